@@ -21,7 +21,7 @@ class ArmSets(Part):
     def check_sets(self, arms: int | None) -> Checks:
         """Yield what is wrong with these keys; *arms* is the number K of arms, if it is known."""
         if self.arms_per_agent is not None and self.arm_sets is not None:
-            yield Mistake("arm_sets", "cannot be together with arms_per_agent: sets are given or drawn")
+            yield Mistake("arm_sets", "excludes arms_per_agent: sets are either given or drawn")
         if arms is None:
             return
         if self.arms_per_agent is not None and self.arms_per_agent > arms:
@@ -36,7 +36,7 @@ class ArmSets(Part):
             yield Mistake("arm_sets", f"lists {len(self.arm_sets)} sets, but there are {others.agents} agents")
         if self.arms_per_agent is not None and arms is not None and self.arms_per_agent * others.agents < arms:
             least = -(-arms // others.agents)
-            text = f"must be at least {least}: with {others.agents} agents every arm must be somebody's"
+            text = f"must be at least {least}: with {others.agents} agents every arm must belong to some agent"
             yield Mistake("arms_per_agent", text)
 
     def own_arms_of(self, arms: int, agents: int, generator: GeneratorOf) -> NDArray[np.bool_] | None:
@@ -58,4 +58,4 @@ class ArmSets(Part):
             own = ranks < self.arms_per_agent
             if own.any(axis=0).all():
                 return own
-        raise ValueError(f"no {_TRIES:,} draws of {self.arms_per_agent} arms for each agent gave every arm to somebody")
+        raise ValueError(f"no {_TRIES:,} draws of {self.arms_per_agent} arms for each agent covered all arms")

@@ -62,7 +62,7 @@ class Bernoulli(VariedArms, FiniteBandit):
             if not all(0 <= mean <= 1 for mean in change.means):
                 yield Mistake(("changes", place, "means"), f"must be numbers from 0 to 1, not {change.means}")
         if self.averaged and self.changing:
-            yield Mistake("averaged", "cannot be together with means that change")
+            yield Mistake("averaged", "excludes means that change")
         yield from self.check_sets(arms)
 
     def check_with(self, others: Others) -> Checks:

@@ -92,7 +92,7 @@ class ChangingMeans(Part):
             yield Mistake("breakpoints", f"{text}; at most {MOST_MEANS:,}")
         elif size > _SURELY_FITS and size > (most := affordable()):
             text = f"too many: to draw {self.breakpoints:,} of {horizon:,} slots takes some {shown(size)} of memory"
-            yield Mistake("breakpoints", f"{text}; {shown(most)} can be spared here")
+            yield Mistake("breakpoints", f"{text}; {shown(most)} is available here")
 
 
 class Course:

@@ -67,7 +67,7 @@ class Replay(VerticalContextBandit):
             why = 'with format = "digits"'
         else:
             idle = {"logging", "lines", "bad_rows"} if self.path is None else set()
-            why = "without path: the log is a made one"
+            why = "without path: the log is synthetic"
         yield from (Note(key, f"has no effect {why}") for key in sorted(idle & self.model_fields_set))
         if self.format == "digits":
             if not digits.installed():
@@ -79,7 +79,7 @@ class Replay(VerticalContextBandit):
             yield from check_shares(self.participants, digits.PIXELS)
         elif self.path is None:
             if self.arms > synthetic_log.MOST_ARMS:
-                yield Mistake("arms", f"is {self.arms}, but a made log has at most {synthetic_log.MOST_ARMS}")
+                yield Mistake("arms", f"is {self.arms}, but a synthetic log has at most {synthetic_log.MOST_ARMS}")
             yield from check_shares(self.participants, synthetic_log.DIMENSION)
 
     def check_with(self, others: Others) -> Checks:
@@ -92,7 +92,7 @@ class Replay(VerticalContextBandit):
         try:
             log = self._log(others.watch)
         except LogError as error:
-            skip = '; to leave such lines out, set bandit.bad_rows = "skip"' if isinstance(error, BadLineError) else ""
+            skip = '; to skip such lines, set bandit.bad_rows = "skip"' if isinstance(error, BadLineError) else ""
             yield Mistake("path", f"{error}{skip}")
             return
         if log.events_there < others.horizon:

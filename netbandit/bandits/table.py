@@ -62,9 +62,9 @@ class Table(ArmBandit):
         if self.path is None and self.data is None:
             yield Mistake("path", "is missing: the file of the rewards must be given")
         if self.path is not None and self.data is not None:
-            yield Mistake("data", "cannot be given together with path: there is one table")
+            yield Mistake("data", "excludes path: give one of the two")
         if self.data is not None and not is_frame(self.data):
-            yield Mistake("data", "must be a pandas table; a file is named by path")
+            yield Mistake("data", "must be a pandas DataFrame; path names a file")
         if self.arms is not None and len(set(self.arms)) < len(self.arms):
             yield Mistake("arms", "names an arm twice")
         if self.rows in ("drawn", "laws"):
@@ -86,7 +86,7 @@ class Table(ArmBandit):
             watch("the table of rewards", 1, 1)
         if rows == "in-order" and found.rows is not None and others.horizon > len(found.rows) and not self.repeat:
             text = f"is {others.horizon}, but the table has {len(found.rows)} rows: at most so many slots, or "
-            yield Mistake("horizon", f"{text}bandit.repeat = true begins again", table="run")
+            yield Mistake("horizon", f"{text}bandit.repeat = true starts over", table="run")
         if found.agents is not None:
             names = set(others.graph.names)
             if len(found.agents) != others.agents:

@@ -100,7 +100,9 @@ def _how_far(interrupt: KeyboardInterrupt) -> str:
 
     if not isinstance(interrupt, Interrupted):
         return ""
-    return f": {interrupt.finished} of {counted(interrupt.total, 'run')} are done; the same command goes on from there"
+    return (
+        f": {interrupt.finished} of {counted(interrupt.total, 'run')} are done; the same command continues from there"
+    )
 
 
 def results_of(folder: Path, details: bool = True) -> "StudyResult":
@@ -199,7 +201,7 @@ def estimated(points: "Sequence[RunnablePoint]", jobs: int, *, trace: bool = Fal
     lines = estimate(points, trace=trace).lines(jobs or cores)
     others = (os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0) - 1  # this process is busy too
     if others > _LOAD * cores:
-        lines.append(f"others use {others:.1f} of {counted(cores, 'core')} now: while they do it takes longer")
+        lines.append(f"others use {others:.1f} of {counted(cores, 'core')} now: until they finish, this takes longer")
     return lines
 
 

@@ -129,7 +129,7 @@ def _show(folder: Path, where: tuple[str, ...], tables: "Callable[[PointResult],
         click.echo(f"{counted(len(told) - _MOST_POINTS, 'point')} more: choose by KEY=VALUE, or print all by --csv")
     if len(told) < len(points):
         silent = counted(len(points) - len(told), "point")
-        click.echo(f"{silent} left out: nothing was sent, or an earlier version has not told by whom", err=True)
+        click.echo(f"{silent} left out: nothing was sent, or an earlier version did not record by whom", err=True)
 
 
 def _points(study: Any, where: tuple[str, ...]) -> "list[PointResult]":

@@ -69,13 +69,13 @@ def plot(
     if unknown:
         raise click.UsageError(f"There is no picture {unknown[0]}; there are {', '.join(PICTURE_NAMES)}.")
     if len(names) > 1 or (names and (x or y)):
-        raise click.UsageError("Give one NAME, or --x and --y: a picture has axes of its own.")
+        raise click.UsageError("Give one NAME, or --x and --y: a named picture has its own axes.")
     fixed = values_of([word for word in words if "=" in word], "which points to draw")
     kind = None if bands == "none" else bands
     asked = plots.Asked(x, y, color, fixed, statistic.key, names[0] if names else None, rows, columns, kind)
     asks = asked != plots.Asked(statistic=statistic.key, bands=kind)
     if asks and every:
-        raise click.UsageError("--all draws every picture there is: it goes with nothing that asks for one.")
+        raise click.UsageError("--all draws every picture there is: it excludes options that ask for one.")
     _tell_of_traces(folder, study)
     with plain_errors(), storage(folder):
         try:

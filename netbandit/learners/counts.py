@@ -102,7 +102,7 @@ class CountingLearner(StepLearner):
         if self.sharing == "totals" and self.keep != "all":
             yield Mistake("keep", 'must be "all" with share = "totals": a total cannot be kept in parts')
         if self.sharing == "totals" and self.discount < 1:
-            yield Mistake("discount", 'must be 1.0 with share = "totals": totals do not say how old they are')
+            yield Mistake("discount", 'must be 1.0 with share = "totals": totals carry no age')
         if self.sharing == "totals" and self.use_after > 1:
             yield Mistake("use_after", 'must be 1 with share = "totals"')
         if self.keep_power is not None and self.keep != "degree":

@@ -99,7 +99,7 @@ class Elimination(DifferingSets, EpochLearner):
         if self.gap is not None and self.rounds is None:
             yield Note("gap", "is used only with a budget of rounds")
         if self.difference and self.participation == 1:
-            yield Note("difference", "is used only with a participation below 1: else nobody is drawn")
+            yield Note("difference", "is used only with a participation below 1: otherwise no participants are sampled")
 
     def check_with(self, others: Others) -> Checks:
         """Yield a partial participation where nobody can choose, and a true gap where the means are all equal."""
@@ -115,7 +115,8 @@ class Elimination(DifferingSets, EpochLearner):
             )
         if others.kinds["bandit"] == "gaussian" and (self.epsilon != inf or self.epsilon_total is not None):
             yield Mistake(
-                "epsilon", "must be inf: noise is made for rewards from 0 to 1, and normal rewards have no bound"
+                "epsilon",
+                "must be inf: noise is made for rewards from 0 to 1, and normal rewards have no bound",
             )
         outline = others.bandit.outline()
         equal = not outline.has_gap and outline.arms != 1

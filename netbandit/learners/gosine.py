@@ -68,7 +68,7 @@ class Gosine(StepLearner):
         """Yield arms that the world gives out: here the learner does."""
         for key in ("arms_per_agent", "arm_sets"):
             if getattr(others.bandit, key, None) is not None:
-                yield Mistake(key, f"leave it out: {others.kinds['learner']} says who holds which arms", table="bandit")
+                yield Mistake(key, f"leave it out: {others.kinds['learner']} assigns the arms itself", table="bandit")
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Give out the arms; what phases draw comes from ``gosine``, index: the agent."""

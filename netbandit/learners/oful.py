@@ -283,4 +283,6 @@ def unused_keys(learner: Any, others: Others) -> Checks:
     if deposits and "push" in written and others.protocol.answer == "uploader":
         yield Note("push", 'is not used with protocol.answer = "uploader", which pushes nothing')
     if kind == "silent" and learner.decide == "received":
-        yield Note("decide", 'is "received", and with protocol.kind = "silent" nothing ever is: nobody learns anything')
+        yield Note(
+            "decide", 'is "received", but with protocol.kind = "silent" nothing is received: agents learn nothing'
+        )

@@ -32,4 +32,4 @@ def too_large(key: str, agents: float, links: float) -> Checks:
         yield Mistake(key, text)
     elif size > _SURELY_FITS and size > (most := affordable()):
         graph = f"about {links:.3g} links, which take some {shown(size)} of memory"
-        yield Mistake(key, f"too many: the graph would have {graph}; {shown(most)} can be spared here")
+        yield Mistake(key, f"too many: the graph would have {graph}; {shown(most)} is available here")

@@ -68,7 +68,7 @@ class ParameterServer(CarryKey, DeadlineKey, DepositProtocol):
     def check(self) -> Checks:
         """Yield a deadline that nobody waits for."""
         if self.answer == "lagging" and self.deadline is not None:
-            yield Note("deadline", 'is used only with answer = "uploader": nobody waits for an answer')
+            yield Note("deadline", 'is used only with answer = "uploader": no agent waits for an answer')
 
     def check_with(self, others: Others) -> Checks:
         """Yield agents that would not hear of their own data, and a server that is not there or out of reach."""

@@ -42,7 +42,7 @@ class Pooled(BroadcastProtocol):
     def check_with(self, others: Others) -> Checks:
         """Yield turns for agents that do not decide slot by slot."""
         if self.when == "pull" and others.talk != "broadcast":
-            yield Mistake("when", 'must be "slot": this learner does not tell others pull by pull')
+            yield Mistake("when", 'must be "slot": this learner does not share single pulls')
 
     def start(self, network: Network, hear: Hear) -> None:
         """See `BroadcastProtocol.start`."""

@@ -162,7 +162,7 @@ class Vertical(CarryKey, GatherProtocol):
             yield Mistake("secure_sum", text)
         if self.masks and isinstance(self.generator, int) and self.generator >= agents:
             if agents == 1:
-                way_out = "agent 0 is alone: masks = false, for nothing travels"
+                way_out = "agent 0 is alone and sends nothing: set masks = false"
             else:
                 way_out = f'the agents are 0 to {agents - 1}: one other than 0, or "third-party"'
             yield Mistake("generator", f"is agent {self.generator}, but {way_out}")

@@ -177,7 +177,7 @@ def remote_workers(address: str) -> "Iterator[Client]":
 
 _ADDRESS = re.compile(r"(?:(?:tcp|tls|ucx|ws|wss|inproc)://)?[\w.\-\[\]:%]*:[0-9]{1,5}|inproc://\S+")
 
-_GOES_ON = "what is done stays done, and the same command goes on from there"
+_GOES_ON = "what is done stays done, and the same command continues from there"
 
 
 def _same_version(client: "Client", address: str) -> None:

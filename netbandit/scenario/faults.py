@@ -94,7 +94,7 @@ class OutageSettings(Settings):
     @model_validator(mode="after")
     def _something(self) -> Self:
         if self.links is None and self.nodes is None and self.server is None and self.partition is None:
-            raise ValueError("says nothing that is down: give it links, nodes, server = true or partition")
+            raise ValueError("names nothing that is down: give it links, nodes, server = true or partition")
         return self
 
 

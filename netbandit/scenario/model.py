@@ -37,7 +37,7 @@ _LONGEST_NAME = 200
 def _slot(text: Any) -> Any:
     duration = Duration(duration_text(text))
     if duration.in_slots:
-        raise ValueError(f'must be a real time such as "10 ms", not {show(text)}: it is what sets the length of a slot')
+        raise ValueError(f'must be a real time such as "10 ms", not {show(text)}: it sets the length of a slot')
     if duration.nanoseconds(1) < 1:
         raise ValueError(f'must be at least "1 ns", not {show(text)}')
     return duration

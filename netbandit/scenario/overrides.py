@@ -49,7 +49,7 @@ def read_overrides(texts: Sequence[str], first_layer: int) -> list[Override]:
         key = text.partition("=")[0].strip() or text.strip()
         place = Place(layer, 0, 0, f"--set {key}" if key else "--set")
         if _SURROGATE.search(text):
-            lines.append(f"{place}: key: must be text in UTF-8, has a byte that is none")
+            lines.append(f"{place}: key: must be text in UTF-8, but has a byte that is not")
             continue
         match = _OVERRIDE.fullmatch(text)
         if match is None:

@@ -84,7 +84,7 @@ def read_source(name: str, layer: int, wanted_by: tuple[Place, str] | None = Non
         raise ScenarioError([f"{where}: {key}: {f'{name}: ' if wanted_by else ''}{reason}"]) from None
     if len(content) > _LARGEST:
         where, key = wanted_by or (Place(layer, 1, 1, name), "file")
-        reason = f"is larger than {_LARGEST // 2**20} MiB, must be a scenario file"
+        reason = f"is larger than {_LARGEST // 2**20} MiB; must be a scenario file"
         raise ScenarioError([f"{where}: {key}: {f'{name}: ' if wanted_by else ''}{reason}"])
     return source_of(name, _decoded(name, content, layer), layer)
 

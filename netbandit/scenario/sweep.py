@@ -37,7 +37,7 @@ INHERIT = "inherit"
 
 _KEY_PATH = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 _FIXED = {
-    "run.seed": "every replication has random numbers of its own: use run.replications",
+    "run.seed": "replications already have different random numbers: use run.replications",
     "run.replications": "set it once, for all points",
     "schema": "it is the format of the file",
     "name": "it names the folder of all results",
@@ -170,7 +170,7 @@ def problems(data: Raw) -> list[Problem]:
             found += _problems_of_cases(path, values, sweep)
             continue
         if key == APPEND:  # what could be added is in the cases already
-            none = "must have cases to add to, of an extended file or beside it: without, write [[sweep.cases]]"
+            none = "needs cases to add to, in an extended file or in this one; if there are none, write [[sweep.cases]]"
             found += [(path, none)] if are_cases(values) else _no_cases(path, values)
             continue
         if not _KEY_PATH.fullmatch(key):
@@ -232,11 +232,11 @@ def _problems_of_labels(path: KeyPath, cases: Sequence[Raw]) -> list[Problem]:
     for index, label in enumerate(labels):
         here = (*path, index, LABEL)
         if label is None:
-            found.append((here, "is missing: other cases have one, so must this"))
+            found.append((here, "is missing: all cases need one if any has one"))
         elif not isinstance(label, str) or not label.strip():
-            found.append((here, f"must be a text that tells the case from the others, not {show(label)}"))
+            found.append((here, f"must be a text that distinguishes the case from the others, not {show(label)}"))
         elif label in labels[:index]:
-            found.append((here, f"must be given once, {show(label)} is there already"))
+            found.append((here, f"must be given once, {show(label)} occurs already"))
     return found
 
 
@@ -257,7 +257,7 @@ def _repetitions(path: KeyPath, values: list[Any]) -> list[Problem]:
     for index, value in enumerate(values):
         first = seen.setdefault(_identity(value), index)
         if first != index:
-            found.append(((*path, index), f"must be given once, {show(value)} is there already"))
+            found.append(((*path, index), f"must be given once, {show(value)} occurs already"))
     return found
 
 

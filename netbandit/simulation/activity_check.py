@@ -34,11 +34,11 @@ def activity_problems(scenario: Scenario | None, known: Mapping[str, Any]) -> It
     if users > MOST_USERS:
         yield (
             (*_HERE, "poisson"),
-            f"too short: {users:,.0f} users of an agent in a slot; {MOST_USERS:,} can come at most",
+            f"too short: {users:,.0f} users of an agent per slot; at most {MOST_USERS:,} can arrive",
         )
     protocol, learner = known["protocol"], known["learner"]
     if protocol is not None and protocol.uses_peer_links and protocol.slotted:
-        text = 'users come between the slots of protocol.timing = "slotted": "asynchronous" goes with them'
+        text = 'users arrive between slots, which needs protocol.timing = "asynchronous"'
         yield _HERE, f'must be "every", "one" or {{ share = ... }}: {text}'
     if isinstance(learner, FedUcb) and learner.epsilon < inf:
         text = "a private feducb counts its releases in slots (learner.epsilon = inf needs no count)"

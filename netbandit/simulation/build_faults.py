@@ -159,7 +159,7 @@ def outage_problems(faults: FaultsSettings, topology: Topology, slot: int) -> It
         seen: set[int] = set()
         for number, group in enumerate(outage.partition or ()):
             path = (*here, "partition", number)
-            yield from node_problems(path, group, topology, seen, "stands in two groups, or twice in one")
+            yield from node_problems(path, group, topology, seen, "is in two groups, or twice in one")
 
 
 def apart_problems(
@@ -224,7 +224,7 @@ def answer_notes(
         return
     text = (
         f"an agent whose upload or answer is lost {retry.attempts} times waits for ever and never uploads again: "
-        "protocol.deadline ends its wait, and more attempts make that rarer"
+        "protocol.deadline ends its wait, and more attempts make this rarer"
     )
     yield ("links", name, "retry", "attempts"), text
 
@@ -284,7 +284,7 @@ def fault_notes(
         slot: The length of a slot (ns).
     """
     if kind == "silent" and (faults.links or faults.server):
-        yield ("faults",), 'nobody talks with protocol.kind = "silent", so links and the server may be down or not'
+        yield ("faults",), 'has no effect: with protocol.kind = "silent" no messages are sent'
     uplink = links.uplink.latency
     slowest = _ns(uplink.uniform[1] if isinstance(uplink, UniformLatency) else uplink, slot)
     for name, table, latency in (("peer", links.peer, max(latencies, default=0)), ("uplink", links.uplink, slowest)):
@@ -292,9 +292,7 @@ def fault_notes(
             continue
         back = 0 if table.bandwidth is None else -(-ACK_BYTES * 8_000_000_000 // parse_bandwidth(table.bandwidth))
         if _ns(table.retry.timeout, slot) < 2 * latency + back:
-            text = (
-                f"is shorter than a round trip without queueing, {(2 * latency + back) / 1e6:g} ms: all is sent again"
-            )
+            text = f"is shorter than a round trip without queueing, {(2 * latency + back) / 1e6:g} ms: all is resent"
             yield ("links", name, "retry", "timeout"), text
 
 

@@ -27,4 +27,4 @@ def memory_problems(faults: FaultsSettings, bandit: Bandit, learner: AnyLearner,
         text = "whose neighbours need the row of each of its steps"
         yield here, f'must be "kept" with learner.kind = {show(kind)}, {text}'
     elif isinstance(learner, Learner) and not learner.has("forget"):
-        yield here, f'"lost" needs a learner with a method forget(slot, agents), which {kind} has not'
+        yield here, f'"lost" needs a learner with a method forget(slot, agents), which {kind} does not have'

@@ -170,7 +170,7 @@ class PointCheck:
                     self._identities[kind] = error
             identity = self._identities[kind]
             if isinstance(identity, UnstableError):
-                text = f"its runs are never taken from a folder, for what it does may have changed: {identity}"
+                text = f"its runs are never reused from a folder, as its code may have changed: {identity}"
                 self.never_reused.append((path, text))
             found[".".join(path)] = identity if isinstance(identity, str) else None
         return found
@@ -290,7 +290,7 @@ class PointCheck:
         if size > _SURELY_FITS and size > (most := affordable()):
             key = "dimension" if dimension > arms else "arms"
             of = f"{agents:,} agents with {arms:,} arms" + (f" of dimension {dimension:,}" if dimension else "")
-            text = f"too many: {of} take at least {shown(size)} of memory; {shown(most)} can be spared here"
+            text = f"too many: {of} take at least {shown(size)} of memory; {shown(most)} is available here"
             self.problems.append((("bandit", key), text))
 
     def _check_graph(self, parts: RunnablePoint, known: Mapping[str, Any]) -> None:
@@ -316,7 +316,7 @@ class PointCheck:
             except TopologyError as error:
                 graph = error
             except MemoryError:
-                graph = TopologyError([((), "the graph does not fit the memory")])
+                graph = TopologyError([((), "the graph does not fit into memory")])
             if links > _MANY_LINKS:
                 self._watch(f"drawing about {links:,.0f} links, some {links * _SECONDS_A_LINK:.0f} s", 1, 1)
             self._graphs[key] = graph
@@ -411,13 +411,13 @@ def _release_size(parts: RunnablePoint) -> int:
 
 
 _TALKS = {
-    "round": "everybody gives an item and hears of all",
+    "round": "each agent contributes an item and receives all",
     "broadcast": "an item reaches the others one by one",
-    "gather": "an agent waits for what all others know before it decides",
-    "call": "an agent asks all others for what they have learnt",
+    "gather": "an agent collects data from all others before it decides",
+    "call": "an agent asks all others for their statistics",
     "ask": "an agent asks one neighbour, which answers",
-    "deposit": "an agent leaves what it has learnt with a keeper",
-    "exchange": "each agent tells its neighbours in every step, and mixes what they tell",
+    "deposit": "an agent deposits its statistics with a keeper",
+    "exchange": "in every step each agent sends its values to its neighbours, and mixes theirs",
 }
 """What happens in each way to talk, for the reader of a message."""
 

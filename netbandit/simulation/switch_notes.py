@@ -49,9 +49,9 @@ def switch_notes(faults: Faults, links: int, agents: int, end: int, way: int) ->
             spent = f"{rough_time(switches * _SECONDS)} and {shown(switches * _BYTES)} of memory"
             yield (
                 path,
-                f"{things} switch about {switches:.0e} times in all in a run, each every {stay / 1e6:.2g} ms: looking "
-                f"that up, until the last message arrives, may take {spent}, unless few of them carry messages; with "
-                "longer times between, shorter slots or faster links it is quicker",
+                f"{things} switch about {switches:.0e} times in all in a run, each every {stay / 1e6:.2g} ms: finding "
+                f"them until the last message arrives may take {spent}, unless few of them carry messages; longer "
+                "times between switches, shorter slots or faster links make it quicker",
             )
 
 

@@ -84,7 +84,7 @@ def test_what_cannot_be_compared_is_run_each_time_and_says_so(notebook, tmp_path
     for _ in range(2):
         regret, reused, (note,) = done(notebook, tmp_path, "Locked")
         assert (regret, reused) == (pytest.approx(36), 0)
-        assert note.startswith("bandit=...: bandit.kind: its runs are never taken from a folder, ")
+        assert note.startswith("bandit=...: bandit.kind: its runs are never reused from a folder, ")
         assert note.endswith("Locked.means_at.LOCK: TypeError: cannot pickle '_thread.lock' object")
 
 

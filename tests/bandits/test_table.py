@@ -156,7 +156,7 @@ def scenario(bandit, agents=3, horizon=4, **keys):
     [
         (nb.bandits.Table(data=WIDE), {"horizon": 5}, "is 5, but the table has 4 rows: at most so many slots"),
         (nb.bandits.Table(), {}, "path: is missing"),
-        (nb.bandits.Table(data=3), {}, "data: must be a pandas table"),
+        (nb.bandits.Table(data=3), {}, "data: must be a pandas DataFrame"),
         (nb.bandits.Table(data=WIDE, arms=["green"]), {}, "there is no column green; there are red, blue"),
         (
             nb.bandits.Table(data=pandas.DataFrame({"agent": [0, 1], "arm": ["a", "a"], "reward": [1, 2]})),

@@ -198,7 +198,7 @@ def test_learners_play_them_or_check_says_why_not(tmp_path, bandit, learner, key
     [
         (999_999_999, 10**9, 2, "2,000,000,000 means, of each arm"),
         (4 * 10**7, 10**9, 2, "80,000,002 means, of each arm"),
-        (21 * 10**6, 10**9, 2, "some 8.2 GB of memory; 1 GB can be spared here"),
+        (21 * 10**6, 10**9, 2, "some 8.2 GB of memory; 1 GB is available here"),
         (20 * 10**6, 10**9, 2, "some 1.8 GB of memory"),  # of so few slots not all are numbered
         (10**6, 10**9, 2, None),
         (10**6, 10**7, 2, None),

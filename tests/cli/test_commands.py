@@ -241,7 +241,7 @@ def test_pictures_that_cannot_be_drawn_do_not_take_the_results_along(place, monk
 def test_ctrl_c_says_how_to_go_on(place):
     done = call("run", "star.toml", "--replications", 4, "--set", "learner.interrupts=2")
     assert done.exit_code == 130
-    assert done.stderr == "\nstopped: 2 of 4 runs are done; the same command goes on from there\n"
+    assert done.stderr == "\nstopped: 2 of 4 runs are done; the same command continues from there\n"
     assert done.stdout == ""
 
 

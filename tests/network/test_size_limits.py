@@ -46,7 +46,7 @@ def test_a_graph_that_does_not_fit_is_refused_with_its_estimate(small, topology)
         check(of(topology))
     (line,) = error.value.lines
     assert "too many: the graph would have about " in line
-    assert " can be spared here" in line or "at most 50,000,000 are possible" in line
+    assert " is available here" in line or "at most 50,000,000 are possible" in line
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_the_limit_is_that_of_the_machine(monkeypatch):
     fits = list(too_large("agents", 10**6, 4 * 10**6))
     monkeypatch.setattr(size_limits, "affordable", lambda: memory_of(10**6, 4 * 10**6) - 1)
     (mistake,) = too_large("agents", 10**6, 4 * 10**6)
-    assert "about 4e+06 links, which take some 6.3 GB of memory; 6.3 GB can be spared here" in mistake.text
+    assert "about 4e+06 links, which take some 6.3 GB of memory; 6.3 GB is available here" in mistake.text
     assert len(fits) <= 1
     monkeypatch.setattr(size_limits, "affordable", lambda: memory_of(10**6, 4 * 10**6))
     assert list(too_large("agents", 10**6, 4 * 10**6)) == []

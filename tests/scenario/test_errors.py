@@ -169,7 +169,7 @@ def test_the_largest_numbers_that_are_allowed(write, check, valid, monkeypatch):
         ),
         (
             'run.slot = "2 slots"',
-            ['run.slot: must be a real time such as "10 ms", not "2 slots": it is what sets the length of a slot'],
+            ['run.slot: must be a real time such as "10 ms", not "2 slots": it sets the length of a slot'],
         ),
         ('run.slot = "0 ms"', ['run.slot: must be at least "1 ns", not "0 ms"']),
         ("description = 3", ["description: must be a string, not 3"]),

@@ -102,7 +102,7 @@ run.horizon.x = [1]
             [
                 (
                     ("sweep", "run.seed"),
-                    "cannot be swept, every replication has random numbers of its own: use run.replications",
+                    "cannot be swept, replications already have different random numbers: use run.replications",
                 )
             ],
         ),
@@ -117,14 +117,14 @@ run.horizon.x = [1]
             {"a": [{}], "a.b": [1], "ab": [1]},
             [(("sweep", "a.b"), 'must not be swept inside "a", which is swept itself')],
         ),
-        ({"a": [1, 2, 1.0]}, [(("sweep", "a", 2), "must be given once, 1.0 is there already")]),
+        ({"a": [1, 2, 1.0]}, [(("sweep", "a", 2), "must be given once, 1.0 occurs already")]),
         ({"a": [1, True]}, []),
-        ({"a": [[1, 2], [1, 2.0], [2, 1]]}, [(("sweep", "a", 1), "must be given once, a list is there already")]),
+        ({"a": [[1, 2], [1, 2.0], [2, 1]]}, [(("sweep", "a", 1), "must be given once, a list occurs already")]),
         (
             {"a": [{"x": 1, "y": 2}, {"y": 2, "x": 1}, {"x": 1}]},
-            [(("sweep", "a", 1), "must be given once, a table is there already")],
+            [(("sweep", "a", 1), "must be given once, a table occurs already")],
         ),
-        ({"a": [float("nan"), float("nan")]}, [(("sweep", "a", 1), "must be given once, nan is there already")]),
+        ({"a": [float("nan"), float("nan")]}, [(("sweep", "a", 1), "must be given once, nan occurs already")]),
         (
             {"a": list(range(1000)), "b": list(range(1000))},
             [(("sweep",), "must have at most 100000 combinations, not 1000000")],
@@ -231,7 +231,7 @@ def test_labels_tell_all_cases_apart(tmp_path, change, index, text):
 def test_labels_do_not_tell_cases_apart_that_set_the_same(tmp_path):
     ((path, said),) = problems(cases_of(tmp_path, LABELLED.replace('"as it is"', '"x"\nprotocol.kind = "silent"')).data)
     assert path == ("sweep", "cases", 1)
-    assert "is there already" in said
+    assert "occurs already" in said
 
 
 def test_mistakes_in_cases_stand_where_they_were_written(tmp_path):
@@ -325,7 +325,7 @@ def test_what_is_added_must_be_cases(tmp_path, written, text):
 def test_there_must_be_cases_to_add_to(tmp_path):
     ((path, said),) = problems(cases_of(tmp_path, "[[sweep.cases_append]]\nprotocol.kind = 'silent'\n").data)
     assert path == ("sweep", "cases_append")
-    assert said.startswith("must have cases to add to")
+    assert said.startswith("needs cases to add to")
 
 
 def test_cases_that_replace_those_of_the_extended_file_are_noted(tmp_path):

@@ -232,9 +232,9 @@ def test_what_counts_slots_needs_every_agent_in_each(tmp_path, overrides, said):
 @pytest.mark.parametrize(
     ("overrides", "said"),
     [
-        (("protocol.kind=relay",), 'users come between the slots of protocol.timing = "slotted"'),
+        (("protocol.kind=relay",), 'users arrive between slots, which needs protocol.timing = "asynchronous"'),
         (("learner.epsilon=1.0",), "a private feducb counts its releases in slots"),
-        (('run.activity={poisson="1 ns"}', "run.slot=2 ms"), "2,000,000 users of an agent in a slot"),
+        (('run.activity={poisson="1 ns"}', "run.slot=2 ms"), "2,000,000 users of an agent per slot"),
     ],
 )
 def test_users_fit_what_needs_no_slots(tmp_path, overrides, said):

@@ -127,7 +127,7 @@ ONE_MISTAKE = {
     "rounds over gathers": (
         ["protocol.kind=vertical"],
         "protocol.kind",
-        '"vertical" offers no rounds, in which everybody gives an item and hears of all, as learner.kind = "elimin',
+        '"vertical" offers no rounds, in which each agent contributes an item and receives all, as learner.kind = ',
     ),
     "broadcasts of one's own": (
         ['learner.kind="mine:Gossiping"', "protocol.kind=relay"],
@@ -316,8 +316,12 @@ def test_geographic_latencies_name_the_nodes_without_coordinates(tmp_path):
 @pytest.mark.parametrize(
     ("learner", "protocol", "text"),
     [
-        ("elimination", "vertical", '"vertical" offers no rounds, in which everybody gives an item and hears of all, '),
-        ("feducb", "vertical", '"vertical" offers no calls, in which an agent asks all others for what they have lea'),
+        (
+            "elimination",
+            "vertical",
+            '"vertical" offers no rounds, in which each agent contributes an item and receives all, ',
+        ),
+        ("feducb", "vertical", '"vertical" offers no calls, in which an agent asks all others for their statistics'),
     ],
 )
 def test_a_pair_that_cannot_talk_is_told_how_and_what_can(tmp_path, learner, protocol, text):

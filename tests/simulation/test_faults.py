@@ -205,8 +205,8 @@ def test_a_trace_changes_nothing(tmp_path, key):
         ('faults.outages=[{ links = [[0, 2]], from = "1 s" }]', "the graph has no link between 0 and 2"),
         ('faults.outages=[{ nodes = [9], from = "1 s" }]', "the graph has no agent 9"),
         ('faults.outages=[{ server = true, from = "2 s", until = "2 s" }]', "must be after from"),
-        ('faults.outages=[{ partition = [[0, 1], [1]], from = "2 s" }]', "1 stands in two groups"),
-        ('faults.outages=[{ from = "2 s" }]', "says nothing that is down"),
+        ('faults.outages=[{ partition = [[0, 1], [1]], from = "2 s" }]', "1 is in two groups"),
+        ('faults.outages=[{ from = "2 s" }]', "names nothing that is down"),
         ('faults.links={ up = 0.5, up_for = "1 s" }', "has the keys of two forms"),
     ],
 )

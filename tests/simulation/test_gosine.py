@@ -162,7 +162,7 @@ def test_what_is_lost_or_doubled_needs_no_repair(tmp_path):
 def test_the_world_must_not_give_out_the_arms(tmp_path):
     with pytest.raises(ScenarioError) as error:
         study(tmp_path, "bandit.arms_per_agent=3", text=SCENE)
-    assert "bandit.arms_per_agent: leave it out: gosine says who holds which arms" in error.value.lines[0]
+    assert "bandit.arms_per_agent: leave it out: gosine assigns the arms itself" in error.value.lines[0]
 
 
 def test_who_has_no_neighbour_asks_nobody(tmp_path):

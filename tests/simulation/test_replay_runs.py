@@ -148,7 +148,7 @@ def test_a_bad_line_is_told_with_its_place_and_the_way_out(tmp_path):
         (["topology.agents=31"], "is not one for each of 31 agents"),
         (["bandit.format=digits", "bandit.participants=[60, 1, 1, 1]"], "lists 63 columns, but there are 64"),
         (["bandit.format=digits", "bandit.path=log.txt"], "bandit.path: has no meaning"),
-        (["bandit.arms=254"], "bandit.arms: is 254, but a made log has at most 253"),
+        (["bandit.arms=254"], "bandit.arms: is 254, but a synthetic log has at most 253"),
         (["bandit.format=parquet"], 'must be one of "criteo", "digits"'),
         (["learner.kind=elimination", "learner.gap=0.1"], "pulls arms in blocks"),
     ],
@@ -198,8 +198,8 @@ def test_digits_without_scikit_learn_are_a_mistake(tmp_path, monkeypatch):
 def test_what_has_no_effect_is_noted(tmp_path):
     found = study(tmp_path, "bandit.lines=5", "bandit.logging=uniform").notes
     assert found == [
-        "--set bandit.lines: bandit.lines: has no effect without path: the log is a made one",
-        "--set bandit.logging: bandit.logging: has no effect without path: the log is a made one",
+        "--set bandit.lines: bandit.lines: has no effect without path: the log is synthetic",
+        "--set bandit.logging: bandit.logging: has no effect without path: the log is synthetic",
     ]
     assert len(study(tmp_path, "bandit.format=digits", "bandit.combine=sum", "bandit.arms=10").notes) == 2
 

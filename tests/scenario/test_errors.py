@@ -8,7 +8,8 @@ import pytest
 
 FAMILIES = (
     'one of "star", "ring", "complete", "path", "grid", "tree", "random", "regular", "small-world", "scale-free", '
-    '"geometric", "multi-star", "random-tree", "blocks", "hybrid", "file" or "package.module:Class"'
+    '"geometric", "multi-star", "random-tree", "blocks", "hybrid", "file", "contacts", "mobile" '
+    'or "package.module:Class"'
 )
 DURATION = 'a duration such as "10 ms": a number and one of ns, us, ms, s, min, h, slots'
 

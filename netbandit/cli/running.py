@@ -116,10 +116,10 @@ def run(
     overrides = [*changes]
     overrides += [f"run.seed={seed}"] if seed is not None else []
     first, number = _part(replications)
-    if scheduler is None and not only_estimate:
-        prepared(jobs)
     overrides += [f"run.replications={number}"] if number is not None else []
     with plain_errors(), stdout_alone(as_json) as output:
+        if scheduler is None and not only_estimate:
+            prepared(jobs)  # whose processes print where this one does now
         studies = checked(files, overrides)
         if only_estimate:
             for file, study in zip(files, studies, strict=True):

@@ -143,7 +143,7 @@ def recorded(paper: Paper, figure: Figure, runs: FigureRuns, judgements: Sequenc
         content=content_of(paper, figure),
         runs=sum(len(point.runs) for point in runs.points),
         timed_runs=runs.done,
-        core_seconds=round(runs.seconds, 1),
+        core_seconds=round(runs.seconds, 3),
         fingerprints=tuple(None if point.runs[0] is None else point.runs[0].fingerprint for point in runs.points),
         claims=tuple(map(_claim, judgements)),
         machine=machine(),

@@ -3,11 +3,15 @@
 import re
 from pathlib import Path
 
+from netbandit.papers.record import shipped
+
 PAPER = Path(__file__).parents[1] / "paper"
 TEXT = (PAPER / "paper.md").read_text(encoding="utf-8")
 ENTRIES = {
     found[1]: found[0]
-    for found in re.finditer(r"^@\w+\{(\w+),\n(?:.*\n)*?\}$", (PAPER / "paper.bib").read_text(encoding="utf-8"), re.MULTILINE)
+    for found in re.finditer(
+        r"^@\w+\{(\w+),\n(?:.*\n)*?\}$", (PAPER / "paper.bib").read_text(encoding="utf-8"), re.MULTILINE
+    )
 }
 
 
@@ -19,6 +23,15 @@ def test_every_citation_has_an_entry_and_every_entry_is_cited():
 def test_every_entry_can_be_found():
     for name, entry in ENTRIES.items():
         assert re.search(r"^  (doi|url) += \{\S+\}", entry, re.MULTILINE), name
+
+
+def test_its_result_is_the_recorded_one():
+    figure = shipped()["asynchronous", "latency"]
+    (claim,) = [one for one in figure.claims if one.id == "latency-uplinks-far"]
+    assert claim.verdict == "holds"
+    assert f"it has {claim.number} times the regret of agents that never" in TEXT
+    others = [one.verdict for one in figure.claims if one.id.startswith("latency-others")]
+    assert others == ["holds"] * 4
 
 
 def test_it_has_at_most_a_thousand_words():

@@ -150,12 +150,20 @@ def message(error: BaseException) -> str:
 
 
 def place(error: BaseException, packages: frozenset[str] = frozenset()) -> tuple[str, int] | None:
-    """Return file and line of the user's code in which *error* arose, the innermost; None where there is none."""
-    found = None
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        file = frame.f_code.co_filename
-        if is_own(str(frame.f_globals.get("__name__", "")), file, packages):
-            found = (file, line)
+    """Return file and line of the user's code in which *error* arose, the innermost; None where there is none.
+
+    Where it has none itself its causes are looked at: what arises in an event is raised again by the event loop.
+    """
+    found: tuple[str, int] | None = None
+    cause: BaseException | None = error
+    seen: set[int] = set()
+    while found is None and cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        for frame, line in traceback.walk_tb(cause.__traceback__):
+            file = frame.f_code.co_filename
+            if is_own(str(frame.f_globals.get("__name__", "")), file, packages):
+                found = (file, line)
+        cause = cause.__cause__
     return found
 
 

@@ -263,7 +263,8 @@ def _text(place: _Place, details: ErrorDetails, model: type[BaseModel], prefix: 
         return details["msg"][:1].lower() + details["msg"][1:]
     if kind in ("too_short", "too_long") and isinstance(value, list | tuple):
         return f"must be {wanted}, not a list of {len(value)}"
-    if kind in ("string_too_short", "string_too_long", "string_pattern_mismatch"):
+    fits_no_branch = place.union == place.path  # said once, of all branches
+    if kind in ("string_too_short", "string_too_long", "string_pattern_mismatch") and not fits_no_branch:
         wanted = (
             details["msg"].replace("String should have", "a string of").replace("String should match", "a string of")
         )

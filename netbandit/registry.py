@@ -148,6 +148,29 @@ def part_class(table: str, kind: str | type, folder: Path) -> Any:
     return offered_class(_offer(table, kind), table)
 
 
+def attack_class(target: str, folder: Path) -> type:
+    """Return the class of an attack of the user's own, which no base is asked of.
+
+    Args:
+        target: ``"package.module:Class"``.
+        folder: The scenario's folder, in which the user's own modules are found first.
+
+    Raises:
+        KindError: There is none, or it cannot be made.
+    """
+    found = _imported(target, folder)
+    if not isinstance(found, type):
+        raise KindError(f"{target} is not a class")
+    try:
+        found()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # code of the user's own can fail in any way
+        packages = frozenset({found.__module__.partition(".")[0]})
+        raise KindError(f"{target} cannot be made without arguments: {complaint(error, packages)}") from None
+    return found
+
+
 def offered_class(offer: Offer, table: str) -> type[Part]:
     """Return the class that a package offers.
 

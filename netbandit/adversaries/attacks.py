@@ -1,13 +1,19 @@
 """The names of attacks and of their targets, and which attacks there are on what agents tell."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, TypeGuard
 
 Attack = Literal[
     "none", "flip", "inflate", "collude", "swap", "topple", "hidden", "noise", "constant", "stale", "mute", "naive",
     "smart",
 ]  # fmt: skip
 """How a liar lies; what each says is in the file of the form that is told."""
+
+
+def is_own(attack: object) -> TypeGuard[str]:
+    """Return whether the name of an attack is that of a class of the user's own, ``"package.module:Class"``."""
+    return isinstance(attack, str) and ":" in attack
+
 
 Target = Literal["worst", "second"] | int
 """The arm that a liar praises: of those that are left the worst or the second, or an arm's number."""

@@ -427,9 +427,9 @@ def _outcome(future: "Future") -> Ended:
 
 
 def _has_own_parts(study: "RunPlan") -> bool:
-    """Say whether a kind of *study* is a class of the user's own, which a worker must find before it can unpickle."""
+    """Say whether a part or attack of *study* is the user's own, which a worker must find before it can unpickle."""
     tables = [table for point in study.points for table in point.resolved.values() if isinstance(table, Mapping)]
-    return any(":" in str(table.get(key, "")) for table in tables for key in ("kind", "family"))
+    return any(":" in str(table.get(key, "")) for table in tables for key in ("kind", "family", "attack"))
 
 
 def _cores() -> int:

@@ -10,6 +10,9 @@ from netbandit.scenario.faults import NodeName
 from netbandit.settings import Settings
 from netbandit.wording import Allowed, show
 
+OwnAttack = Annotated[str, Field(pattern="^[^:]+:[^:]+$"), Allowed('"package.module:Class"')]
+"""The name of an attack of the user's own."""
+
 _TARGET = '"worst", "second" or the number of an arm'
 
 
@@ -41,14 +44,15 @@ class AdversarySettings(Settings):
         default="random",
         description='Who these are: drawn ("random"), or those with most neighbours ("degree").',
     )
-    attack: Attack | None = Field(
+    attack: Attack | OwnAttack | None = Field(
         default=None,
         description="What liars say of an arm's mean v. none: the truth, they are only not counted; flip: 1 - v; "
         "inflate: 1 of the target; collude: 1 of the target and 0 of all others; swap: 0 of the best arm and 1 of the "
         "second; topple: 0 of the best and 1 of all others; hidden: as much less of the best and more of the second as "
         "does not stand out; noise: v + N(0, 1); constant: 0.5; stale: what was true a round ago; mute: nothing. Of "
         "sums, totals and statistics: the same about rewards, and stale is what was told first. Of recommendations "
-        "(gosine): naive, any worse arm; smart, the one that the asker lacks and has pulled least.",
+        "(gosine): naive, any worse arm; smart, the one that the asker lacks and has pulled least. "
+        'Or a class of your own, "package.module:Class", with a method for each form it forges: means, sums or totals.',
     )
     target: Annotated[Target, BeforeValidator(_target), Allowed(_TARGET)] = Field(
         default="worst", description="The arm that inflate and collude praise, of those that are left."

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from netbandit.adversaries.attacks import ATTACKS, NEEDS_MEANS, Form
+from netbandit.adversaries.attacks import ATTACKS, NEEDS_MEANS, Form, is_own
+from netbandit.adversaries.own_attack import PARTS, forms_of
 from netbandit.bandits.bandit import ArmBandit
 from netbandit.bandits.linear import Linear
 from netbandit.bandits.procurement import Procurement
@@ -23,7 +24,7 @@ def adversary_problems(settings: AdversarySettings, known: Mapping[str, Any]) ->
 
     Args:
         settings: ``[adversary]``.
-        known: The parts, as far as they are known, and their kinds.
+        known: The parts, as far as they are known, their kinds, and the class of an attack of the user's own.
     """
     learner = known["learner"]
     if not settings or learner is None:
@@ -37,6 +38,10 @@ def adversary_problems(settings: AdversarySettings, known: Mapping[str, Any]) ->
         return
     if form is None:
         yield ("adversary", "attack"), f"cannot be with {kind}: {_why_not(learner, known)}"
+    elif is_own(settings.attack):
+        if known["attack"] is not None and form not in forms_of(known["attack"]):
+            text = f"cannot be {show(settings.attack)} with {kind}, whose agents tell {_TOLD[form]}"
+            yield ("adversary", "attack"), f"{text}: {_why_not_forged(form)}"
     elif settings.attack is not None and settings.attack not in ATTACKS[form]:
         text = f"cannot be {show(settings.attack)} with {kind}, whose agents tell {_TOLD[form]}"
         yield ("adversary", "attack"), f"{text}: must be {one_of(sorted(ATTACKS[form]))}"
@@ -59,6 +64,11 @@ _TOLD: Mapping[Form, str] = {
     "mixed means": "numbers that are mixed",
     "recommendations": "an arm to those that ask",
 }
+
+
+def _why_not_forged(form: Form) -> str:
+    """Return why an attack of the user's own does not forge a *form*."""
+    return f"it has no method {form}" if form in PARTS else f"one of your own can forge only {', '.join(PARTS)}"
 
 
 def _form(learner: AnyLearner, known: Mapping[str, Any]) -> Form | None:

@@ -4,14 +4,15 @@ A lie is made once, where its agent contributes: between the learner and the pro
 protocol carries it as it carries the truth, and everybody hears the same.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.adversaries.attacks import Attack
+from netbandit.adversaries.attacks import Attack, Form, is_own
 from netbandit.adversaries.false_means import View, false_means, place_of
+from netbandit.adversaries.own_attack import LiarsView, own_lie
 from netbandit.adversaries.placement import count_liars, drawn, of_highest_degree
 from netbandit.adversaries.soundness import sound_arms, sound_means, sound_pulls
 from netbandit.bandits.gaussian import Gaussian
@@ -68,13 +69,22 @@ class Liars:
         self.counted = np.ones(stage.topology.agents)
         self.counted[sorted(stage.liars)] = 0.0
         self._streams = {agent: stage.streams.generator("adversary", agent) for agent in sorted(stage.liars)}
+        attack = stage.point.attack
+        # One each, so that what one remembers does not depend on who else has told before.
+        self._own: Mapping[int, object] = {} if attack is None else {agent: attack() for agent in sorted(stage.liars)}
         self._contributed = self._forged = 0
         self._rejected: dict[Any, Any] = {}
 
     @property
     def _attack(self) -> Attack:
-        assert self._settings.attack is not None, "who lies does so in some way"
-        return self._settings.attack
+        attack = self._settings.attack
+        assert attack is not None, "who lies does so in some way"
+        assert not is_own(attack), "it is asked itself"
+        return cast(Attack, attack)
+
+    def _own_lie(self, form: Form, truth: Sequence[NDArray[np.float64]], view: LiarsView) -> list[NDArray[np.float64]]:
+        """Return what the user's own attack tells in place of the *truth*: see `own_lie`."""
+        return own_lie(self._own[view.agent], form, truth, view, self._streams[view.agent])
 
     @property
     def _lies_now(self) -> bool:
@@ -155,17 +165,21 @@ class Lies(Liars):
             return truth
         means = self._bandit.global_means[arms]
         honest = [each for each in range(len(releases)) if each not in self.liars] if releases is not None else []
-        view = View(
-            arms=arms,
-            truth=truth,
-            means=means,
-            target=place_of(self._settings.target, arms, means),
-            before=self._before.get(agent, {}),
-            honest=np.empty((0, len(arms))) if releases is None else releases[honest],
-            liars=len(self.liars),
-            most=1.0 if self._settings.range == "plausible" else self._settings.strength,
-        )
-        said = false_means(self._attack, view, self._streams[agent])
+        theirs = np.empty((0, len(arms))) if releases is None else releases[honest]
+        if self._own:
+            (said,) = self._own_lie("means", [truth], LiarsView(agent, arms.copy(), means, theirs))
+        else:
+            view = View(
+                arms=arms,
+                truth=truth,
+                means=means,
+                target=place_of(self._settings.target, arms, means),
+                before=self._before.get(agent, {}),
+                honest=theirs,
+                liars=len(self.liars),
+                most=1.0 if self._settings.range == "plausible" else self._settings.strength,
+            )
+            said = false_means(self._attack, view, self._streams[agent])
         if self._bounded and self._settings.range == "plausible":
             said = np.clip(said, 0.0, 1.0)
         self._before[agent] = dict(zip(arms.tolist(), truth.tolist(), strict=True))

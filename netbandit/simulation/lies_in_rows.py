@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.adversaries.false_totals import TotalsView, false_totals
+from netbandit.adversaries.own_attack import LiarsView
 from netbandit.adversaries.soundness import sound_totals
 from netbandit.bandits.mixed import Mixed
 from netbandit.learners.slots import Learner
@@ -74,6 +75,31 @@ class RowLies(Liars):
 
     def _false(self, slot: int, liars: Agents, truth: Numbers) -> Numbers:
         """Return what *liars* tell in place of the *truth*, shape (n, k)."""
+        arms = truth.shape[1] // 2
+        rows = self._own_rows if self._own else self._false_rows
+        pulls, sums = rows(slot, liars, truth)
+        if self._settings.range == "plausible" and self._bounded:
+            sums = np.clip(sums, 0.0, pulls)
+        said = truth.copy()
+        if self._form == "mixed means":
+            said[:, :arms] = sums
+        else:
+            said[:, :arms], said[:, arms : 2 * arms] = pulls, sums
+        return said
+
+    def _own_rows(self, slot: int, liars: Agents, truth: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the pulls and what they paid that *liars* tell by the user's own attack, of shape (n, K) each."""
+        arms = truth.shape[1] // 2
+        means = self._means(slot, arms)
+        told = [
+            self._own_lie("totals", both, LiarsView(agent, np.arange(arms), means[agent].copy(), np.empty((0, arms))))
+            for agent, *both in zip(liars.tolist(), *self._of(truth, arms), strict=True)
+        ]
+        pulls, sums = np.array(told).swapaxes(0, 1)
+        return pulls, sums
+
+    def _false_rows(self, slot: int, liars: Agents, truth: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the pulls and what they paid that *liars* tell by an attack of ours, of shape (n, K) each."""
         for agent, row in zip(liars.tolist(), truth, strict=True):
             self._first.setdefault(agent, row.copy())
         arms = truth.shape[1] // 2
@@ -88,15 +114,7 @@ class RowLies(Liars):
             normals=self._drawn(liars, arms) if self._attack == "noise" else np.empty((0, arms)),
             made_up=self._made_up(slot),
         )
-        pulls, sums = false_totals(self._attack, view)
-        if self._settings.range == "plausible" and self._bounded:
-            sums = np.clip(sums, 0.0, pulls)
-        said = truth.copy()
-        if self._form == "mixed means":
-            said[:, :arms] = sums
-        else:
-            said[:, :arms], said[:, arms : 2 * arms] = pulls, sums
-        return said
+        return false_totals(self._attack, view)
 
     def _of(self, rows: Numbers, arms: int) -> tuple[Numbers, Numbers]:
         """Return the pulls and what they paid that *rows* tell of; a mean is what one pull pays."""
@@ -117,16 +135,20 @@ class RowLies(Liars):
             )
         return self._normals.of(0, liars).reshape(len(liars), arms)
 
+    def _means(self, slot: int, arms: int) -> Numbers:
+        """Return how good each arm is for each agent in *slot*, shape (M, K)."""
+        means = self._bandit.qualities if self._form == "statistics" else self._bandit.means_at(slot)
+        if means.ndim == 2 and getattr(self._bandit, "own_arms", None) is None:
+            means = means.mean(axis=0)
+        return np.broadcast_to(means, (len(self.counted), arms))
+
     def _ranks(self, slot: int, arms: int) -> tuple[Agents, Agents, Agents]:
         """Return the best arm of each agent in *slot*, the best but one, and the one it praises, all of shape (M,)."""
         if self._ranked is not None and not getattr(self._bandit, "changing", False):
             return self._ranked
         agents = len(self.counted)
-        means = self._bandit.qualities if self._form == "statistics" else self._bandit.means_at(slot)
+        means = self._means(slot, arms)
         own = getattr(self._bandit, "own_arms", None)
-        if means.ndim == 2 and own is None:
-            means = means.mean(axis=0)
-        means = np.broadcast_to(means, (agents, arms))
         seen = np.ones((agents, arms), dtype=np.bool_) if own is None else own
         order = np.argsort(np.where(seen, -means, np.inf), axis=1, kind="stable")
         counts, everybody = seen.sum(axis=1), np.arange(agents)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.adversaries.false_sums import Sums, SumsView, false_sums
+from netbandit.adversaries.own_attack import LiarsView
 from netbandit.adversaries.soundness import sound_sums
 from netbandit.learners.keeper import Deposit
 from netbandit.learners.slots import Learner
@@ -101,6 +102,8 @@ class SumLies(Liars):
         return self.sound([item.value for item in items])
 
     def _said(self, agent: int, param_set: int, truth: Sums, heaviest: float) -> Sums:
+        if self._own:
+            return self._own_sums(agent, truth)
         first = self._first.setdefault((agent, param_set), truth)
         good, bad = self._praised()
         view = SumsView(
@@ -112,6 +115,15 @@ class SumLies(Liars):
             strength=self._settings.strength if self._settings.range == "any" else None,
         )
         return _readable(false_sums(self._attack, view, self._streams[agent]), self._dimension)
+
+    def _own_sums(self, agent: int, truth: Sums) -> Sums:
+        """Return what the user's own attack tells in place of the *truth*."""
+        theta, actions = getattr(self._bandit, "vector", None), getattr(self._bandit, "fixed_actions", None)
+        means = np.empty(0) if theta is None or actions is None else actions @ theta
+        theta, actions = (None if each is None else each.copy() for each in (theta, actions))
+        view = LiarsView(agent, np.arange(len(means)), means, np.empty((0, len(means))), theta, actions)
+        gram, response, count = self._own_lie("sums", [*truth[:2], np.array(truth.observations)], view)
+        return Sums(gram, response, float(count))
 
     def _praised(self) -> tuple[Numbers | None, Numbers | None]:
         """Return the best action and the one that a liar praises; where actions change, with theta and against it."""

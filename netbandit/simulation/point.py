@@ -29,6 +29,7 @@ class RunnablePoint(Point):
         scenario: The tables every scenario has.
         family: The topology's family.
         bandit, learner, protocol: The parts, never started: each replication takes ``fresh()`` of them.
+        attack: The class of an attack of the user's own; None: liars have none, or one of ours.
         folder: The scenario's folder, in which the user's own modules are found.
     """
 
@@ -37,6 +38,7 @@ class RunnablePoint(Point):
     bandit: Bandit
     learner: AnyLearner
     protocol: NetworkProtocol
+    attack: type | None = None
     folder: Path
     _topologies: dict[int, Topology] = field(default_factory=dict, repr=False, compare=False)
 

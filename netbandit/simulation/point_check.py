@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from netbandit.adversaries.attacks import is_own
 from netbandit.bandits.bandit import Bandit, Watch
 from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import AnyLearner, EpochLearner, Talk
@@ -22,7 +23,7 @@ from netbandit.own_identity import UnstableError, identity_of
 from netbandit.part import Others, Part, found_by, read_part
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.registry import BUILT_IN, KindError, key_names, kind_key, kind_of, part_class
+from netbandit.registry import BUILT_IN, KindError, attack_class, key_names, kind_key, kind_of, part_class
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import FROM_GRAPH, LinkSettings
 from netbandit.scenario.load import Document
@@ -131,8 +132,10 @@ class PointCheck:
         }
         self._check_among(known)
         self.problems += activity_problems(scenario, known)
+        attack = None
         if scenario is not None:
-            self.problems += adversary_problems(scenario.adversary, known)
+            attack = self._own_attack(scenario.adversary.attack)
+            self.problems += adversary_problems(scenario.adversary, {**known, "attack": attack})
             self.problems += latency_problems(scenario.links, scenario.run.slot_nanoseconds)
         if self.problems or scenario is None or family is None:
             return None
@@ -149,18 +152,29 @@ class PointCheck:
             bandit=bandit,
             learner=learner,
             protocol=protocol,
+            attack=attack,
             folder=self._document.folder.absolute(),
             inputs=inputs,
-            identities=self._identities_of(parts),
+            identities=self._identities_of(parts, attack),
         )
         self._check_graph(point, known)
         return None if self.problems else point
 
-    def _identities_of(self, parts: Mapping[str, Any]) -> dict[str, str | None]:
-        """Return what stands for those *parts* that are the user's own, by the key that names their classes."""
+    def _own_attack(self, attack: str | None) -> type | None:
+        """Return the class of an *attack* of the user's own; None where it is ours, or cannot be had."""
+        try:
+            return attack_class(attack, self._document.folder) if is_own(attack) else None
+        except KindError as error:
+            self.problems.append((("adversary", "attack"), str(error)))
+            return None
+
+    def _identities_of(self, parts: Mapping[str, Any], attack: type | None) -> dict[str, str | None]:
+        """Return what stands for what is the user's own of *parts* and the *attack*, by the key that names it."""
         found: dict[str, str | None] = {}
-        for table, part in parts.items():
-            kind, path = type(part), (table, kind_key(table))
+        classes = {(table, kind_key(table)): type(part) for table, part in parts.items()}
+        if attack is not None:
+            classes["adversary", "attack"] = attack
+        for path, kind in classes.items():
             if is_ours(kind):
                 continue
             if kind not in self._identities:

@@ -2,6 +2,7 @@
 
 import errno
 import pickle
+import sys
 import time
 import traceback
 from contextlib import suppress
@@ -134,6 +135,8 @@ def _perform_packed(
         raise
     except BaseException as error:  # Ctrl-C never comes here: what looks like it is the user's own code
         return Ended(_failure(error, folder))
+    finally:
+        sys.stdout.flush()  # what the user's own code has printed: this process is killed when all runs are done
 
 
 def _tell_client(topic: str, line: str) -> None:

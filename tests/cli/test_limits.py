@@ -63,7 +63,7 @@ def test_thousands_of_unknown_keys_are_named_in_seconds(check):
 
 @LINUX
 def test_a_file_without_an_end_is_not_read_to_its_end(check):
-    assert check(file="/dev/zero") == (2, ["/dev/zero:1:1: file: is larger than 32 MiB, must be a scenario file"])
+    assert check(file="/dev/zero") == (2, ["/dev/zero:1:1: file: is larger than 32 MiB; must be a scenario file"])
 
 
 def test_names_of_folders_that_are_too_long(check):

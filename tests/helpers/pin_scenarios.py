@@ -48,7 +48,10 @@ CUTS: dict[str, Cut] = {
     # Long enough for a round to stall, or for an outage to end.
     **_cut("bursts churn deadline loss outage", "run.horizon=3_000", "run.replications=1"),
     **_cut("meet orbit", "run.horizon=2_000", "run.replications=1"),
-    **_cut("walk", "run.horizon=1_200", "run.replications=1", 'sweep.topology.range=["200 m"]'),
+    "walk": [
+        *("run.horizon=1_200", "run.replications=1", 'sweep.topology.range=["200 m"]'),
+        'sweep.topology.speed=[["5 m/s", "20 m/s"]]',
+    ],
     **_cut("bursts bursts-base bursts-single", "run.horizon=3_000", "run.replications=1", paper="unreliable"),
     **_cut("deadline deadline-none waits-base", "run.replications=1", paper="unreliable"),
     "papers/unreliable/waits-lost": ["run.replications=1", "run.horizon=1000", "sweep.links.peer.loss=[0.0, 0.3]"],

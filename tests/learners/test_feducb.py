@@ -232,6 +232,6 @@ def test_a_missing_network_is_told_with_all_other_mistakes(tmp_path):
 
 def test_noise_that_outweighs_all_observations_is_told():
     (remark,) = learner(epsilon=1.0).remarks()
-    assert "outweighs all that an agent observes" in remark
+    assert "outweighs all observations of an agent" in remark
     assert learner(epsilon=1e6, horizon=10_000).remarks() == ()
     assert learner(epsilon=inf).remarks() == ()

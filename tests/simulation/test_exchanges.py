@@ -130,7 +130,7 @@ def test_a_learner_is_told_how_fast_things_even_out(place):
 
 
 @pytest.mark.parametrize(("override", "said"), [
-    ("protocol.kind=gis", '"gis" offers no exchanges, in which each agent tells its neighbours in every step'),
+    ("protocol.kind=gis", '"gis" offers no exchanges, in which in every step each agent'),
     ("protocol.step=1.0", "protocol.step: is too large for this graph: differences do not even out"),
     ("protocol.step=-1.0", "protocol.step: must be a number above 0"),
 ])  # fmt: skip

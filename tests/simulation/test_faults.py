@@ -148,7 +148,7 @@ def test_agents_that_hear_broadcasts_stall_where_these_are_lost_and_not_where_th
         for line in (line for line in alone.remarks if "(stalled" in line):
             stalled += 1
             assert "lost on links.uplink, with" in line
-            assert "links.uplink.retry repeats" in line
+            assert "links.uplink.retry resends" in line
             assert "peer" not in line
         found = repeated.metrics
         assert (found["stalled"], found["rounds"]) == (0, 1)

@@ -257,11 +257,11 @@ def test_a_participant_with_nothing_to_show_sends_nothing(tmp_path):
         (["topology.agents=2", "protocol.secure_sum=true"], "at least 3 participants"),
         (["protocol.generator=4"], "the agents are 0 to 3"),
         (["protocol.generator=0"], "third-party"),
-        (["topology.agents=1"], "is agent 1, but agent 0 is alone: masks = false"),
+        (["topology.agents=1"], "is agent 1, but agent 0 is alone and sends nothing: set masks = false"),
         (["bandit.noise=1e101"], "bandit.noise: must be"),
         (["bandit.participants=[1, 2]"], "lists 3 columns"),
         (["bandit.participants=3"], "makes 3 participants"),
-        (["protocol.kind=gis", "protocol.timing=slotted"], '"gis" offers no gathers, in which an agent waits for'),
+        (["protocol.kind=gis", "protocol.timing=slotted"], '"gis" offers no gathers, in which an agent collects'),
     ],
 )
 def test_mistakes(tmp_path, overrides, text):

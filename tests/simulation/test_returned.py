@@ -185,6 +185,10 @@ def test_what_learners_return(tmp_path, kind, wrong, parts, said, slot):
     assert slot in str(failed.value)
 
 
+def miscounted(world, agents, generator):
+    world.agents = agents - 1
+
+
 def started(self, agents, generator):
     self.agents = agents
 
@@ -208,7 +212,7 @@ WORLDS = [
     (World, {"pull": np.ones(2)}, "not float64 of shape (2,)", "slot 0"),
     (World, {"regrets": last_nan}, "a regret for each of its 3 agents, numbers of shape (3,), not NaN", "slot 7"),
     (World, {"draw": np.zeros(3)}, "a number for each of 12 slots, shape (12,), not float64 of shape (3,)", ""),
-    (World, {"start": None}, "must set agents to the number of agents, 3, not None", ""),
+    (World, {"start": miscounted}, "must set agents to the number of agents, 3, not 2", ""),
     (World, {"law": property(lambda self: 3)}, "law must be a text, not 3", ""),
     (World, {"sub_gaussian": property(lambda self: math.nan)}, "sub_gaussian must be a number above 0, not nan", ""),
     (World, {"own_arms": property(lambda self: np.zeros((3, 2), dtype=bool))}, "be booleans of shape (3, 2)", ""),

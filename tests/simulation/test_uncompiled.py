@@ -7,7 +7,6 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 FILES = [
-    "../testing/test_swarm.py",
     "test_compiled_calls.py",
     "test_compiled_gathers.py",
     "test_compiled_rounds.py",

@@ -23,7 +23,7 @@ SAMPLE = [
     ("dducb over consensus", "lossy"),
     ("gosine over gossip", "churn"),
     ("klucb over local", "crowd"),
-    ("klucb over relay", "close"),
+    ("klucb over local", "far"),
     ("oful over parameter-server", "linear-uneven"),
     ("feducb over master-worker", "linear-far"),
     ("lints over gossip", "linear-lossy"),

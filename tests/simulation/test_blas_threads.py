@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy  # noqa: F401, brings a BLAS
+import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import netbandit
@@ -96,6 +97,7 @@ def tables(place, jobs, trace, **environment):
     return found
 
 
+@pytest.mark.slow  # twenty seconds in one piece; .ci/run runs it
 def test_all_is_the_same_for_any_jobs_trace_threads_hash_seed_and_compilation(tmp_path):
     for learner, (horizon, bandit, protocol) in LEARNERS.items():
         text = SCENARIO.format(horizon=horizon, bandit=bandit, learner=learner, protocol=protocol)

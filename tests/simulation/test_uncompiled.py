@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HERE = Path(__file__).parent
 FILES = [
     "test_compiled_calls.py",
@@ -15,6 +17,7 @@ FILES = [
 ]
 
 
+@pytest.mark.slow  # a minute in one piece; .ci/run runs it
 def test_what_goes_wrong_is_the_same_before_it_is_compiled():
     # Integers of plain Python warn where they wrap around.
     words = ["-m", "pytest", "-q", "-n0", "-m", "slow", "-p", "no:cacheprovider", "-W", "ignore::RuntimeWarning"]

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from netbandit.adversaries.attacks import Form
 from netbandit.learners.defence import Defence, SumRule, Tally
+from netbandit.learners.packed_gram import unpacked_gram
 from netbandit.learners.robust_sums import robust_sums
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
@@ -399,7 +400,4 @@ class EllipsoidLearner(StepLearner):
         """Return the sums in a packed *row*."""
         dimension = self.world.dimension
         size = self._upper[0].size
-        gram = np.zeros((dimension, dimension))
-        gram[self._upper] = row[:size]
-        gram += np.triu(gram, 1).T
-        return Sums(gram, row[size : size + dimension])
+        return Sums(unpacked_gram(row, self._upper, dimension), row[size : size + dimension])

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from netbandit.aggregation.median import median
 from netbandit.learners.defence import Defence
+from netbandit.learners.packed_gram import unpacked_gram
 
 Floats = NDArray[np.float64]
 
@@ -51,10 +52,7 @@ def robust_sums(
 
 def _repair(row: Floats, upper: tuple[NDArray[np.int64], ...], dimension: int, defence: Defence) -> None:
     """Set the negative eigenvalues of the matrix in *row* to 0."""
-    gram = np.zeros((dimension, dimension))
-    gram[upper] = row[: len(upper[0])]
-    gram += np.triu(gram, 1).T
-    values, vectors = np.linalg.eigh(gram)
+    values, vectors = np.linalg.eigh(unpacked_gram(row, upper, dimension))
     if values[0] >= -_ROUNDING * values[-1]:
         return
     defence.tally.repaired += 1

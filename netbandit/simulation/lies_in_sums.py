@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.adversaries.false_means import place_of
 from netbandit.adversaries.false_sums import Sums, SumsView, false_sums
 from netbandit.adversaries.own_attack import LiarsView
 from netbandit.adversaries.soundness import sound_sums
 from netbandit.learners.keeper import Deposit
+from netbandit.learners.packed_gram import unpacked_gram
 from netbandit.learners.slots import Learner
 from netbandit.protocols.protocol import Item
 from netbandit.scenario.activity import PoissonActivity
@@ -134,9 +136,8 @@ class SumLies(Liars):
         if actions is None:
             direction = theta / np.sqrt(theta @ theta)
             return direction, -direction
-        order = np.argsort(-(actions @ theta), kind="stable")
-        place = len(order) - 1 if target == "worst" else min(1, len(order) - 1) if target == "second" else None
-        return actions[order[0]], actions[order[place] if place is not None else target]
+        means = actions @ theta
+        return actions[means.argmax()], actions[place_of(target, np.arange(len(actions)), means)]
 
     def _most(self, sets: int) -> float:
         """Return how many observations there can be by now in one of so many *sets* of parameters."""
@@ -146,9 +147,7 @@ class SumLies(Liars):
 
     def _unpacked(self, row: Numbers) -> Sums:
         size = len(self._upper[0])
-        gram = np.zeros((self._dimension, self._dimension))
-        gram[self._upper] = row[:size]
-        gram += np.triu(gram, 1).T
+        gram = unpacked_gram(row, self._upper, self._dimension)
         count = float(row[-1]) if self._counts and len(row) > size + self._dimension else float(np.trace(gram))
         return Sums(gram, row[size : size + self._dimension], count)
 

@@ -50,10 +50,11 @@ class GossipAsk(DeadlineKey, AskProtocol):
 
     def ask(self, agent: int, avoided: frozenset[int] = frozenset()) -> None:
         """See `AskProtocol.ask`; who has no such neighbour asks nobody."""
-        near = [other for other in self.network.neighbours[agent] if other not in avoided]
-        if near:
-            channels = [self.network.channel(agent, other) for other in near]
-            drawn = channels[int(self._generators[agent].integers(len(near)))]
+        channels = self.network.channels[agent]
+        if avoided:
+            channels = [channel for channel in channels if channel.receiver not in avoided]
+        if channels:
+            drawn = channels[int(self._generators[agent].integers(len(channels)))]
             chosen = self.network.present.one_of(agent, channels, drawn)
             if chosen is not None:
                 self._say(REQUEST, HEADER_BYTES, agent, chosen.receiver, None)

@@ -56,6 +56,15 @@ folder_argument = click.argument("folder", metavar="DIR", type=click.Path(path_t
 MOST_JOBS = max(64, 4 * (os.cpu_count() or 1))
 """The most worker processes that this machine is asked for: each takes some 150 MB."""
 
+jobs_option = click.option(
+    "--jobs",
+    type=click.IntRange(min=0, max=MOST_JOBS),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Number of parallel processes; 0: one for each core.",
+)
+
 
 class FiniteRange(click.FloatRange):
     """A number in a range, which no comparison with nan says that it is in."""

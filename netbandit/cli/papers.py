@@ -104,8 +104,7 @@ def reproduce(
             if only_estimate:
                 _list_figures(_papers(what), replications, jobs)
                 return
-            if record is None:  # of workers that others fork nobody here learns what time they took
-                prepared(jobs)
+            prepared(jobs)
             failed = _reproduce(what, replications, jobs, out, until_decided, record, budget)
     except (PaperError, PaperRecordError) as error:
         fail(error)
@@ -152,7 +151,7 @@ def _reproduce(
                 jobs=jobs,
                 reporting=lambda: ProgressReport(Console(stderr=True)),
                 tell=lambda text: print_line(console, text),
-                ended=_nothing if recording is None else recording.ended(part),
+                ended=None if recording is None else recording.ended(part),
             )
             judgements += [(paper.name, judgement) for judgement in found]
             failures += failed
@@ -165,10 +164,6 @@ def _reproduce(
     click.echo(f"results: {folder}, {', '.join(file.name for file in files)} and the pictures of the figures")
     report_failed(failures)
     return bool(failures)
-
-
-def _nothing(figure: "Figure", runs: "FigureRuns", judgements: "Sequence[Judgement]") -> None:
-    """Keep no record."""
 
 
 class _Recording:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from netbandit.cli.common import (
-    MOST_JOBS,
     checked,
     estimated,
+    jobs_option,
     plain_errors,
     prepared,
     report_failed,
@@ -60,14 +60,7 @@ class _RunOptions:
     help="Number of replications; short for --set run.replications=N. A:B runs those from A to B - 1, counted from 0; "
     "netbandit merge puts the parts together.",
 )
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=0, max=MOST_JOBS),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Number of parallel processes; 0: one for each core.",
-)
+@jobs_option
 @click.option("--scheduler", metavar="tcp://HOST:PORT", help="Use the workers of this dask scheduler.")
 @click.option(
     "--out",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from netbandit.cli.common import MOST_JOBS, FiniteRange, plain_errors
+from netbandit.cli.common import FiniteRange, jobs_option, plain_errors
 from netbandit.cli.exit_codes import FAILURE, fail
 
 if TYPE_CHECKING:
@@ -27,14 +27,6 @@ _out = click.option(
     help="The folder of the runs; those that are there are not run again.",
 )
 _tracks = click.option("--tracks", metavar="NAME[,NAME]", help="Only these tracks.  [default: all]")
-_jobs = click.option(
-    "--jobs",
-    type=click.IntRange(min=0, max=MOST_JOBS),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Number of parallel processes; 0: one for each core.",
-)
 _limit = click.option(
     "--limit",
     type=FiniteRange(min=0, min_open=True),
@@ -108,7 +100,7 @@ def _list_tracks() -> None:
 )
 @_tracks
 @_out
-@_jobs
+@jobs_option
 @_limit
 @_against
 @_pictures
@@ -165,7 +157,7 @@ def show(tracks: str | None, out: Path, against: Path | None, pictures: bool, pa
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @_tracks
 @_out
-@_jobs
+@jobs_option
 @_limit
 @click.option("--no-run", "run_none", is_flag=True, help="Write what is in the folder of the runs, and run nothing.")
 def record(file: Path, tracks: str | None, out: Path, jobs: int, limit: float, run_none: bool) -> None:

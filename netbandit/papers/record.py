@@ -16,6 +16,7 @@ from netbandit.papers.claim_text import comparison_text, found_remarks, measure_
 from netbandit.papers.figure_runs import FigureRuns, points_of
 from netbandit.papers.figures import Figure, Paper, papers_folder
 from netbandit.papers.regions import OPEN, Verdict
+from netbandit.papers.selectors import SCENARIO
 from netbandit.papers.verdicts import Judgement
 from netbandit.results.machine import machine
 from netbandit.results.portable_json import as_text, canonical
@@ -120,8 +121,12 @@ def content_of(paper: Paper, figure: Figure) -> str:
     Raises:
         ScenarioError: A scenario has mistakes.
     """
+    return _content(paper, figure, [(name, run_keys(point)) for name, point, _ in points_of(paper, figure, None)])
+
+
+def _content(paper: Paper, figure: Figure, points: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """Return the hash of a figure whose *points* are the scenario of each with the keys of its runs."""
     claims = [claim.model_dump(exclude=_PROSE) for claim in paper.claims if claim.figure == figure.id]
-    points = [(name, run_keys(point)) for name, point, _ in points_of(paper, figure, None)]
     said = canonical([figure.model_dump(exclude=_PROSE | {"note"}), claims, points])
     return blake2b(said.encode(), digest_size=10).hexdigest()
 
@@ -140,7 +145,7 @@ def recorded(paper: Paper, figure: Figure, runs: FigureRuns, judgements: Sequenc
     return RecordedFigure(
         paper=paper.name,
         figure=figure.id,
-        content=content_of(paper, figure),
+        content=_content(paper, figure, [(point.parameters[SCENARIO], point.keys) for point in runs.points]),
         runs=sum(len(point.runs) for point in runs.points),
         timed_runs=runs.done,
         core_seconds=round(runs.seconds, 3),

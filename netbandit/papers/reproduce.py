@@ -34,7 +34,7 @@ def reproduce(
     jobs: int = 1,
     reporting: Reporting = lambda: nullcontext(sweep.no_progress),
     tell: Callable[[str], None] = print,
-    ended: Ended = lambda figure, runs, judgements: None,
+    ended: Ended | None = None,
 ) -> tuple[list[Judgement], list[FailedRun]]:
     """Run the figures of *paper* into *out*, draw them, and judge its claims, telling each line as it is known.
 
@@ -87,7 +87,8 @@ def reproduce(
         if figure.panels:
             with storage(out):
                 save(draw_figure(runs), out / figure.id)
-        ended(figure, runs, found)
+        if ended is not None:
+            ended(figure, runs, found)
     return judgements, failed
 
 

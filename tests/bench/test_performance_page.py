@@ -1,9 +1,9 @@
 """The documentation's tables of benchmarks, which are made from a record."""
 
-import sys
 from pathlib import Path
 
 import pytest
+from helpers.docs_extension import docs_extension
 
 from netbandit.bench.record import Run
 
@@ -12,12 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def tables():
-    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
-    try:
-        import performance_tables
-    finally:
-        sys.path.pop(0)
-    return performance_tables
+    return docs_extension("performance_tables")
 
 
 def run(seconds: float, faster: float = 2.0, benchmark: str = "horizon") -> Run:

@@ -1,24 +1,15 @@
 """The documentation's pages of papers, which are made from the claims and the shipped record."""
 
-import sys
-from pathlib import Path
-
 import pytest
+from helpers.docs_extension import docs_extension
 
 from netbandit.papers.figures import load_paper, paper_names
 from netbandit.papers.record import shipped
 
-ROOT = Path(__file__).parents[2]
-
 
 @pytest.fixture(scope="module")
 def pages():
-    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
-    try:
-        import paper_pages
-    finally:
-        sys.path.pop(0)
-    return paper_pages
+    return docs_extension("paper_pages")
 
 
 @pytest.mark.parametrize("name", paper_names())

@@ -197,12 +197,12 @@ class _Recording:
 
     def ended(self, paper: "Paper") -> "Ended":
         """Return what records a figure of *paper*."""
-        from netbandit.papers.record import append, recorded
+        from netbandit.papers.record import keep, recorded
 
         def ended(figure: "Figure", runs: "FigureRuns", judgements: "Sequence[Judgement]") -> None:
             self._left -= runs.seconds
             if not runs.failed:
-                append(self._file, recorded(paper, figure, runs, judgements))
+                keep(self._file, recorded(paper, figure, runs, judgements))
 
         return ended
 

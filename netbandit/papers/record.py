@@ -1,6 +1,6 @@
 """The record: what reproducing each figure of each paper found, with what, and how long it took.
 
-A record is a file of JSON lines, one for each figure, appended when the figure's claims are judged: a call that is
+A record is a file of JSON lines, one for each figure, written when the figure's claims are judged: a call that is
 killed goes on with the figures that are not in the file. A figure counts as recorded only as long as its points and
 what is measured of its claims are as they were; wording may change.
 """
@@ -21,7 +21,7 @@ from netbandit.papers.verdicts import Judgement
 from netbandit.results.machine import machine
 from netbandit.results.portable_json import as_text, canonical
 from netbandit.results.run_keys import run_keys
-from netbandit.results.safe_files import storage, write_whole
+from netbandit.results.safe_files import write_whole
 
 SHIPPED = "record.jsonl"
 """The record that is shipped, beside the papers' folders."""
@@ -175,15 +175,20 @@ def _claim(judgement: Judgement) -> RecordedClaim:
     )
 
 
-def append(file: Path, figure: RecordedFigure) -> None:
-    """Add a figure to the record in *file*.
+def keep(file: Path, figure: RecordedFigure) -> None:
+    """Write a figure to the record in *file*, in place of what was recorded of it before.
+
+    If no run was done now because all were there, the time that the same runs took before is kept.
 
     Raises:
+        PaperRecordError: The file is something else.
         StorageError: It cannot be written.
     """
-    with storage(file):
-        before = file.read_text(encoding="utf-8") if file.exists() else ""
-    write_whole(file, before + as_text(figure.model_dump()))
+    record = read(file)
+    before = record.pop((figure.paper, figure.figure), None)
+    if before is not None and not figure.timed_runs and before.fingerprints == figure.fingerprints:
+        figure = figure.model_copy(update={name: getattr(before, name) for name in ("timed_runs", "core_seconds")})
+    write_whole(file, "".join(as_text(one.model_dump()) for one in [*record.values(), figure]))
 
 
 def read(file: Path) -> Record:

@@ -51,8 +51,16 @@ def test_a_figure_is_recorded_once_and_again_when_what_is_measured_has_changed(f
     assert "mine/fig1: recorded" not in changed.output
     (newest,) = read(folder.parent / "record.jsonl").values()
     assert newest.claims[0].verdict == "does not hold"
-    assert newest.timed_runs == 0  # the runs were there
-    assert newest.seconds is None
+    assert (newest.timed_runs, newest.core_seconds) == (8, figure.core_seconds)  # the runs were there
+    assert len((folder.parent / "record.jsonl").read_text().splitlines()) == 1
+
+
+def test_no_time_is_recorded_of_runs_that_were_there_already(folder):
+    assert recorded(folder).exit_code == 0
+    (folder.parent / "record.jsonl").unlink()
+    assert recorded(folder).exit_code == 0
+    (figure,) = read(folder.parent / "record.jsonl").values()
+    assert (figure.timed_runs, figure.seconds) == (0, None)
 
 
 def test_no_figure_begins_when_the_budget_is_spent(folder):

@@ -6,8 +6,10 @@ import re
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -36,11 +38,11 @@ def tell_nobody(entry: Entry, track: Track, cell: Cell) -> None:
 
 @dataclass
 class _Lane:
-    """A process, and the tasks that it has still to do, in their order."""
+    """A process, and the task that it has; it is given the next one when that has ended."""
 
-    tasks: list[tuple[Entry, Task]]
     process: "subprocess.Popen[bytes] | None" = None
-    since: float = field(default_factory=time.monotonic)
+    has: tuple[Entry, Task] | None = None
+    since: float = 0.0
 
 
 def run_pairs(
@@ -66,19 +68,20 @@ def run_pairs(
         found.setdefault(entry.name, {})[track.name] = cell
         told(entry, track, cell)
 
-    tasks = []
+    left: deque[tuple[Entry, Task]] = deque()
     for entry, task in _tasks(pairs, out, keep):
         there = _whole(task)
         if there is None:
-            tasks.append((entry, task))
+            left.append((entry, task))
         else:
             keep(entry, task.track, there)
-    count = min(jobs or os.cpu_count() or 1, max(len(tasks), 1))
-    lanes = [_Lane(tasks[place::count]) for place in range(count)]
+    lanes = [_Lane() for _ in range(min(jobs or os.cpu_count() or 1, len(left)))]
     try:
-        while any(lane.tasks for lane in lanes):
+        while left or any(lane.has is not None for lane in lanes):
             for lane in lanes:
                 _look_at(lane, limit, keep)
+                if lane.has is None and left:
+                    _give(lane, *left.popleft())
             time.sleep(_LOOK_EVERY)
     finally:
         for lane in lanes:
@@ -124,33 +127,39 @@ def _tasks(pairs: Sequence[tuple[Entry, Track]], out: Path, keep: Told) -> Itera
         yield entry, Task(point, track, file_of(out, entry, track).absolute(), probe)
 
 
-def _look_at(lane: _Lane, limit: float, keep: Told) -> None:
-    """Start the process of *lane* if it has none, and take the tasks that it has ended."""
-    if not lane.tasks:
-        return
+def _give(lane: _Lane, entry: Entry, task: Task) -> None:
+    """Have the process of *lane* do a task; start one if there is none."""
+    import cloudpickle  # classes of a notebook go by their code, others by their names
+
+    _open_again(task)
     if lane.process is None:
-        for _, task in lane.tasks:
-            _open_again(task)
-        lane.process = _started([task for _, task in lane.tasks])
-        lane.since = time.monotonic()
+        lane.process = _started()
+    lane.has = entry, task
+    lane.since = time.monotonic()
+    assert lane.process.stdin is not None
+    with suppress(BrokenPipeError):  # it has ended, which is found when it is looked at
+        pickle.dump(cloudpickle.dumps(task), lane.process.stdin)
+        lane.process.stdin.flush()
+
+
+def _look_at(lane: _Lane, limit: float, keep: Told) -> None:
+    """Keep what has come of the task of *lane* if it has ended, or has to."""
+    if lane.process is None or lane.has is None:
+        return
+    entry, task = lane.has
     over = lane.process.poll() is not None  # asked first: what it wrote before is there when it is over
-    while lane.tasks:
-        entry, task = lane.tasks[0]
-        found = read(task.file)
-        if found["end"] is None:
-            break
-        keep(entry, task.track, _cell(found, task.track))
-        del lane.tasks[0]
-        lane.since = time.monotonic()
-    if lane.tasks and (over or time.monotonic() - lane.since > limit):
-        entry, task = lane.tasks.pop(0)
-        done = len(read(task.file)["runs"])
-        which = f"{done} of {task.track.replications} replications"
+    found = read(task.file)
+    if found["end"] is not None:
+        cell = _cell(found, task.track)
+    elif over or time.monotonic() - lane.since > limit:
+        which = f"{len(found['runs'])} of {task.track.replications} replications"
         text = f"the process ended after {which}" if over else f"did not end in {limit:g} s, in which it ran {which}"
+        cell = Cell("failed" if over else "late", text)
         _end(lane)
-        keep(entry, task.track, Cell("failed" if over else "late", text))
-    elif not lane.tasks:
-        _end(lane)
+    else:
+        return
+    lane.has = None
+    keep(entry, task.track, cell)
 
 
 def _whole(task: Task) -> Cell | None:
@@ -173,19 +182,13 @@ def _open_again(task: Task) -> None:
         write(task.file, found["runs"], None)
 
 
-def _started(tasks: Sequence[Task]) -> "subprocess.Popen[bytes]":
-    import cloudpickle  # classes of a notebook go by their code, others by their names
-
-    packed = pickle.dumps((str(Path.cwd()), cloudpickle.dumps(list(tasks))))
+def _started() -> "subprocess.Popen[bytes]":
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, "-c", "from netbandit.suite.worker import main; main()"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment)
     assert process.stdin is not None
-    try:
-        process.stdin.write(packed)
-        process.stdin.close()
-    except BrokenPipeError:
-        pass  # it has ended already, which is found when it is looked at
+    with suppress(BrokenPipeError):
+        pickle.dump(str(Path.cwd()), process.stdin)
     return process
 
 
@@ -193,4 +196,6 @@ def _end(lane: _Lane) -> None:
     if lane.process is not None:
         lane.process.kill()
         lane.process.wait()
+        with suppress(BrokenPipeError):
+            lane.process.stdin.close()  # type: ignore[union-attr]  # it is a pipe
         lane.process = None

@@ -88,8 +88,9 @@ def write(file: Path, runs: Sequence[Any], end: Sequence[str] | None) -> None:
 
 
 def main() -> None:
-    """Run the tasks that standard input brings."""
-    imports, packed = pickle.load(sys.stdin.buffer)
-    find_beside(Path(imports))
-    for task in pickle.loads(packed):
-        perform(task)
+    """Run the tasks that standard input brings, one after the other, until it ends."""
+    given = sys.stdin.buffer
+    find_beside(Path(pickle.load(given)))
+    with suppress(EOFError):
+        while True:
+            perform(pickle.loads(pickle.load(given)))

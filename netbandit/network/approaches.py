@@ -48,7 +48,7 @@ def _look(
     """Look at window after window; return how many rows there are, and the first window that was not looked at."""
     agents = len(first) - 1
     low, high, now = np.empty((agents, 2)), np.empty((agents, 2)), np.empty(2)
-    found = np.int64(0)  # a plain 0 is a type of its own, for which all that is called would be compiled once more
+    found: Any = np.int64(0)  # a plain 0 is a type of its own, for which all that is called would be compiled once more
     while begin < end:
         until = min(end, begin + window)
         kept, largest = found, 0.0

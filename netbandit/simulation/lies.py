@@ -90,6 +90,13 @@ class Liars:
     def _lies_now(self) -> bool:
         return self._forges and self._clock.now >= self._begin
 
+    def _tells_a_lie(self, agent: int) -> bool:
+        """Count that *agent* tells something; return whether it is to be a lie."""
+        if not self.liars:
+            return False
+        self._contributed += 1
+        return agent in self.liars and self._lies_now
+
     @property
     def _forges(self) -> bool:
         """Whether anybody ever tells what is not true."""

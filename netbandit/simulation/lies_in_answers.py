@@ -34,10 +34,7 @@ class AnswerLies(Liars):
             truth: The arm that it has found, shape (1,).
             learner: The learner: what the asker holds, and has pulled.
         """
-        if not self.liars:
-            return truth
-        self._contributed += 1
-        if agent not in self.liars or not self._lies_now:
+        if not self._tells_a_lie(agent):
             return truth
         means = self._bandit.means_at(slot)
         view = RecommendationView(

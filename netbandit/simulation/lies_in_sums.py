@@ -54,10 +54,7 @@ class SumLies(Liars):
             sets: How many there are.
             truth: What it has found.
         """
-        if not self.liars:
-            return truth
-        self._contributed += 1
-        if agent not in self.liars or not self._lies_now:
+        if not self._tells_a_lie(agent):
             return truth
         gram, response, count = self._unpacked(truth)
         most = self._most(sets)
@@ -74,10 +71,7 @@ class SumLies(Liars):
 
         The number of its observations stays: it is by that that a deposit is known.
         """
-        if not self.liars:
-            return truth
-        self._contributed += 1
-        if agent not in self.liars or not self._lies_now:
+        if not self._tells_a_lie(agent):
             return truth
         gram, response, _ = self._unpacked(truth.sums)
         count = float(truth.observations)

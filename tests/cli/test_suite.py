@@ -4,6 +4,8 @@ import pytest
 from click.testing import CliRunner
 
 from netbandit.cli import main
+from netbandit.suite.comparing import OUT
+from netbandit.suite.runs import LIMIT
 
 MINE = """\
 import netbandit as nb
@@ -32,6 +34,12 @@ def folder(tmp_path, monkeypatch):
 
 def suite(*arguments):
     return CliRunner().invoke(main, ["suite", *arguments])
+
+
+def test_its_defaults_are_those_of_python():
+    for name in ("run", "record"):
+        defaults = {each.name: each.default for each in main.commands["suite"].commands[name].params}
+        assert (defaults["out"], defaults["limit"]) == (OUT, LIMIT)
 
 
 def test_without_a_command_it_lists_the_tracks():

@@ -11,6 +11,8 @@ from netbandit.network.contacts import Integers, UpTimes
 
 _AT_ONCE = 1 << 20
 """About how many links of graphs side by side are looked at together."""
+_EVENTS = 1 << 12
+"""How many beginnings and ends of contacts are looked at before it is asked for more."""
 
 
 class ContactFigures(NamedTuple):
@@ -89,12 +91,9 @@ def reached(up: UpTimes, edges: Integers, agents: int) -> list[int]:
     Within a component of an instant all know the same, so a contact matters only where its two ends do not.
     """
     knows = [1 << agent for agent in range(agents)]
+    everybody = (1 << agents) - 1
     near: list[set[int]] = [set() for _ in range(agents)]
-    begins = [(time, 1, place) for place, time in enumerate(up.begin.tolist())]
-    ends = [(time, 0, place) for place, time in enumerate(up.end.tolist())]
-    pairs = edges[up.link].tolist()
-    for _, begun, place in sorted(begins + ends):
-        one, other = pairs[place]
+    for begun, one, other in _in_order(up, edges):
         if not begun:
             near[one].remove(other)
             near[other].remove(one)
@@ -111,4 +110,16 @@ def reached(up: UpTimes, edges: Integers, agents: int) -> list[int]:
                     if neighbour not in seen:
                         seen.add(neighbour)
                         todo.append(neighbour)
+            if both == everybody and all(known == everybody for known in knows):
+                break
     return knows
+
+
+def _in_order(up: UpTimes, edges: Integers) -> Iterator[tuple[int, int, int]]:
+    """Yield whether a contact begins or ends, and its agents, in order of time; at one time ends come first."""
+    number = len(up.begin)
+    begun = np.repeat(np.array([1, 0]), number)
+    order = np.lexsort((begun, np.concatenate([up.begin, up.end])))
+    for few in np.array_split(order, 1 + len(order) // _EVENTS):
+        pairs = edges[up.link[few % number]] if number else edges[:0]
+        yield from np.column_stack([begun[few], pairs]).tolist()

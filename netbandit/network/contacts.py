@@ -4,7 +4,7 @@ A contact is an interval [begin, end) in nanoseconds in which a link is up; betw
 sent changes that.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf, log1p
 from typing import NamedTuple
@@ -148,25 +148,30 @@ class UpTimes(NamedTuple):
 
 
 def contacts_until(contacts: LinkSchedule, links: int, end: int, *, clipped: bool = True) -> UpTimes:
-    """Return all *contacts* of so many *links* that begin before *end* (ns).
+    """Return all *contacts* of so many *links* that begin before *end* (ns); see `up_times`."""
+    return up_times([Downtimes(contacts.gaps(link)) for link in range(links)], end, clipped=clipped)
+
+
+def up_times(links: Iterable[Downtimes], end: int, *, clipped: bool = True) -> UpTimes:
+    """Return all contacts that begin before *end* (ns).
 
     Args:
-        contacts: When links are up.
-        links: Their number.
+        links: When each link is down.
         end: Until when (ns).
         clipped: Whether what goes on then ends then; else it ends when it does, or at `FOR_EVER`.
     """
-    number, begins, ends = [], [], []
-    for link in range(links):
-        up = 0
-        times = Downtimes(contacts.gaps(link))
-        for down, back in [*times.until(end), (end, inf)]:
-            if down > up:
-                number.append(link)
-                begins.append(up)
-                ends.append(down if clipped or down < end else int(min(times.down(up), FOR_EVER)))
-            up = int(min(back, end))
-    return UpTimes(*(np.array(column, dtype=np.int64) for column in (number, begins, ends)))
+    parts = [np.empty((0, 3), dtype=np.int64)]
+    for link, times in enumerate(links):
+        gaps = times.until(end)
+        # It is up before each gap, and after the last one.
+        rows = np.full((len(gaps) + 1, 3), link, dtype=np.int64)
+        rows[:, 1] = [0, *(min(back, end) for _, back in gaps)]
+        rows[:, 2] = [*(down for down, _ in gaps), end]
+        rows = rows[rows[:, 2] > rows[:, 1]]
+        if not clipped and len(rows) and rows[-1, 2] == end:
+            rows[-1, 2] = int(min(times.down(end), FOR_EVER))
+        parts.append(rows)
+    return UpTimes(*np.ascontiguousarray(np.concatenate(parts).T))
 
 
 def expected_contacts(law: Law, links: int, agents: int, end: int) -> float:

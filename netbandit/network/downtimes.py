@@ -1,9 +1,12 @@
 """When one thing is down: a link, a node, or the good state of a channel."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from heapq import merge
+from itertools import count
 from math import inf, log1p
+
+import numpy as np
 
 from netbandit.network.draws import Draws
 
@@ -78,8 +81,11 @@ class Downtimes:
         """Return all intervals that begin before *end* (ns), disjoint and ascending."""
         if end > self._known:
             self._look(end)
-        # What begins later may lengthen an interval that is known already.
-        return [(begin, self.up(begin)) for begin in list(self._begins) if begin < end]
+        number = bisect_left(self._begins, end)
+        known = list(zip(self._begins[:number], self._ends[:number], strict=True))
+        if known and number == len(self._begins):  # what begins later may lengthen the last one
+            known[-1] = known[-1][0], self.up(known[-1][0])
+        return known
 
     def _look(self, time: float) -> None:
         while self._known < time and self._take():
@@ -139,6 +145,8 @@ def redrawn(draws: Draws, column: int, up: float, every: int) -> Iterator[Interv
     if up <= 0:
         yield 0, inf
         return
-    for period, number in enumerate(draws.numbers(column)):
-        if number >= up:
-            yield period * every, (period + 1) * every
+    down = np.zeros(draws.rows + 2, dtype=np.bool_)  # before the numbers of a block, and behind them, it is up
+    for block in count():
+        np.greater_equal(draws.table(block)[column], up, out=down[1:-1])
+        switches = np.flatnonzero(down[1:] != down[:-1]) + block * draws.rows
+        yield from map(tuple, (switches * every).reshape(-1, 2).tolist())

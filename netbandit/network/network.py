@@ -12,6 +12,7 @@ from simpy.core import Infinity
 
 from netbandit.network import plain
 from netbandit.network.clock import ARRIVALS, Clock, ScheduledEvent
+from netbandit.network.contacts import UpTimes, contacts_until, up_times
 from netbandit.network.downtimes import Downtimes
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
@@ -356,6 +357,16 @@ class Network:
         """When each agent is down."""
         assert self.outages is not None
         return [self.outages.node(agent) for agent in range(self.agents)]
+
+    @cached_property
+    def up_times(self) -> UpTimes:
+        """All contacts before the horizon, of the links of the whole graph, where these come and go."""
+        contacts, outages = self.faults.plan.contacts, self.outages
+        assert contacts is not None
+        assert outages is not None
+        if not self.links:  # the protocol uses none
+            return contacts_until(contacts, self.topology.links, self.end)
+        return up_times([outages.contacts(link.first, link.second) for link in self.links], self.end)
 
     @property
     def link_downtimes(self) -> Callable[[int, int], Downtimes] | None:

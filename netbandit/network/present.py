@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from netbandit.network.clock import Clock
+from netbandit.network.contacts import UpTimes
 from netbandit.network.link import Channel, FaultyChannel
 from netbandit.streams import Streams
 
@@ -47,3 +49,31 @@ class Present:
         if generator is None:
             generator = self._generators[agent] = self._streams.generator("gossip.present", agent)
         return generator.random()
+
+
+class PresentBySlot:
+    """Which links are up at the beginning of slots.
+
+    Args:
+        up: All contacts.
+        links: The number of links.
+        slot: The length of a slot (ns).
+    """
+
+    def __init__(self, up: UpTimes, links: int, slot: int) -> None:
+        begins, ends = -(-up.begin // slot), -(-up.end // slot)  # the first slots in which a link is up, and is not
+        self._slots = np.concatenate([begins, ends])
+        order = np.argsort(self._slots, kind="stable")
+        self._slots = self._slots[order]
+        self._links = np.concatenate([up.link, up.link])[order]
+        self._changes = np.repeat(np.array([1, -1]), len(begins))[order]
+        self._contacts = np.zeros(links, dtype=np.int64)  # how many contacts of each link have begun and not ended
+        self._next = 0
+
+    def at(self, slot: int) -> NDArray[np.bool_]:
+        """Return which links are up at the beginning of *slot*, shape (links,); slots are asked for in order."""
+        last = int(np.searchsorted(self._slots, slot, side="right"))
+        if last > self._next:
+            np.add.at(self._contacts, self._links[self._next : last], self._changes[self._next : last])
+            self._next = last
+        return self._contacts > 0

@@ -34,6 +34,7 @@ class BulkBroadcasts(Communication):
     """
 
     lies: RowLies
+    _links: BulkLinks | None = None
 
     def __init__(self, stage: ReplicationContext, learner: Learner, slowest: int) -> None:
         super().__init__(stage, learner)
@@ -97,8 +98,8 @@ class BulkBroadcasts(Communication):
 
     @property
     def releases(self) -> int:
-        """How often agents told others."""
-        return self._times
+        """How often agents told others; what nobody can hear is not told."""
+        return self._times if self._links is None or self._links.used else 0
 
     def metrics(self) -> dict[str, Metric]:
         """Return the same figures as `Broadcasts`."""
@@ -148,8 +149,9 @@ class BulkNeighbours(BulkBroadcasts):
             size = HEADER_BYTES + LABEL_BYTES + self._item_bytes
             self._sizes = {True: np.full(len(self._rows), size), False: np.zeros(len(self._rows), dtype=np.int64)}
         if self._sizes:
-            self._links.put(slot, self._sizes[tells])
-            self.items += tells * len(self._rows)
+            sizes = self._links.present(slot, self._sizes[tells])
+            self._links.put(slot, sizes)
+            self.items += int(np.count_nonzero(sizes))
 
     def _arrived(self, slot: int) -> tuple[Numbers, Numbers, Numbers]:
         links, rows = self._links, self._rows

@@ -56,6 +56,7 @@ class BulkFloods(BulkBroadcasts):
         if tells and (self._absorbs or self._stops is not None):
             self._keep_absorbed(slot)
         pass_on(flood, slot, tells, copies)
+        copies = self._links.present(slot, copies)
         self.items += int(copies.sum())
         sizes = copies * (LABEL_BYTES + self._item_bytes) + HEADER_BYTES * (copies > 0)
         self._links.put(slot, sizes)

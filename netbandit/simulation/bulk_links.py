@@ -16,6 +16,7 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.jitter import GeometricJitter, UniformJitter
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
+from netbandit.network.present import PresentBySlot
 
 if TYPE_CHECKING:  # it brings numba along, which takes its time
     from netbandit.simulation.compiled_rounds.all_links import AllLinks
@@ -31,8 +32,8 @@ def why_not(network: Network) -> str | None:
     faults = network.peer_faults
     if network.nodes_fail:
         return "agents or the server are down at times"
-    if network.sensed:
-        return "agents see which of their links are up"
+    if network.waits:
+        return "messages wait for links that agents see come and go"
     if network.trace is not None:
         return "a trace is written"
     if network.transmission(_A_MEGABYTE):
@@ -70,7 +71,7 @@ class BulkLinks:
     """All channels between agents, a row each, sorted by receiver, then sender.
 
     In a slot at most one message is put on each channel, at the beginning of the slot. Slotted: it takes effect at the
-    first later boundary at which it has arrived.
+    first later boundary at which it has arrived. Where agents see which of their links are up, none is put on others.
 
     Args:
         network: The network; see `why_not`. All that is put on links is counted in it by :meth:`finish`.
@@ -86,6 +87,7 @@ class BulkLinks:
         slowest: In how many slots any message takes effect at most, at least 1.
         due: At which boundary the message of each of the latest slots takes effect, shape (channels, slowest), that of
             slot u in column u mod slowest; -1: it has not arrived, or there is none.
+        used: Whether any message has been put on a channel.
     """
 
     def __init__(self, network: Network, clock: Clock, kind: Kind, fingerprint: Fingerprint) -> None:
@@ -101,6 +103,11 @@ class BulkLinks:
         steady = network.peer_faults.jitter is None
         self.delays = np.maximum(1, -(-self._latencies // clock.slot)) if steady else None
         self.due = np.full((len(rows), self.slowest), -1)
+        self.used = False
+        self._present = None
+        if network.sensed:
+            self._present = PresentBySlot(network.up_times, len(network.links), clock.slot)
+        self._link_of = _link_numbers(network, self.senders, self.receivers) if network.sensed else None
         self._links: AllLinks | None = None
         if network.unreliable:
             from netbandit.simulation.compiled_rounds.all_links import all_links_for
@@ -126,13 +133,23 @@ class BulkLinks:
         self._events = np.full((len(within), 4), self._kind.code)
         self._events[:, 1] = self.receivers[self._order]
 
+    def present(self, slot: int, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return *numbers*, one for each channel, with 0 for those whose link is seen down at the beginning of *slot*.
+
+        Slots are asked for in order.
+        """
+        if self._present is None:
+            return numbers
+        return np.where(self._present.at(slot)[self._link_of], numbers, 0)
+
     def put(self, slot: int, sizes: NDArray[np.int64]) -> None:
         """Put a message on each channel at the beginning of *slot*, which comes after all slots before.
 
         Args:
             slot: The slot.
-            sizes: The bytes of each message, shape (channels,); 0: there is none.
+            sizes: The bytes of each message, shape (channels,); 0: there is none, as on those that are not `present`.
         """
+        self.used = self.used or bool(sizes.any())
         if self._links is not None:
             self._links.put(slot, sizes)
             return
@@ -195,3 +212,10 @@ def _longest(faults: ChannelFaults) -> int:
     if isinstance(jitter, GeometricJitter):
         return jitter.largest * jitter.slot
     return 0
+
+
+def _link_numbers(network: Network, one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the number of the link between each of these and each of the *other* agents."""
+    numbers = {(link.first, link.second): number for number, link in enumerate(network.links)}
+    ends = zip(np.minimum(one, other).tolist(), np.maximum(one, other).tolist(), strict=True)
+    return np.array([numbers[pair] for pair in ends], dtype=np.int64)

@@ -79,7 +79,7 @@ class BulkSteps(Communication):
         counts[telling] = np.minimum(self._times[telling], 2) if self._repeats else 1
         sizes = HEADER_BYTES * (counts > 0) + counts * self._row_bytes
         self._told[slot % links.slowest] = self._times - 1
-        links.put(slot, sizes[links.senders])
+        links.put(slot, links.present(slot, sizes[links.senders]))
 
     def _keep(self, agents: NDArray[np.int64], rows: NDArray[np.float64]) -> None:
         if self._rows is None:
@@ -120,7 +120,7 @@ class BulkSteps(Communication):
     @property
     def releases(self) -> int:
         """What nobody can hear is not told."""
-        return int(self._times.max()) if len(self._links.senders) else 0
+        return int(self._times.max()) if self._links.used else 0
 
     def finish(self) -> None:
         """Note what arrives after the horizon, and count all messages."""

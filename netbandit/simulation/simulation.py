@@ -15,7 +15,6 @@ from netbandit.garbage import paused_collection
 from netbandit.installed_parts import packages_of
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.contact_figures import contact_figures
-from netbandit.network.contacts import contacts_until
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import Channel, LinkClass, Queue
 from netbandit.network.network import Network
@@ -236,12 +235,9 @@ def _waits(network: Network, slot: int) -> dict[str, Metric]:
 
 def _over_time(network: Network, topology: Topology) -> dict[str, Metric]:
     """Return what a graph is like over time whose links come and go."""
-    contacts = network.faults.plan.contacts
-    if contacts is None:
+    if network.faults.plan.contacts is None:
         return {}
-    end = network.clock.end
-    up = contacts_until(contacts, topology.links, end)
-    return contact_figures(up, topology.edges, topology.agents, end)._asdict()
+    return contact_figures(network.up_times, topology.edges, topology.agents, network.clock.end)._asdict()
 
 
 def _somebody_is_mute(stage: ReplicationContext) -> bool:

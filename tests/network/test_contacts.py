@@ -23,6 +23,7 @@ from netbandit.network.contacts import (
 )
 from netbandit.network.downtimes import Downtimes
 from netbandit.network.outages import Redrawn
+from netbandit.network.present import PresentBySlot
 from netbandit.streams import Streams
 
 
@@ -192,3 +193,14 @@ def test_a_link_of_its_own_is_in_every_matching():
     contacts = ContactsByLaw(Matching(1), np.array([[0, 1], [2, 3], [3, 4]]), Streams(0, 0))
     assert list(contacts.gaps(0)) == []
     assert not contacts_until(contacts, 3, 10).begin[0]
+
+
+@pytest.mark.parametrize("step", [1, 3])
+@given(st.lists(INTERVALS, min_size=3, max_size=3))
+def test_a_link_is_present_in_slots_that_begin_in_a_contact(step, drawn):
+    """However often it is asked."""
+    contacts = [apart(some) for some in drawn]
+    present = PresentBySlot(contacts_until(listed(contacts), 3, 40), 3, 4)
+    for slot in range(0, 10, step):
+        expected = [any(begin <= 4 * slot < end for begin, end in own) for own in contacts]
+        assert present.at(slot).tolist() == expected

@@ -191,6 +191,25 @@ def test_more_agents_than_a_word_has_bits(both, faults):
     same(*both('"ucb"', '"0 ms"', f"{FLOOD}, ttl = 3", faults=faults, agents=70, horizon=12))
 
 
+CHANGES = [
+    "{ up = 0.5 }",
+    '{ born = 0.2, dies = 0.3, every = "1.5 slots" }',
+    '{ up_for = "1.3 ms", every = "4.7 ms" }',
+    "{ up = 0.0 }",
+]
+
+
+@pytest.mark.parametrize("changes", CHANGES)
+@pytest.mark.parametrize("keys", ["ttl = 3", "ttl = 1", "ttl = 2, absorb = true", "ttl = 4, stop = 0.5"])
+def test_who_is_away_is_told_nothing(both, changes, keys):
+    for number, faults in enumerate(("", ', loss = 0.2, jitter = "3 ms"')):
+        shape = f", mean_degree = 3, changes = {changes}"
+        bulk, single = both('"ucb"', LATENCIES[2 * number], f"{FLOOD}, {keys}", number, faults, horizon=30, shape=shape)
+        same(bulk, single)
+        assert bulk.metrics["messages"] < 60 * bulk.topology["links"]
+        assert (bulk.metrics["rounds"] == 0) == (bulk.metrics["messages"] == 0)
+
+
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 10**6), st.sampled_from(FAULTS), st.sampled_from(LATENCIES), st.integers(1, 5), st.integers(2, 9))
 def test_any_flood_in_bulk_is_the_same(both, seed, faults, latency, ttl, agents):
@@ -207,6 +226,7 @@ def test_any_flood_in_bulk_is_the_same(both, seed, faults, latency, ttl, agents)
         ["links.peer.jitter={ exponential = '1 ms' }"],
         ["links.peer.retry={ timeout = '5 ms' }"],
         ["links.peer.bandwidth=1 Mbit/s"],
+        ["topology.changes={ up = 0.5 }"],
         ["protocol.kind=relay"],
         ["learner.kind=helpers.own_learners:Rarely"],
     ],

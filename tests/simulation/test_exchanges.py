@@ -150,6 +150,8 @@ SEVERAL = [
     "links.peer.jitter=4ms topology.family=path protocol.timing=asynchronous",
     "links.peer.loss={good=0.05,bad=0.9,good_for='3ms',bad_for='2ms'} links.peer.duplicate=0.2",
     "links.peer.jitter=2ms links.peer.duplicate=0.4 faults.links={up_for='20ms',down_for='3ms'}",
+    "protocol.pace=slot topology.changes={up=0.6}",
+    "protocol.pace=slot topology.changes={born=0.2,dies=0.3,every='1.5slots'} links.peer.latency=1.2slots",
 ]
 
 
@@ -190,6 +192,8 @@ def test_all_at_once_is_message_by_message_to_the_last_bit(place, monkeypatch, o
     (("links.peer.latency=2 slots", "protocol.pace=slot"), "BulkSteps"),
     (("links.peer.bandwidth=1 Gbit/s",), "Exchanges"), (('protocol.deadline="3 slots"',), "Exchanges"),
     (('links.peer.retry={ timeout = "3 ms" }', "links.peer.loss=0.1"), "Exchanges"),
+    (("topology.changes={ up = 0.6 }", "protocol.pace=slot"), "BulkSteps"),
+    (("topology.changes={ up = 0.6 }",), "Exchanges"),
 ])  # fmt: skip
 def test_what_goes_in_bulk_is_chosen_by_what_is_known_of_messages(place, monkeypatch, overrides, chosen):
     from netbandit.simulation import slots

@@ -34,7 +34,6 @@ class BulkBroadcasts(Communication):
     """
 
     lies: RowLies
-    _links: BulkLinks | None = None
 
     def __init__(self, stage: ReplicationContext, learner: Learner, slowest: int) -> None:
         super().__init__(stage, learner)
@@ -98,8 +97,8 @@ class BulkBroadcasts(Communication):
 
     @property
     def releases(self) -> int:
-        """How often agents told others; what nobody can hear is not told."""
-        return self._times if self._links is None or self._links.used else 0
+        """How often agents told others."""
+        return self._times
 
     def metrics(self) -> dict[str, Metric]:
         """Return the same figures as `Broadcasts`."""
@@ -123,7 +122,31 @@ class BulkPooled(BulkBroadcasts):
         return self._receivers, self._sources, np.full(len(self._receivers), slot - 1)
 
 
-class BulkNeighbours(BulkBroadcasts):
+class OverLinks(BulkBroadcasts):
+    """What is told goes over links.
+
+    Args:
+        stage: All that the driver works with.
+        learner: The learner, not yet started.
+        links: The links.
+        slowest: In how many slots an agent hears what it hears at all.
+    """
+
+    def __init__(self, stage: ReplicationContext, learner: Learner, links: BulkLinks, slowest: int) -> None:
+        super().__init__(stage, learner, slowest)
+        self._links = links
+
+    @property
+    def releases(self) -> int:
+        """What nobody can hear is not told."""
+        return self._times if self._links.used else 0
+
+    def finish(self) -> None:
+        """Note what arrives after the horizon, and count all messages."""
+        self._links.finish()
+
+
+class BulkNeighbours(OverLinks):
     """Everybody hears its neighbours alone.
 
     Args:
@@ -136,8 +159,8 @@ class BulkNeighbours(BulkBroadcasts):
         assert isinstance(protocol, Local)
         self._floods = protocol.route == "flood"
         kind = ITEMS if self._floods else RELAY
-        self._links = links = BulkLinks(stage.network, stage.clock, kind, stage.fingerprint)
-        super().__init__(stage, learner, links.slowest)
+        links = BulkLinks(stage.network, stage.clock, kind, stage.fingerprint)
+        super().__init__(stage, learner, links, links.slowest)
         self.members = np.bincount(links.receivers, minlength=len(self.everybody)) + 1
         self.isolated = not len(links.receivers)
         self._rows = np.arange(len(links.receivers))
@@ -167,10 +190,6 @@ class BulkNeighbours(BulkBroadcasts):
                 return links.receivers, links.senders, said
             rows, said = rows[some], said[some]
         return links.receivers[rows], links.senders[rows], said
-
-    def finish(self) -> None:
-        """Note what arrives after the horizon, and count all messages."""
-        self._links.finish()
 
     def metrics(self) -> dict[str, Metric]:
         """Return the same figures as `Broadcasts`."""

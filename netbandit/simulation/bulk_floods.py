@@ -9,14 +9,14 @@ from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
 from netbandit.protocols.local import Local
 from netbandit.protocols.local_flood import ITEMS, RandomStops
 from netbandit.simulation.announcing import announce
-from netbandit.simulation.bulk_broadcasts import BulkBroadcasts, Numbers
+from netbandit.simulation.bulk_broadcasts import Numbers, OverLinks
 from netbandit.simulation.bulk_links import BulkLinks, hop_slots, slots_of_hops
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.machine.floods import Flood, hear_all, name, pass_on
 from netbandit.simulation.result import Metric
 
 
-class BulkFloods(BulkBroadcasts):
+class BulkFloods(OverLinks):
     """Everybody hears all that are at most ttl hops away, and whose observations come through.
 
     Args:
@@ -28,8 +28,8 @@ class BulkFloods(BulkBroadcasts):
         protocol = stage.point.protocol
         assert isinstance(protocol, Local)
         announce(hear_all, "floods in bulk")
-        self._links = links = BulkLinks(stage.network, stage.clock, ITEMS, stage.fingerprint)
-        super().__init__(stage, learner, protocol.ttl * links.slowest)
+        links = BulkLinks(stage.network, stage.clock, ITEMS, stage.fingerprint)
+        super().__init__(stage, learner, links, protocol.ttl * links.slowest)
         graph = stage.topology
         adjacency = distances.adjacency(graph.agents, graph.edges)
         near = [len(distances.within(adjacency, agent, protocol.ttl)) for agent in range(graph.agents)]
@@ -75,10 +75,6 @@ class BulkFloods(BulkBroadcasts):
             absorbed[:] = _words(own[:, arms], absorbed.shape[1])
         if self._stops is not None:
             absorbed |= _words(self._stops.of(self._times), absorbed.shape[1])
-
-    def finish(self) -> None:
-        """Note what arrives after the horizon, and count all messages."""
-        self._links.finish()
 
     def metrics(self) -> dict[str, Metric]:
         """Return the same figures as `Broadcasts`."""

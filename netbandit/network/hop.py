@@ -12,6 +12,10 @@ Where agents see which of their links are up, it waits for its link, see `start_
 The sender has paid for it in each case. What would start at or after the horizon, what a node would send while it is
 down, and what still queues when it goes down, is neither sent nor counted.
 
+So a hop has two halves: `begin`, when its transmission starts, and `arrive`, when it is due. As long as nothing that
+is sent changes what becomes of other messages, both run when a message is put on its channel. Else its fate is open
+(`FATES_ARE_OPEN`): it waits in line at its sender, and each half runs at its own time (`go_on`, `take_open`).
+
 Where senders repeat what is not acknowledged, a timer is set only once it is known that no acknowledgement will come in
 time, so timers cost nothing where nothing goes wrong.
 """
@@ -26,6 +30,7 @@ from netbandit.network.primitives import (
     Message,
     Network,
     Packet,
+    Pending,
     acknowledgement,
     air_of,
     back_of,
@@ -41,6 +46,7 @@ from netbandit.network.primitives import (
     duplicate_number_of,
     duration_of,
     end_of,
+    expect_arrival,
     forget,
     is_acknowledgement,
     is_air,
@@ -52,10 +58,12 @@ from netbandit.network.primitives import (
     jitter_of,
     law_of,
     life_of,
+    line_of,
     link_of,
     loss_number_of,
     message_of,
     new_packet,
+    new_pending,
     next_start,
     now_of,
     originate,
@@ -67,6 +75,7 @@ from netbandit.network.primitives import (
     repetition,
     slot_of,
     spread_number_of,
+    start_at,
     tally_of,
     timeout_factor,
     transmission_of,
@@ -111,6 +120,8 @@ PROMPT = True
 """It is known how long a message was under way: nothing queues, is late or doubled, and no node is ever down."""
 COUNTS_DELIVERIES = True
 """Deliveries are counted; else they follow from all else."""
+FATES_ARE_OPEN = False
+"""What becomes of a message depends on what else is sent: it is decided as it happens, and nothing is repeated."""
 
 LOST = -1
 NOT_SENT = -2
@@ -140,7 +151,7 @@ def send(network: Network, message: Message, channels: Iterable[Channel], except
         for channel in channels:
             if channel_of(network, channel).receiver != excepted:
                 arrival = put(network, channel, kind, size, round, message, NOTHING, now, slot, duration)
-                if not (QUEUES or NODES_FAIL or WAITS) or arrival != NOT_SENT:
+                if not (QUEUES or NODES_FAIL or WAITS or FATES_ARE_OPEN) or arrival != NOT_SENT:
                     sent += 1
         if sent > 0:
             count(network, kind, size, sent)
@@ -174,22 +185,54 @@ def put(
         duration: How long (ns) it occupies the channel.
 
     Returns:
-        When it arrives (ns), `LOST`, or `NOT_SENT`.
+        When it arrives (ns), `LOST`, or `NOT_SENT`; this also where its fate is open, as it counts once it begins.
     """
+    if FATES_ARE_OPEN:
+        pending = new_pending(network, kind, size, round, message, packet, now, slot, duration)
+        put_in_line(network, channel, pending)
+        return NOT_SENT
     row = channel_of(network, channel)
     start = now
     if QUEUES:
         start = row.free_at if row.free_at > now else now
-        if start >= end_of(network):
-            if WAITS:
-                waiting_of(network).unsent += 1
-            return NOT_SENT
-    if NODES_FAIL and is_node_down(network, row.sender, now, start):
+    if QUEUES and WAITS and start >= end_of(network):
+        waiting_of(network).unsent += 1
+    if is_withheld(network, channel, now, start):
         return NOT_SENT
     if WAITS:
         start = start_in_contact(network, channel, kind, size, round, now, start, slot, duration)
         if start == NEVER:
             return NOT_SENT
+    return begin(network, channel, kind, size, round, message, packet, now, start, slot, duration)
+
+
+@text
+def is_withheld(network: Network, channel: Channel, now: int, start: int) -> bool:
+    """Return whether what is put on *channel* at *now* (ns) is not sent when its turn comes, at *start* (ns)."""
+    return (QUEUES and start >= end_of(network)) or (
+        NODES_FAIL and is_node_down(network, channel_of(network, channel).sender, now, start)
+    )
+
+
+@text
+def begin(
+    network: Network,
+    channel: Channel,
+    kind: Kind,
+    size: int,
+    round: int,
+    message: Message,
+    packet: Packet,
+    now: int,
+    start: int,
+    slot: int,
+    duration: int,
+) -> int:
+    """Let the transmission of a message start, at *start* (ns): the first half of a hop, in which it is counted.
+
+    All else is as it was when it was `put` on its channel, at *now* (ns). Return when it arrives (ns), or `LOST`.
+    """
+    row = channel_of(network, channel)
     sent = start
     if QUEUES:
         sent = start + duration
@@ -216,7 +259,7 @@ def put(
         copy_arrival = sent + row.latency
         if JITTERS:
             copy_arrival += copy_jitter_of(network, channel)
-    if TRACES:
+    if TRACES and (lost or not FATES_ARE_OPEN):
         write_trace(network, channel, kind, size, round, now, start, arrival, lost)
     waits = LATE
     if REPEATS and repeats_on(network, channel) and not is_acknowledgement(network, kind):
@@ -235,14 +278,146 @@ def put(
         return LOST
     if JITTERS and first:
         row.latest = arrival
+    due = arrival
     if WAITS:
         arrival = taken_in_later(network, channel, now, start, arrival)
     if DOUBLES and doubled:
         if is_nothing(packet):
             packet = new_packet(network, kind, message)
-        put_copy(network, channel, kind, size, message, packet, start, arrival, copy_arrival)
-    deliver_at(network, arrival, channel, kind, size, message, packet, waits)
+        put_copy(network, channel, kind, size, round, message, packet, now, start, arrival, copy_arrival)
+    if FATES_ARE_OPEN:
+        expect_arrival(network, arrival, channel, kind, size, round, message, packet, now, start, due, False)
+    else:
+        deliver_at(network, arrival, channel, kind, size, message, packet, waits)
     return arrival
+
+
+@text
+def is_missed(network: Network, channel: Channel, due: int) -> bool:
+    """Return whether the receiver of *channel* is down when a message is *due* (ns)."""
+    return is_node_down(network, channel_of(network, channel).receiver, due, due)
+
+
+@text
+def arrive(
+    network: Network,
+    channel: Channel,
+    kind: Kind,
+    size: int,
+    round: int,
+    message: Message,
+    packet: Packet,
+    handed: int,
+    start: int,
+    due: int,
+    copy: bool,
+    now: int,
+) -> bool:
+    """Let a message whose fate was open arrive: the second half of a hop; return whether it is news to its receiver.
+
+    It was *handed* to its channel, started at *start*, and was *due* (all in ns), which is *now*, or a nanosecond ago.
+    If it is a *copy* that the network has made, nothing else is counted of it.
+    """
+    missed = False
+    if NODES_FAIL:
+        missed = is_missed(network, channel, due)
+    if TRACES and not copy:
+        write_trace(network, channel, kind, size, round, handed, start, due, missed)
+    news = False
+    if not missed:
+        news = take(network, channel, kind, size, message, packet, LATE, now)
+    elif UPLINKS and is_air(network, channel):
+        tally_of(network).copies_missed += 1
+    else:
+        tally_of(network).lost += 1
+        if not copy:
+            channel_of(network, channel).lost += 1
+    return news
+
+
+@text
+def put_in_line(network: Network, channel: Channel, pending: Pending) -> None:
+    """Let a message whose fate is open begin now, or, if its channel is in use, after those before it."""
+    line = line_of(network, channel)
+    if QUEUES and not is_nothing(line.first):
+        line.others.append(pending)
+    else:
+        go_on(network, channel, pending)
+
+
+@text
+def go_on(network: Network, channel: Channel, pending: Pending) -> None:
+    """Let what is next on *channel* begin, and what follows on it; or have it looked at again when it may begin."""
+    line = line_of(network, channel)
+    again = look_at(network, channel, pending)
+    while again == NEVER and line.others:
+        pending = line.others.popleft()
+        again = look_at(network, channel, pending)
+    line.first = NOTHING
+    if again != NEVER:
+        start_at(network, again, channel, pending)
+        if QUEUES:
+            line.first = pending
+
+
+@text
+def look_at(network: Network, channel: Channel, pending: Pending) -> int:
+    """Let a message begin now if it can; return when (ns) to look at it again, or `NEVER`: it has begun, or will not.
+
+    It begins when it would if all was known ahead, see `put`; but nothing is decided before its time.
+    """
+    now, end = now_of(network), end_of(network)
+    if pending.start < 0:  # its turn has not come before
+        pending.start = pending.handed
+        if QUEUES:
+            pending.start = max(channel_of(network, channel).free_at, pending.handed)
+    if min(pending.start, end) > now:
+        return int(min(pending.start, end))
+    if pending.tried < 0:
+        if QUEUES and WAITS and pending.start >= end:
+            waiting_of(network).unsent += 1
+        if is_withheld(network, channel, pending.handed, pending.start):
+            return NEVER
+        pending.tried = pending.start
+        if WAITS:
+            pending.tried = next_start(network, channel, pending.start)
+    while WAITS:
+        if min(pending.tried, end) > now:
+            return int(min(pending.tried, end))
+        again = try_in_contact(
+            network,
+            channel,
+            pending.kind,
+            pending.size,
+            pending.round,
+            pending.handed,
+            pending.tried,
+            pending.first,
+            pending.slot,
+            pending.duration,
+        )
+        if again == NEVER:
+            return NEVER
+        if again == pending.tried:
+            note_wait(network, pending.tried - pending.start)
+            break
+        pending.tried = again
+        pending.first = False
+    begin(
+        network,
+        channel,
+        pending.kind,
+        pending.size,
+        pending.round,
+        pending.message,
+        pending.packet,
+        pending.handed,
+        pending.tried,
+        pending.slot,
+        pending.duration,
+    )
+    count(network, pending.kind, pending.size, 1)
+    return NEVER
 
 
 @text
@@ -262,37 +437,63 @@ def start_in_contact(
     It waits for its link. If that goes down before the message is due, its sender sees it, and sends it again once the
     link is up again; each attempt is a message. When the horizon has come, or `carry_of` is over, it is not started.
     """
-    waiting = waiting_of(network)
-    sender = channel_of(network, channel).sender
-    takes = duration + channel_of(network, channel).latency
+    first = True
+    begin = next_start(network, channel, start)
+    tried = NEVER
+    again = True
+    while again:
+        tried = begin
+        begin = try_in_contact(network, channel, kind, size, round, now, tried, first, slot, duration)
+        first = False
+        again = begin != tried
+    if begin != NEVER:
+        note_wait(network, begin - start)
+    return begin
+
+
+@text
+def try_in_contact(
+    network: Network,
+    channel: Channel,
+    kind: Kind,
+    size: int,
+    round: int,
+    now: int,
+    start: int,
+    first: bool,
+    slot: int,
+    duration: int,
+) -> int:
+    """Try a message, put on its channel at *now* (ns), at *start*, when its link comes up; *first*: for the first time.
+
+    Return *start*: it gets through; else when its link comes up again (ns); or `NEVER`: it is given up.
+    """
     last = end_of(network)
     if carry_of(network) < last - now:
         last = now + carry_of(network) + 1
-    attempts = 0
-    begin = next_start(network, channel, start)
-    tries = True
-    while tries:
-        tries = False
-        gone = False
-        if NODES_FAIL:
-            gone = is_node_down(network, sender, now, min(begin, end_of(network)))
-        if gone:
-            begin = NEVER
-        elif begin >= last:
-            if attempts == 0:
-                waiting.unsent += 1
-            begin = NEVER
-        else:
-            over = contact_end(network, channel, begin)
-            if over <= begin + takes:
-                attempts += 1
-                cut_off(network, channel, kind, size, round, now, begin, over, slot, duration)
-                begin = next_start(network, channel, over)
-                tries = True
-    if begin != NEVER:
-        waiting.waited += begin - start
-        waiting.started += 1
-    return begin
+    gone = False
+    if NODES_FAIL:
+        gone = is_node_down(network, channel_of(network, channel).sender, now, min(start, end_of(network)))
+    again = NEVER
+    if not gone and start >= last:
+        if first:
+            waiting_of(network).unsent += 1
+    elif not gone:
+        again = start
+        over = contact_end(network, channel, start)
+        if over <= start + duration + channel_of(network, channel).latency:
+            cut_off(network, channel, kind, size, round, now, start, over, slot, duration)
+            again = next_start(network, channel, over)
+            if again >= last:
+                again = NEVER
+    return again
+
+
+@text
+def note_wait(network: Network, waited: int) -> None:
+    """Count a message that has waited so long (ns) for its link, and starts."""
+    waiting_of(network).waited += waited
+    waiting_of(network).started += 1
 
 
 @text
@@ -356,8 +557,10 @@ def put_copy(
     channel: Channel,
     kind: Kind,
     size: int,
+    round: int,
     message: Message,
     packet: Packet,
+    now: int,
     start: int,
     original: int,
     arrival: int,
@@ -371,6 +574,8 @@ def put_copy(
         cut = is_cut(network, channel, start, arrival)
     if cut:
         tally_of(network).lost += 1
+    elif FATES_ARE_OPEN:
+        expect_arrival(network, arrival, channel, kind, size, round, message, packet, now, start, arrival, True)
     else:
         deliver_at(network, arrival, channel, kind, size, message, packet, LATE)
 
@@ -420,12 +625,12 @@ def chance_of(network: Network, channel: Channel, size: int, start: int) -> floa
 
 @text
 def is_cut(network: Network, channel: Channel, start: int, arrival: int) -> bool:
-    """Return whether *channel* is down while a message is on its way, or its receiver when it arrives."""
+    """Return whether *channel* is down while a message is on its way, or, if that is known, its receiver then."""
     cut = False
     if LINKS_FAIL:
         cut = is_link_down(network, channel, start, arrival)
-    if NODES_FAIL and not cut:
-        cut = is_node_down(network, channel_of(network, channel).receiver, arrival, arrival)
+    if NODES_FAIL and not FATES_ARE_OPEN and not cut:
+        cut = is_missed(network, channel, arrival)
     return cut
 
 
@@ -640,10 +845,10 @@ def broadcast(network: Network, message: Message, agents: Iterable[int]) -> None
         missed = False
         if LOSES:
             missed = loss_number_of(network, channel) < chance_of(network, channel, row.size, now)
-        if NODES_FAIL:
-            missed = missed or is_node_down(network, agent, arrival, arrival)
+        if NODES_FAIL and not FATES_ARE_OPEN:
+            missed = missed or is_missed(network, channel, arrival)
         tally_of(network).copies_sent += 1
-        if TRACES:
+        if TRACES and (missed or not FATES_ARE_OPEN):
             write_trace(network, channel, row.kind, row.size, row.round, now, now, arrival, missed)
         packet = NOTHING
         waits = LATE
@@ -653,6 +858,11 @@ def broadcast(network: Network, message: Message, agents: Iterable[int]) -> None
             waits = wait_for_arrival(network, channel, packet, sent, arrival, missed)
         if missed:
             tally_of(network).copies_missed += 1
+        elif FATES_ARE_OPEN:
+            air.latest = arrival
+            expect_arrival(
+                network, arrival, channel, row.kind, row.size, row.round, message, packet, now, now, arrival, False
+            )
         else:
             air.latest = arrival
             deliver_at(network, arrival, channel, row.kind, row.size, message, packet, waits)

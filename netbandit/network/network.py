@@ -1,5 +1,6 @@
 """The network: nodes, links between them, what is under way, and what was counted."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
@@ -18,6 +19,7 @@ from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.hop import NEVER
 from netbandit.network.ledger import Ledger, Outcomes, Tally, Totals, Waiting
+from netbandit.network.line import Line, Pending
 from netbandit.network.link import Arrival, Channel, FaultyChannel, Link, LinkClass
 from netbandit.network.link_draws import ClassDraws
 from netbandit.network.message import Kind, Message
@@ -68,7 +70,11 @@ class Network:
         streams: As given.
         trace: As given; who makes the agents act may write their phases to it.
         send: Puts a message on channels between agents; see `netbandit.network.hop.send`.
+        fates_are_open: Whether what becomes of a message depends on what else is sent: only event by event can it be
+            told then.
     """
+
+    fates_are_open: bool = False
 
     # What is read and written once a message: Python finds slots faster than the many other attributes.
     __slots__ = (
@@ -83,10 +89,12 @@ class Network:
         "instantaneous",
         "instants",
         "kind",
+        "lines",
         "pending",
         "serial",
         "size",
         "slot",
+        "starts",
         "tally",
         "timers",
         "waiting",
@@ -160,6 +168,8 @@ class Network:
         self.due: dict[int, list[Any]] = {}
         self.instants: list[int] = []
         self.timers: dict[int, list[Any]] = {}
+        self.lines: defaultdict[Channel, Line] = defaultdict(Line)
+        self.starts: dict[int, list[tuple[Channel, Pending]]] = {}
         self.serial = 0
         self.appointed: float = Infinity  # the time of the appointment
         self.appointment: Event | None = None
@@ -251,6 +261,16 @@ class Network:
             if isinstance(air, FaultyChannel) and self.faults.uplink.retry is not None:
                 air.back = self.uplink(agent)
         return air
+
+    def free_from(self, channel: Channel) -> int:
+        """Return when (ns) all that was put on *channel* has left it, as far as that is known."""
+        free_at = channel.free_at
+        if self.fates_are_open:
+            now, sender = self.clock.now, channel.sender
+            for pending in self.lines[channel]:
+                if not (self.nodes_fail and plain.is_node_down(self, sender, pending.handed, now)):
+                    free_at = max(free_at, pending.handed) + pending.duration
+        return free_at
 
     def send_up(self, message: Message, agent: int) -> None:
         """Send *message* from *agent* to the server."""

@@ -20,8 +20,9 @@ from simpy.core import Infinity
 
 from netbandit.network import hop
 from netbandit.network.faults import ChannelFaults, Law
-from netbandit.network.hop import LATE, NEVER, REPEATS, repeat, take
+from netbandit.network.hop import FATES_ARE_OPEN, LATE, NEVER, REPEATS, arrive, go_on, repeat, take
 from netbandit.network.ledger import Tally, Waiting
+from netbandit.network.line import Line, Pending
 from netbandit.network.link import BY_RANK, NOTHING_YET, Arrival, Channel, FaultyChannel, Link, LinkClass, Queue
 from netbandit.network.message import Kind, Message
 from netbandit.network.retry import ACK, Packet, repetition_of
@@ -403,6 +404,86 @@ def wake_at(network: "Network", time: int, packet: Packet, channel: FaultyChanne
             network.appoint(time)
 
 
+# Where the fate of messages is open.
+
+
+@text
+def new_pending(
+    network: "Network",
+    kind: Kind,
+    size: int,
+    round: int,
+    message: Message,
+    packet: Packet,
+    now: int,
+    slot: int,
+    duration: int,
+) -> Pending:
+    return Pending(kind, size, round, message, packet, now, slot, duration)
+
+
+@text
+def line_of(network: "Network", channel: Channel) -> Line:
+    return network.lines[channel]
+
+
+@text
+def start_at(network: "Network", time: int, channel: Channel, pending: Pending) -> None:
+    starts = network.starts
+    if time in starts:
+        starts[time].append((channel, pending))
+    else:
+        starts[time] = [(channel, pending)]
+        heappush(network.instants, time)
+        if time < network.appointed:
+            network.appoint(time)
+
+
+@text
+def expect_in_order(
+    network: "Network",
+    arrival: int,
+    channel: FaultyChannel,
+    kind: Kind,
+    size: int,
+    round: int,
+    message: Message,
+    packet: Packet,
+    handed: int,
+    start: int,
+    due: int,
+    copy: bool,
+) -> None:
+    """Stand for `expect_arrival` where channels bring all in the order of sending."""
+    flight: deque[Any] = channel.flight
+    if not flight:
+        if flight is NOTHING_YET:
+            channel.flight = flight = deque()
+        expect(network, arrival, channel)
+    flight.append((arrival, kind, size, round, message, packet, handed, start, due, copy))
+
+
+@text
+def expect_one_by_one(
+    network: "Network",
+    arrival: int,
+    channel: FaultyChannel,
+    kind: Kind,
+    size: int,
+    round: int,
+    message: Message,
+    packet: Packet,
+    handed: int,
+    start: int,
+    due: int,
+    copy: bool,
+) -> None:
+    """Stand for `expect_arrival` where messages overtake, or come twice."""
+    network.serial += 1
+    what = kind, size, round, message, packet, handed, start, due, copy
+    expect(network, arrival, (channel.rank, network.serial, channel, what))
+
+
 @text
 def hand_over(network: "Network", event: Event) -> None:
     """Deliver instant after instant, until something else in the simulation is due first.
@@ -418,6 +499,9 @@ def hand_over(network: "Network", event: Event) -> None:
         while instants and not (queue and queue[0][0] < instants[0]):
             now = heappop(instants)
             environment._now = now
+            if FATES_ARE_OPEN:
+                for channel, pending in network.starts.pop(now, ()):
+                    go_on(network, channel, pending)
             due = network.due.pop(now, None)
             if due is not None:
                 hand_over_pass(network, due, now)
@@ -459,7 +543,8 @@ def hand_over_pass(network: "Network", due: list[Any], now: int) -> None:
                     inbox = []
                 receiver = channel.receiver
             take_off(network, channel, now, inbox)
-        receive(receiver, inbox)
+        if inbox or not FATES_ARE_OPEN:
+            receive(receiver, inbox)
 
 
 @text
@@ -467,7 +552,11 @@ def take_off(network: "Network", channel: FaultyChannel, now: int, inbox: list[A
     """Put into *inbox* what arrives on *channel*, and expect what follows."""
     flight: deque[Any] = channel.flight
     while True:
-        if WITH_PACKETS:
+        if FATES_ARE_OPEN:
+            _, kind, size, round, message, packet, handed, start, due, copy = flight.popleft()
+            if arrive(network, channel, kind, size, round, message, packet, handed, start, due, copy, now):
+                inbox.append((now, channel.sender, message))
+        elif WITH_PACKETS:
             _, kind, size, message, packet, waits = flight.popleft()
             if take(network, channel, kind, size, message, packet, waits, now):
                 inbox.append((now, channel.sender, message))
@@ -491,13 +580,20 @@ def hand_over_one_by_one(network: "Network", due: list[Any], now: int) -> None:
     receiver = -1
     inbox: list[Arrival] = []
     inboxes: list[tuple[int, list[Arrival]]] = []
-    for _, _, channel, kind, size, message, packet, waits in due:
+    for each in due:
+        channel = each[2]
         if channel.receiver != receiver:
             receiver = channel.receiver
             inbox = []
             inboxes.append((receiver, inbox))
-        if take(network, channel, kind, size, message, packet, waits, now):
-            inbox.append((now, channel.sender, message))
+        if FATES_ARE_OPEN:
+            kind, size, round, message, packet, handed, start, on_time, copy = each[3]
+            if arrive(network, channel, kind, size, round, message, packet, handed, start, on_time, copy, now):
+                inbox.append((now, channel.sender, message))
+        else:
+            _, _, _, kind, size, message, packet, waits = each
+            if take(network, channel, kind, size, message, packet, waits, now):
+                inbox.append((now, channel.sender, message))
     for receiver, inbox in inboxes:
         if inbox:
             network.handler(receiver, inbox)
@@ -552,6 +648,7 @@ class Hops:
         self._peer, self._uplink, self._both = dict(peer), dict(uplink), dict(both)
         self._names = {name: value for name, value in globals().items() if is_text(value)}
         self._names["deliver_at"] = deliver_in_order if in_order else deliver_one_by_one
+        self._names["expect_arrival"] = expect_in_order if in_order else expect_one_by_one
         self._names["WITH_PACKETS"] = self._both["REPEATS"]
         if outside:
             self._names |= {"expect": expect_outside if in_order else expect_one_outside, "wake_at": wake_outside}
@@ -621,6 +718,7 @@ def hops_of(network: "Network", *, outside: bool = False) -> Hops:
         "WAITS": outages is not None and outages.waits,
         "NODES_FAIL": outages is not None and outages.any_nodes,
         "FORGETS": outages is not None and outages.forgets,
+        "FATES_ARE_OPEN": network.fates_are_open,
     }
     repeats_at_once = any(one.retry is not None for one, _ in both) and network.instantaneous
     in_order = all(one.in_order for one, _ in both) and not repeats_at_once

@@ -13,6 +13,7 @@ Network = Any
 Channel = Any
 Message = Any
 Packet = Any
+Pending = Any
 Kind = Any
 Row = Any
 
@@ -327,4 +328,54 @@ def write_trace(
     lost: bool,
 ) -> None:
     """Write a line of the trace."""
+    raise NotImplementedError
+
+
+# Where the fate of messages is open.
+
+
+@primitive
+def new_pending(
+    network: Network,
+    kind: Kind,
+    size: int,
+    round: int,
+    message: Message,
+    packet: Packet,
+    now: int,
+    slot: int,
+    duration: int,
+) -> Pending:
+    """Return what is known of a message that waits at its sender; see `netbandit.network.line.Pending`."""
+    raise NotImplementedError
+
+
+@primitive
+def line_of(network: Network, channel: Channel) -> Row:
+    """Return what waits for *channel*; see `netbandit.network.line.Line`."""
+    raise NotImplementedError
+
+
+@primitive
+def start_at(network: Network, time: int, channel: Channel, pending: Pending) -> None:
+    """Let `netbandit.network.hop.go_on` happen at a *time* (ns), before all that arrives then."""
+    raise NotImplementedError
+
+
+@primitive
+def expect_arrival(
+    network: Network,
+    arrival: int,
+    channel: Channel,
+    kind: Kind,
+    size: int,
+    round: int,
+    message: Message,
+    packet: Packet,
+    handed: int,
+    start: int,
+    due: int,
+    copy: bool,
+) -> None:
+    """Let `netbandit.network.hop.arrive` happen when what was put on *channel* arrives (ns)."""
     raise NotImplementedError

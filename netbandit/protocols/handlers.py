@@ -383,7 +383,7 @@ def tell_one(
 
 @text
 def busy_until(network: Network, own: HandledRounds, node: int) -> int:
-    return 0 if own.used[node] is None else own.used[node].free_at  # type: ignore[union-attr]
+    return 0 if own.used[node] is None else network.free_from(own.used[node])  # type: ignore[arg-type]
 
 
 # Time.

@@ -10,7 +10,7 @@ from netbandit.protocols.local import Local
 from netbandit.protocols.pooled import Pooled
 from netbandit.simulation import bulk_links
 from netbandit.simulation.bulk_links import hop_slots, slots_of_hops
-from netbandit.simulation.choosing.way import NONE_FOR_PROTOCOL, Way
+from netbandit.simulation.choosing.way import FATES_OPEN, NONE_FOR_PROTOCOL, Way
 from netbandit.simulation.driver import ReplicationContext
 
 _MOST_HOPS = 1_000
@@ -62,6 +62,8 @@ class BroadcastsInBulk(InBulk):
             return NONE_FOR_PROTOCOL
         if self.learner.has("next_share"):
             return "agents do not tell something in every slot"
+        if network.fates_are_open:
+            return FATES_OPEN
         if network.trace is not None:
             return "a trace is written"
         if network.agents_fail:
@@ -115,6 +117,8 @@ class ExchangesInBulk(InBulk):
         protocol = self.stage.point.protocol
         if type(protocol) is not Consensus:
             return NONE_FOR_PROTOCOL
+        if self.stage.network.fates_are_open:
+            return FATES_OPEN
         if protocol.deadline is not None:
             return "agents step without others after a deadline"
         return self._why_alone()

@@ -19,7 +19,7 @@ from netbandit.protocols.protocol import Aggregation, NetworkProtocol
 from netbandit.protocols.relay import Relay
 from netbandit.protocols.sink import Sink
 from netbandit.protocols.vertical import Vertical
-from netbandit.simulation.choosing.way import NONE_FOR_PROTOCOL, Way
+from netbandit.simulation.choosing.way import FATES_OPEN, NONE_FOR_PROTOCOL, Way
 from netbandit.simulation.compiled_rounds.cuts import why_no_cuts
 
 LEAST_HOPS = 200_000
@@ -383,6 +383,8 @@ def _why_no_times(network: Network) -> str | None:
     """Return why a loop cannot keep the times of messages; None: there are messages, and it can."""
     if network.agents <= 1:
         return "there is one agent alone"
+    if network.fates_are_open:
+        return FATES_OPEN
     if network.trace is not None:
         return "a trace is written"
     peers = (channel.latency for near in network.channels for channel in near)

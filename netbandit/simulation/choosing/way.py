@@ -17,6 +17,9 @@ RunPart = Literal["messages", "decisions"]
 NONE_FOR_PROTOCOL = "there is none for this protocol"
 """Why a way cannot run with protocols that are of another kind."""
 
+FATES_OPEN = "what becomes of a message depends on what else is sent, which only shows event by event"
+"""Why no way can run in networks that decide as it happens what becomes of messages."""
+
 
 class Way(ABC):
     """A way for a part of a run to go other than event by event, with the same numbers.

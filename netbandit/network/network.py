@@ -352,6 +352,15 @@ class Network:
             start = plain.next_start(self, channel, over)
         return start
 
+    def next_coming(self, channel: Channel, after: int) -> tuple[int, int]:
+        """Return when (ns) the neighbour on *channel* goes, and comes back, that is there at some time.
+
+        Slotted, it comes back at the first boundary at which it is there. At time -1 nobody is there.
+        """
+        assert isinstance(channel, FaultyChannel)  # all are where links come and go
+        goes = 0 if after < 0 else int(min(channel.contacts.down(after), NEVER))
+        return goes, plain.next_start(self, channel, goes) if goes < self.end else NEVER
+
     @property
     def waits(self) -> bool:
         """Whether what agents send over a link that they see down waits for it."""

@@ -19,10 +19,13 @@ def _duration(text: Any) -> Any:
     return text
 
 
+Carry = Annotated[Duration, BeforeValidator(_duration), Allowed(DURATION)]
+
+
 class CarryKey(Part):
     """The key of a protocol whose messages wait for links that agents see come and go."""
 
-    carry: Annotated[Duration, BeforeValidator(_duration), Allowed(DURATION)] | None = None
+    carry: Carry | None = None
     """How long a message waits for its link to come up, where agents see their links come and go; absent: for ever."""
 
     seen_links: ClassVar[SeenLinks | None] = "wait"

@@ -139,7 +139,7 @@ class Local(LocalKeys, CallProtocol):
     """Releases of an agent's own clique that it heard too late to use."""
 
     def over_seen_links(self, talk: str) -> SeenLinks | None:
-        """See `NetworkProtocol.over_seen_links`: trees wait, and floods go to those who are there."""
+        """See `NetworkProtocol.over_seen_links`: trees wait, and floods go to those who are there, or come later."""
         if talk == "call":
             return None if self.deadline is None else "choose"
         return "wait" if self.route == "tree" else "choose"
@@ -194,6 +194,10 @@ class Local(LocalKeys, CallProtocol):
     def check_with(self, others: Others) -> Checks:
         """Yield fewer sets than the slots that ttl hops take: a set would be used again before it is synchronised."""
         yield from unused_by_calls(self)
+        if self.carry is not None:
+            yield Mistake(
+                "carry", "must be left out: calls and releases go to those who are there, and wait for nobody"
+            )
         patience = self.deadline_ns(others.slot)
         if patience is None:
             hop = others.slowest_hop(_AROUND)

@@ -8,6 +8,7 @@ from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
 from netbandit.part import Checks, Mistake, Note, Others, state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
+from netbandit.protocols.carry import Carry
 from netbandit.protocols.deadline import DeadlineKey
 from netbandit.protocols.local_flood import LocalFlood
 from netbandit.protocols.protocol import Item
@@ -26,6 +27,10 @@ class LocalKeys(DeadlineKey):
     copy; ``flood``: to all neighbours, so that the loss of one copy isolates no agent."""
     absorb: bool = False
     """Whether an agent that has the arm of an observation does not forward it (flooding with absorption)."""
+    carry: Carry | None = None
+    """Where agents see their links come and go: how long a message waits for its link; absent: for ever. With ``route =
+    "flood"``: how old an item may be that is told to neighbours that come later; absent: they are told nothing. Waiting
+    is no hop."""
     stop: float = Field(default=0.0, ge=0, le=1)
     """With ``flood``: the probability with which an agent does not forward a received item (random stop)."""
 
@@ -51,6 +56,7 @@ class LocalBroadcast(LocalKeys, BroadcastProtocol):
         self.way = LocalFlood(timing=self.timing) if self.route == "flood" else LocalTree(timing=self.timing)
         if isinstance(self.way, LocalFlood):
             self.way.stop = self.stop
+            self.way.carry = None if self.carry is None else self.carry.nanoseconds(self.clock.slot)
         self.way.start(network, hear)
         self.way.hops = self.ttl
         if self.absorb:

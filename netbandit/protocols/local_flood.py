@@ -12,6 +12,7 @@ from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.part import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
+from netbandit.protocols.carried import Carried
 from netbandit.protocols.protocol import Item
 from netbandit.protocols.words import Copies, for_all, one_by_one
 from netbandit.streams import Streams
@@ -35,6 +36,7 @@ class _Copy(NamedTuple):
         item: What it is.
         furthest: See there.
         left: How many hops it may still go.
+        said: When (ns) its source told it.
     """
 
     source: int
@@ -42,6 +44,7 @@ class _Copy(NamedTuple):
     item: Item
     furthest: "array[int]"
     left: int
+    said: int
 
 
 _Parcel = tuple[_Copy, Sequence[int]]
@@ -82,13 +85,16 @@ class LocalFlood(BroadcastProtocol):
     Which copies of an item count, and who passes them on, is as `netbandit.protocols.words` says. What a node puts on a
     link at one instant is one message: what it has heard at a boundary goes on with what it tells itself in that slot.
     Hops are counted, not slots. Slotted, a hop takes effect at a boundary after the one it began at; asynchronous, at
-    once.
+    once. Where agents see which of their links are up, they tell those who are there, and with `carry` also who comes
+    later.
     """
 
     hops: int = state(default=1)
     """How many hops an item goes at most."""
     stop: float = state(default=0.0)
     """With which probability a node does not pass an item on that it has heard."""
+    carry: int | None = state(default=None)
+    """How old (ns) an item may be that neighbours are told who come later; None: they are told nothing."""
     items: int = state(default=0)
     """Items put on links."""
 
@@ -102,7 +108,8 @@ class LocalFlood(BroadcastProtocol):
         self._hear_words, self._say_word = one_by_one(for_all, keep_until_all_is_heard, kept, pass_on_together)
         self._stops = RandomStops(network.streams, network.agents, self.stop)
         self._arrivals: InstantQueue[tuple[int, list[_Copy]]] = InstantQueue(self.clock, self._take_in, AGENTS)
-        self.departures: InstantQueue[_Parcel] = InstantQueue(self.clock, self._send, SENDS)
+        self.departures: InstantQueue[_Parcel | Channel] = InstantQueue(self.clock, self._send, SENDS)
+        self._carried = None if self.carry is None else Carried[_Parcel](network, self.carry, self._comes)
 
     @property
     def reach(self) -> list[int]:
@@ -120,13 +127,15 @@ class LocalFlood(BroadcastProtocol):
         furthest = self._furthest.get((round, agent))
         if furthest is None:
             furthest = self._furthest[round, agent] = array("H", bytes(2 * self.network.agents))
-        self._say_word(self.network, self, agent, _Copy(agent, round, item, furthest, self.hops))
+        self._say_word(self.network, self, agent, _Copy(agent, round, item, furthest, self.hops, self.clock.now))
 
     def leave(self, agent: int, *, forgets: bool) -> None:
         """See `BroadcastProtocol.leave`."""
         if forgets:
             for furthest in self._furthest.values():
                 furthest[agent] = 0
+            if self._carried is not None:
+                self._carried.forget(agent)
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Take in what arrives, now or at the slot boundary."""
@@ -153,11 +162,26 @@ class LocalFlood(BroadcastProtocol):
             return True
         return self.stop > 0 and bool(self._stops.of(word.round)[node, word.source])
 
-    def _send(self, due: list[tuple[int, list[_Parcel]]]) -> None:
+    def _comes(self, channel: Channel) -> None:
+        """Have a neighbour told, with all else of this instant, what is carried for it."""
+        self.departures.at(self.clock.now, channel.sender, channel)
+
+    def _send(self, due: list[tuple[int, list[_Parcel | Channel]]]) -> None:
         """Put what nodes have to pass on on their links: to each neighbour all that did not come from it."""
-        if self.clock.now < self.clock.end:
-            for node, parcels in due:
-                self._put(parcels, self.network.present.of(self.network.channels[node]), self.clock.now)
+        now = self.clock.now
+        if now >= self.clock.end:
+            return
+        for node, some in due:
+            there = self.network.present.of(self.network.channels[node])
+            parcels = [one for one in some if not isinstance(one, Channel)]
+            if self._carried is not None:
+                for copy, told_by in parcels:
+                    self._carried.keep(node, (copy.round, copy.source), copy.said, (copy, told_by))
+                come = [one for one in some if isinstance(one, Channel) and one in there]
+                for channel in come:
+                    self._put([*self._carried.for_newcomer(channel), *parcels], [channel], now)
+                there = [channel for channel in there if channel not in come]
+            self._put(parcels, there, now)
 
     def _put(self, parcels: Sequence[_Parcel], channels: Sequence[Channel], now: int) -> None:
         alike: dict[tuple[int, ...], list[Channel]] = {}

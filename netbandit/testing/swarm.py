@@ -146,7 +146,7 @@ _CHANGES: list[Raw] = [
     {"matching": "random", "every": "4 ms"},
     {"up_for": "5 ms", "every": "12 ms", "phase": "stagger"},
 ]
-_CARRYING = ("flooding", "relay", "sink", "parameter-server", "vertical")
+_CARRYING = ("flooding", "relay", "sink", "parameter-server", "vertical", "local")
 
 _TABLES = ("peer", "uplink")
 _TIMES: Mapping[str, list[Any]] = {

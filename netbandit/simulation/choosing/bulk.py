@@ -79,6 +79,8 @@ class BroadcastsInBulk(InBulk):
             return None
         if (why := bulk_links.why_not(network)) is not None:
             return why
+        if protocol.carry is not None:
+            return "what is told is carried for neighbours that come later (carry)"
         if to_neighbours(protocol):
             return None
         if protocol.route != "flood":

@@ -31,6 +31,7 @@ _JOULE = {
     "Wh": Fraction(3_600),
 }
 _METRES = {"mm": Fraction(1, 1_000), "m": Fraction(1), "km": Fraction(1_000)}
+_HERTZ = {"Hz": 1, "kHz": 1_000, "MHz": 1_000_000}
 _METRES_A_SECOND = {"m/s": Fraction(1), "km/h": Fraction(1_000, 3_600)}
 # Two digits of exponent: enough for any duration, and "1e999999999 s" costs no memory.
 _QUANTITY = re.compile(r"\s*([+-]?\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,2})?)\s*(\S*)\s*", re.ASCII)
@@ -42,6 +43,8 @@ BANDWIDTH = 'a bandwidth such as "1 Mbit/s": a number above 0 and one of bit/s, 
 
 LENGTH = 'a length such as "100 m": a number and one of m, km, mm'
 """What a length looks like, for messages."""
+FREQUENCY = 'a frequency such as "125 kHz": a number above 0 and one of Hz, kHz, MHz'
+"""What a frequency looks like, for messages."""
 SPEED = 'a speed such as "1.5 m/s": a number and one of m/s, km/h'
 """What a speed looks like, for messages."""
 
@@ -167,6 +170,21 @@ def parse_speed(text: str) -> float:
         ValueError: It is none, or negative; says what a speed looks like.
     """
     return _measured(text, _METRES_A_SECOND, SPEED)
+
+
+def parse_frequency(text: str) -> int:
+    """Read a frequency such as ``"125 kHz"`` and return it in hertz, at least 1, halves rounded up.
+
+    Raises:
+        ValueError: It is none, or less than a hertz; says what a frequency looks like.
+    """
+    amount, unit = _quantity(text, FREQUENCY)
+    if unit not in _HERTZ:
+        raise ValueError(f"must be {FREQUENCY}")
+    hertz = amount * _HERTZ[unit]
+    if hertz < 1:
+        raise ValueError(f"must be at least 1 Hz: {FREQUENCY}")
+    return _rounded(hertz)
 
 
 def _measured(text: str, units: Mapping[str, Fraction], wanted: str) -> float:

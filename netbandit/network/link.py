@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import cast
 
+from netbandit.network.airtime import LoRa
 from netbandit.network.downtimes import NEVER_DOWN
 from netbandit.network.link_draws import ClassDraws
 from netbandit.network.message import Message
@@ -22,15 +23,24 @@ class LinkClass:
         cost: The price of one activation (c2 between agents, c1 to the server, in Li & Song).
         energy_per_message: Joule a message, sender and receiver together.
         energy_per_byte: Joule a byte, sender and receiver together.
+        modulation: What says how long a message is on the air; None: its bits, by the bandwidth.
     """
 
     bandwidth: int | None = None
     cost: float = 1.0
     energy_per_message: float = 0.0
     energy_per_byte: float = 0.0
+    modulation: LoRa | None = None
+
+    @property
+    def takes_time(self) -> bool:
+        """Whether messages occupy a link for a time."""
+        return self.bandwidth is not None or self.modulation is not None
 
     def transmission(self, size: int) -> int:
         """Return the nanoseconds that *size* bytes occupy the link, rounded up."""
+        if self.modulation is not None:
+            return self.modulation.airtime(size)
         if self.bandwidth is None:
             return 0
         return -(-size * 8_000_000_000 // self.bandwidth)

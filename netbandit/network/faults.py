@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from netbandit.network.jitter import Jitter
 from netbandit.network.loss_laws import BitLoss, BurstLoss, Loss
 from netbandit.network.outages import OutagePlan
+from netbandit.network.radio_plan import RadioPlan
 from netbandit.network.retry import Retry
 
 
@@ -94,21 +95,31 @@ class Faults:
         peer: What can go wrong between agents.
         uplink: What can go wrong between agents and the server.
         plan: What is down, and when.
+        radio: How agents share the air; None: each link is a wire of its own.
     """
 
     peer: ChannelFaults = ChannelFaults()
     uplink: ChannelFaults = ChannelFaults()
     plan: OutagePlan = field(default_factory=OutagePlan)
+    radio: RadioPlan | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.peer) or bool(self.uplink) or bool(self.plan)
+        return bool(self.peer) or bool(self.uplink) or bool(self.plan) or self.radio is not None
 
     @property
     def may_lose(self) -> bool:
-        """Whether any message may be lost: by a law of loss, or because something is down. A retry loses none."""
-        return self.peer.loss is not None or self.uplink.loss is not None or self.plan.loses
+        """Whether any message may be lost: by a law of loss, because something is down, or by collisions.
+
+        A retry loses none.
+        """
+        return self.uplink.loss is not None or self.peer.loss is not None or self._peers_lose_unheard
 
     @property
     def peers_lose_for_good(self) -> bool:
-        """Whether messages between agents may be lost that nothing repeats, or because something is down."""
-        return (self.peer.loss is not None and self.peer.retry is None) or self.plan.loses
+        """Whether messages between agents may be lost that nothing repeats."""
+        return (self.peer.loss is not None and self.peer.retry is None) or self._peers_lose_unheard
+
+    @property
+    def _peers_lose_unheard(self) -> bool:
+        """Whether messages may be lost because something is down, or agents send at the same time."""
+        return self.plan.loses or self.radio is not None

@@ -31,6 +31,7 @@ from netbandit.network.primitives import (
     Network,
     Packet,
     Pending,
+    Transmission,
     acknowledgement,
     air_of,
     back_of,
@@ -48,6 +49,7 @@ from netbandit.network.primitives import (
     end_of,
     expect_arrival,
     forget,
+    has_collided,
     is_acknowledgement,
     is_air,
     is_bad,
@@ -79,6 +81,7 @@ from netbandit.network.primitives import (
     tally_of,
     timeout_factor,
     transmission_of,
+    wait_for_contact,
     waiting_of,
     waits_for_slots,
     wake_at,
@@ -122,6 +125,8 @@ COUNTS_DELIVERIES = True
 """Deliveries are counted; else they follow from all else."""
 FATES_ARE_OPEN = False
 """What becomes of a message depends on what else is sent: it is decided as it happens, and nothing is repeated."""
+SHARES_AIR = False
+"""Agents share the air, so that what they send at the same time may collide."""
 
 LOST = -1
 NOT_SENT = -2
@@ -321,6 +326,8 @@ def arrive(
     missed = False
     if NODES_FAIL:
         missed = is_missed(network, channel, due)
+    if SHARES_AIR and not missed and not is_uplink(network, channel):
+        missed = has_collided(network, channel, due)
     if TRACES and not copy:
         write_trace(network, channel, kind, size, round, handed, start, due, missed)
     news = False
@@ -421,6 +428,49 @@ def look_at(network: Network, channel: Channel, pending: Pending) -> int:
 
 
 @text
+def transmit(network: Network, transmission: Transmission) -> int:
+    """Let a transmission start over the air that agents share: the first half of a hop to each whom it is for.
+
+    Who is not in contact then is told by another one, which has its turn when it is; so is who was cut off.
+
+    Returns:
+        For how many receivers it starts, those included whose link goes down before it is over; 0: it does not.
+    """
+    now = now_of(network)
+    slot = slot_of(network, now)
+    message = transmission.message
+    kind = message_of(network, message).kind
+    size = message_of(network, message).size
+    round = message_of(network, message).round
+    duration = duration_of(network, size)
+    handed = transmission.handed
+    begun = cut = 0
+    for channel in transmission.channels:
+        again = now
+        if WAITS:
+            again = next_start(network, channel, now)
+        if WAITS and again == now:
+            cut -= waiting_of(network).cut_off
+            first = transmission.first
+            again = try_in_contact(network, channel, kind, size, round, handed, now, first, slot, duration)
+            cut += waiting_of(network).cut_off
+            if again != now and again != NEVER:
+                wait_for_contact(network, transmission, channel, again, False)
+        elif WAITS and again < latest_start(network, handed):
+            wait_for_contact(network, transmission, channel, again, transmission.first)
+        elif WAITS and transmission.first:
+            waiting_of(network).unsent += 1
+        if again == now:
+            if WAITS:
+                note_wait(network, now - transmission.turn)
+            begin(network, channel, kind, size, round, message, NOTHING, handed, now, slot, duration)
+            begun += 1
+    if begun > 0:
+        count(network, kind, size, begun)
+    return begun + cut
+
+
+@text
 def start_in_contact(
     network: Network,
     channel: Channel,
@@ -468,9 +518,7 @@ def try_in_contact(
 
     Return *start*: it gets through; else when its link comes up again (ns); or `NEVER`: it is given up.
     """
-    last = end_of(network)
-    if carry_of(network) < last - now:
-        last = now + carry_of(network) + 1
+    last = latest_start(network, now)
     gone = False
     if NODES_FAIL:
         gone = is_node_down(network, channel_of(network, channel).sender, now, min(start, end_of(network)))
@@ -487,6 +535,15 @@ def try_in_contact(
             if again >= last:
                 again = NEVER
     return again
+
+
+@text
+def latest_start(network: Network, handed: int) -> int:
+    """Return the time (ns) from which on a message is not started any more that was *handed* over then (ns)."""
+    last = end_of(network)
+    if carry_of(network) < last - handed:
+        last = handed + carry_of(network) + 1
+    return last
 
 
 @text

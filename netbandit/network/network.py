@@ -26,6 +26,7 @@ from netbandit.network.message import Kind, Message
 from netbandit.network.node_changes import NodeChanges
 from netbandit.network.outages import Outages
 from netbandit.network.present import Present
+from netbandit.network.radio import Radio, Transmission
 from netbandit.network.retry import ACK, ACK_BYTES
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
@@ -70,6 +71,7 @@ class Network:
         streams: As given.
         trace: As given; who makes the agents act may write their phases to it.
         send: Puts a message on channels between agents; see `netbandit.network.hop.send`.
+        radio: The transmitters of the agents, if they share the air.
         fates_are_open: Whether what becomes of a message depends on what else is sent: only event by event can it be
             told then.
     """
@@ -145,6 +147,10 @@ class Network:
                 clock.postpone = self._postponed
                 if self.outages.forgets:
                     clock.life = self.outages.life
+        self.radio: Radio | None = None
+        if faults.radio is not None:
+            self.fates_are_open = True
+            self.radio = Radio(faults.radio, self)
         self.present = Present(clock, streams, chooses=self.sensed and not self.waits)
         self._draws = {
             "peer": ClassDraws(faults.peer, "peer", 2 * len(peer_latency), streams),
@@ -179,7 +185,7 @@ class Network:
     def _execute(self, hops: plain.Hops) -> None:
         """Have these functions do what hops are."""
         self._hops = hops
-        self.send: Send = MethodType(hops.send, self)
+        self.send: Send = MethodType(hops.send, self) if self.radio is None else self.radio.send
 
     @property
     def ledger(self) -> Ledger:
@@ -264,6 +270,8 @@ class Network:
 
     def free_from(self, channel: Channel) -> int:
         """Return when (ns) all that was put on *channel* has left it, as far as that is known."""
+        if self.radio is not None:
+            return self.radio.free_at(channel.sender)
         free_at = channel.free_at
         if self.fates_are_open:
             now, sender = self.clock.now, channel.sender
@@ -360,6 +368,10 @@ class Network:
         assert isinstance(channel, FaultyChannel)  # all are where links come and go
         goes = 0 if after < 0 else int(min(channel.contacts.down(after), NEVER))
         return goes, plain.next_start(self, channel, goes) if goes < self.end else NEVER
+
+    def transmit(self, transmission: Transmission) -> int:
+        """Let a *transmission* start; see `netbandit.network.hop.transmit`."""
+        return self._hops.transmit(self, transmission)  # type: ignore[no-any-return]
 
     @property
     def waits(self) -> bool:

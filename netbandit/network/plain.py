@@ -25,6 +25,7 @@ from netbandit.network.ledger import Tally, Waiting
 from netbandit.network.line import Line, Pending
 from netbandit.network.link import BY_RANK, NOTHING_YET, Arrival, Channel, FaultyChannel, Link, LinkClass, Queue
 from netbandit.network.message import Kind, Message
+from netbandit.network.radio import Transmission
 from netbandit.network.retry import ACK, Packet, repetition_of
 from netbandit.texts import is_text, text, written_out
 
@@ -484,6 +485,19 @@ def expect_one_by_one(
     expect(network, arrival, (channel.rank, network.serial, channel, what))
 
 
+# Where agents share the air.
+
+
+@text
+def has_collided(network: "Network", channel: Channel, due: int) -> bool:
+    return network.radio.has_collided(channel, due)  # type: ignore[union-attr]  # as above
+
+
+@text
+def wait_for_contact(network: "Network", transmission: Transmission, channel: Channel, time: int, first: bool) -> None:
+    network.radio.wait_for_contact(transmission, channel, time, first)  # type: ignore[union-attr]  # as above
+
+
 @text
 def hand_over(network: "Network", event: Event) -> None:
     """Deliver instant after instant, until something else in the simulation is due first.
@@ -658,7 +672,14 @@ class Hops:
     @cached_property
     def send(self) -> FunctionType:
         """Put a message on channels between agents."""
-        return written_out(hop.send, self._one_class | self._peer | {"UPLINKS": False, "duration_of": peer_duration})
+        return written_out(hop.send, self._between_agents)
+
+    @cached_property
+    def transmit(self) -> FunctionType:
+        """Let a transmission start over the air that agents share."""
+        return written_out(
+            hop.transmit, self._one_class | self._peer | {"UPLINKS": False, "duration_of": peer_duration}
+        )
 
     @cached_property
     def send_over_uplinks(self) -> FunctionType:
@@ -690,6 +711,10 @@ class Hops:
         return self._names | {"repeats_on": surely, "is_acknowledgement": never}  # nobody sends these but hops
 
     @property
+    def _between_agents(self) -> dict[str, Any]:
+        return self._one_class | self._peer | {"UPLINKS": False, "duration_of": peer_duration}
+
+    @property
     def _on_uplinks(self) -> dict[str, Any]:
         here = {"UPLINKS": True, "is_uplink": surely, "duration_of": uplink_duration}
         return self._one_class | self._uplink | here | {"transmission_of": air_transmission}
@@ -719,6 +744,7 @@ def hops_of(network: "Network", *, outside: bool = False) -> Hops:
         "NODES_FAIL": outages is not None and outages.any_nodes,
         "FORGETS": outages is not None and outages.forgets,
         "FATES_ARE_OPEN": network.fates_are_open,
+        "SHARES_AIR": network.radio is not None,
     }
     repeats_at_once = any(one.retry is not None for one, _ in both) and network.instantaneous
     in_order = all(one.in_order for one, _ in both) and not repeats_at_once
@@ -738,7 +764,7 @@ def _flags(*classes: tuple[ChannelFaults, LinkClass], faulty: bool) -> dict[str,
     """Return what can happen on the links of some classes; *faulty*: whether anything can go wrong anywhere."""
     laws = [Law.of(faults) for faults, _ in classes]
     return {
-        "QUEUES": any(links.bandwidth is not None for _, links in classes),
+        "QUEUES": any(links.takes_time for _, links in classes),
         "LOSES": any(faults.loss is not None for faults, _ in classes),
         "LOSES_BITS": any(law.loses_bits for law in laws),
         "LOSES_IN_BURSTS": any(law.loses_in_bursts for law in laws),

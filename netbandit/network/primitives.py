@@ -14,6 +14,7 @@ Channel = Any
 Message = Any
 Packet = Any
 Pending = Any
+Transmission = Any
 Kind = Any
 Row = Any
 
@@ -378,4 +379,22 @@ def expect_arrival(
     copy: bool,
 ) -> None:
     """Let `netbandit.network.hop.arrive` happen when what was put on *channel* arrives (ns)."""
+    raise NotImplementedError
+
+
+# Where agents share the air.
+
+
+@primitive
+def has_collided(network: Network, channel: Channel, due: int) -> bool:
+    """Return whether what is *due* (ns) on *channel* was destroyed, see `netbandit.network.air`, and count it."""
+    raise NotImplementedError
+
+
+@primitive
+def wait_for_contact(network: Network, transmission: Transmission, channel: Channel, time: int, first: bool) -> None:
+    """Hand what is transmitted over once more, for the receiver of *channel*, when its link comes up (ns).
+
+    *first*: whether it has not been tried yet.
+    """
     raise NotImplementedError

@@ -24,6 +24,7 @@ _PROCUREMENT = "pfcb"
 _GATHERED = "linucb and lints over the protocol vertical"
 _CHANGES = "networks whose links come and go"
 _SENSED = "networks whose agents see links come and go"
+_SHARED = "networks whose agents share the air"
 _FAULTS = "every run; of interest with faults"
 
 METRICS: dict[str, MetricEntry] = {
@@ -166,13 +167,25 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "unsent": MetricEntry(
         "messages",
-        "Messages that waited for their link and never started: not put on links, nor counted there.",
-        _SENSED,
+        "Messages that waited for their link, or for the air, and never started: not put on links, nor counted there.",
+        f"{_SENSED}; {_SHARED}",
     ),
     "waited_slots": MetricEntry(
         "slots", "Slots that a message waited for its link, mean over those that were not cut off.", _SENSED
     ),
-    "delivery_ratio": MetricEntry("", "Delivered divided by messages, duplicates and unsent ones together.", _SENSED),
+    "delivery_ratio": MetricEntry(
+        "", "Delivered divided by messages, duplicates and unsent ones together.", f"{_SENSED}; {_SHARED}"
+    ),
+    "transmissions": MetricEntry(
+        "transmissions", "How often an agent has sent; one may be for several neighbours, each a message.", _SHARED
+    ),
+    "airtime_s": MetricEntry("s", "How long all transmissions take together.", _SHARED),
+    "collided": MetricEntry(
+        "messages",
+        "Messages that were destroyed because their receiver heard another transmission, or sent, at the same time; "
+        "they are lost.",
+        _SHARED,
+    ),
     "simulated_s": MetricEntry("s", "Simulated time: horizon times slot."),
     "events": MetricEntry("events", "Deliveries and acts that enter the fingerprint."),
     "wall_s": MetricEntry("s", "Computing time of the run; no other metric depends on the machine."),
@@ -340,6 +353,8 @@ _LOWEST = frozenset(
             "lost",
             "late",
             "given_up",
+            "collided",
+            "unsent",
             "unseen",
         ),
         *("epsilon", "epsilon_claimed", "slot_operations", "retransmissions", "absent_slots", "uploads", "downloads"),

@@ -1,5 +1,7 @@
 """What cannot be together among the tables that every scenario has."""
 
+from collections.abc import Iterator
+
 from netbandit.registry import BUILT_IN
 from netbandit.scenario.links import LinksSettings, UniformLatency
 from netbandit.scenario.model import RunSettings
@@ -28,6 +30,7 @@ def combinations(run: RunSettings | None, family: object, links: LinksSettings |
                 f'must be a duration such as "10 ms" with topology.family = {show(family)}',
             )
         )
+    problems += _radio_problems(links)
     for which, latency in (("peer", links.peer.latency), ("uplink", links.uplink.latency)):
         if not isinstance(latency, UniformLatency):
             continue
@@ -44,3 +47,23 @@ def combinations(run: RunSettings | None, family: object, links: LinksSettings |
                 )
             )
     return problems
+
+
+_NOT_BY_RADIO = (
+    *(("peer", key) for key in ("jitter", "overtaking", "duplicate", "retry")),
+    ("uplink", "retry"),
+)
+
+
+def _radio_problems(links: LinksSettings) -> Iterator[Problem]:
+    """Yield keys that do not go together with a radio, and an airtime that nobody knows."""
+    radio = links.peer.radio
+    if radio is None:
+        return
+    for table, key in _NOT_BY_RADIO:
+        settings = getattr(links, table)
+        if getattr(settings, key) != type(settings).model_fields[key].default:
+            yield ("links", table, key), "must be left out where agents share the air (links.peer.radio)"
+    if links.peer.bandwidth is None and radio.airtime is None:
+        text = 'is missing: give it, a preset, or links.peer.bandwidth such as "250 kbit/s"'
+        yield ("links", "peer", "radio", "airtime"), text

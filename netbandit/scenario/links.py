@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from netbandit.duration_keys import DurationText, duration_text
 from netbandit.scenario.link_faults import FaultyLinkSettings
+from netbandit.scenario.radio import RadioSettings
 from netbandit.settings import Settings
 from netbandit.units import (
     BANDWIDTH,
@@ -110,11 +111,16 @@ class LinkSettings(FaultyLinkSettings):
     missing: Literal["error", "median"] = Field(
         default="error", description='With latency = "geographic": what to do where coordinates are missing.'
     )
+    radio: RadioSettings | None = Field(
+        default=None, description="How agents share the air; absent: each link is a wire of its own."
+    )
 
     def unused(self) -> Iterator[tuple[str, str]]:
-        """Yield ``missing`` where no coordinate is needed."""
+        """Yield ``missing`` where no coordinate is needed, and a bandwidth beside the airtime of a radio."""
         if "missing" in self.model_fields_set and self.latency != "geographic":
             yield "missing", 'is used only with latency = "geographic"'
+        if self.bandwidth is not None and self.radio is not None and self.radio.airtime is not None:
+            yield "bandwidth", "is not used: links.peer.radio.airtime says how long a message takes"
 
 
 class UplinkSettings(FaultyLinkSettings):

@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.network.airtime import LoRa
 from netbandit.network.clock import Clock
 from netbandit.network.edge_latencies import LONGEST, given_latencies
 from netbandit.network.families.family import Family
@@ -20,10 +21,11 @@ from netbandit.network.topology import Topology, TopologyError
 from netbandit.network.trace_writer import Trace
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinkSettings, LinksSettings, UniformLatency, UplinkSettings
+from netbandit.scenario.radio import LoRaSettings
 from netbandit.settings import Problem
 from netbandit.simulation.build_faults import Changing, build_faults
 from netbandit.streams import Streams
-from netbandit.units import Bandwidth, Duration
+from netbandit.units import Bandwidth, Duration, parse_frequency
 
 
 def topology_streams(family: Family, seed: int, replication: int) -> Streams:
@@ -82,7 +84,7 @@ def slowest_hop(settings: LinkSettings, topology: Topology, slot: int, size: int
         longest = settings.latency.ends[1].nanoseconds(slot)
     else:
         longest = int(peer_latencies(settings, topology, slot, Streams(0, 0)).max(initial=0))
-    return max(1, -(-(longest + _link_class(settings).transmission(size)) // slot))
+    return max(1, -(-(longest + link_class(settings).transmission(size)) // slot))
 
 
 def slowest_way(
@@ -99,7 +101,7 @@ def slowest_way(
     for table, drawn in latencies.items():
         jitter = getattr(faults, table).jitter
         longest = 0 if jitter is None else int(jitter.times(np.array([0.99]))[0])
-        ways.append(int(drawn.max(initial=0)) + _link_class(getattr(links, table)).transmission(HEADER_BYTES) + longest)
+        ways.append(int(drawn.max(initial=0)) + link_class(getattr(links, table)).transmission(HEADER_BYTES) + longest)
     return max(ways)
 
 
@@ -147,15 +149,15 @@ def build_network(
     return Network(
         clock,
         neighbours,
-        _link_class(links.peer),
+        link_class(links.peer),
         latencies,
-        _link_class(links.uplink),
+        link_class(links.uplink),
         uplinks.tolist(),
         fingerprint,
         trace,
         topology=topology,
         streams=own_streams,
-        faults=build_faults(links, faults, topology, clock.slot, changing if peers else None),
+        faults=build_faults(links, faults, topology, clock.slot, changing if peers else None, peers=peers),
     )
 
 
@@ -178,10 +180,17 @@ def _latencies(latency: str | UniformLatency, links: int, slot: int, rng: np.ran
     return np.full(links, Duration(latency).nanoseconds(slot), dtype=np.int64)
 
 
-def _link_class(settings: LinkSettings | UplinkSettings) -> LinkClass:
+def link_class(settings: LinkSettings | UplinkSettings) -> LinkClass:
+    """Return what the links of a class have in common."""
+    radio = settings.radio if isinstance(settings, LinkSettings) else None
     return LinkClass(
         bandwidth=None if settings.bandwidth is None else Bandwidth(settings.bandwidth).bits,
         cost=settings.cost,
         energy_per_message=settings.energy.per_message,
         energy_per_byte=settings.energy.per_byte,
+        modulation=None if radio is None or radio.airtime is None else _modulation(radio.airtime.lora),
     )
+
+
+def _modulation(settings: LoRaSettings) -> LoRa:
+    return LoRa(settings.sf, parse_frequency(settings.bandwidth), settings.coding, settings.preamble)

@@ -1,6 +1,7 @@
 """From ``[faults]`` and the keys of links that say what goes wrong, to what the network is told."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from math import inf
 from typing import Literal, NamedTuple
 
@@ -10,6 +11,7 @@ from netbandit.network import jitter as jitters
 from netbandit.network import loss_laws
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.outages import Failing, LinkSchedule, Outage, OutagePlan, Redrawn
+from netbandit.network.radio_plan import Aloha, Csma, RadioPlan
 from netbandit.network.retry import ACK_BYTES, Retry
 from netbandit.network.topology import Topology
 from netbandit.protocols.parameter_server import ParameterServer
@@ -17,6 +19,7 @@ from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario import link_faults
 from netbandit.scenario.faults import FailingSettings, FaultsSettings, NodeName, OutageSettings, RedrawnSettings
 from netbandit.scenario.links import LinksSettings, UniformLatency
+from netbandit.scenario.radio import AlohaAccess, RadioSettings
 from netbandit.settings import Problem
 from netbandit.units import parse_bandwidth, parse_duration
 from netbandit.wording import show
@@ -38,6 +41,8 @@ def build_faults(
     topology: Topology,
     slot: int,
     changing: Changing | None = None,
+    *,
+    peers: bool = True,
 ) -> Faults:
     """Return all that can go wrong.
 
@@ -47,6 +52,7 @@ def build_faults(
         topology: The graph.
         slot: The length of a slot (ns).
         changing: How the graph changes, if it does.
+        peers: Whether agents talk to their neighbours.
     """
     return Faults(
         peer=_channel_faults(links.peer, slot),
@@ -59,6 +65,7 @@ def build_faults(
             outages=[_outage(outage, topology, slot) for outage in faults.outages],
             **({} if changing is None else changing._asdict()),
         ),
+        radio=radio_plan(links.peer.radio, slot) if peers and links.peer.radio is not None else None,
     )
 
 
@@ -72,6 +79,16 @@ def _channel_faults(keys: link_faults.FaultyLinkSettings, slot: int) -> ChannelF
         duplicate=keys.duplicate,
         retry=None if retry is None else Retry(timeout, retry.factor, retry.spread, retry.attempts),
     )
+
+
+def radio_plan(radio: RadioSettings, slot: int) -> RadioPlan:
+    """Return how agents share the air, for slots of so many nanoseconds."""
+    access: Aloha | Csma | None = None
+    if isinstance(radio.access, AlohaAccess):
+        access = Aloha(_ns(radio.access.aloha, slot))
+    elif radio.access is not None:
+        access = Csma(max(1, _ns(radio.access.csma, slot)), radio.access.attempts)
+    return RadioPlan(access, Fraction(repr(radio.duty)))  # the number as it is written
 
 
 def _loss(loss: float | link_faults.PerBitLoss | link_faults.BurstLoss, slot: int) -> loss_laws.Loss | None:
@@ -201,9 +218,10 @@ def answer_problems(
     """
     name = _answered_over(links, faults, protocol, changing)
     if name is not None and getattr(links, name).retry is None:
+        shared = name == "peer" and links.peer.radio is not None  # where nothing is repeated
         text = (
             f"messages may be lost on links.{name} and are not repeated, and an agent whose answer is lost would never "
-            f"test again: this key ends its wait, and so does links.{name}.retry"
+            f"test again: this key ends its wait{'' if shared else f', and so does links.{name}.retry'}"
         )
         yield ("protocol", "deadline"), f"is missing: {text}"
 
@@ -241,7 +259,7 @@ def _answered_over(
         return "uplink" if links.uplink.loss or down else None
     cuts = (outage.links or outage.nodes or outage.partition for outage in faults.outages)
     down = changing or faults.links is not None or faults.nodes is not None or any(cuts)
-    return "peer" if links.peer.loss or down else None
+    return "peer" if links.peer.loss or links.peer.radio is not None or down else None
 
 
 def node_problems(

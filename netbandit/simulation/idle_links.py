@@ -40,7 +40,7 @@ def link_keys(links: LinksSettings, protocol: NetworkProtocol, kind: str) -> lis
     ]
 
 
-_OF_MESSAGES = frozenset({"latency", "bandwidth", "cost", "energy", "missing"})
+_OF_MESSAGES = frozenset({"latency", "bandwidth", "cost", "energy", "missing", "radio"})
 """Keys of links that decide nothing where no message is sent over them; what else they have, protocols may ask for."""
 
 

@@ -219,18 +219,24 @@ def _communication(network: Network) -> dict[str, Metric]:
 
 
 def _waits(network: Network, slot: int) -> dict[str, Metric]:
-    """Return what is counted of messages that wait for their links, where any do."""
-    if not network.waits:
+    """Return what is counted of messages that wait for their links, or for the air, where any do."""
+    if not network.waits and network.radio is None:
         return {}
     waiting, outcomes = network.waiting, network.ledger.outcomes
     put = outcomes.delivered + outcomes.lost + outcomes.duplicates_dropped + outcomes.in_flight  # with copies
     asked = put + waiting.unsent
-    return {
-        "cut_off": waiting.cut_off,
+    found: dict[str, Metric] = {
         "unsent": waiting.unsent,
-        "waited_slots": waiting.waited / slot / waiting.started if waiting.started else None,
         "delivery_ratio": outcomes.delivered / asked if asked else None,
     }
+    if network.waits:
+        found["cut_off"] = waiting.cut_off
+        found["waited_slots"] = waiting.waited / slot / waiting.started if waiting.started else None
+    if network.radio is not None:
+        found["transmissions"] = network.radio.transmissions
+        found["airtime_s"] = network.radio.airtime / 1e9
+        found["collided"] = network.radio.collided
+    return found
 
 
 def _over_time(network: Network, topology: Topology) -> dict[str, Metric]:
@@ -286,13 +292,13 @@ def _link_use(network: Network, topology: Topology) -> LinkUse:
     if network.links:  # in the order of topology.edges
         return _use_of(network.link_pairs(), network.peer_class)
     # The protocol uses no peer links.
-    counts = 6 if network.peer_class.bandwidth is None else 10
+    counts = 10 if network.peer_class.takes_time else 6
     return LinkUse(topology.edges[:, 0], topology.edges[:, 1], *np.zeros((counts, topology.links), dtype=np.int64))
 
 
 def _use_of(links: Iterable[tuple[Channel, Channel]], link_class: LinkClass) -> LinkUse:
     """Return the use of *links* of a class, given the two channels of each, the first that of its first end."""
-    queues = link_class.bandwidth is not None
+    queues = link_class.takes_time
     # Not as a list of rows: Python would look for garbage among them again and again.
     rows = np.fromiter(chain.from_iterable(map(_with_queues if queues else _counts, links)), dtype=np.int64)
     columns = rows.reshape(-1, 12 if queues else 8).T

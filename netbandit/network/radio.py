@@ -1,0 +1,221 @@
+"""When agents that share the air transmit: one transmitter each, its queue, how it gets access, its duty cycle.
+
+What an agent hands over at one instant for several neighbours is one transmission. Transmissions leave in the order in
+which they are handed over. One whose turn it is begins
+
+- at once;
+- by ALOHA after a delay, uniform from 0 to a longest one; or
+- by unslotted CSMA-CA (IEEE 802.15.4-2006, 7.5.1.4): after 0 to 2^b - 1 units, drawn uniformly, the agent looks
+  whether it hears anything. If not it sends; else it draws again, with b = 3, 4, 5, 5, ..., and gives up after so many
+  looks.
+
+With the duty cycle d its turn comes a / d, rounded up, after a transmission of airtime a began, at the earliest.
+What would begin at or after the horizon is never sent; nor is what waits at an agent that goes down.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+from simpy import Event
+
+from netbandit.network.air import Air
+from netbandit.network.clock import SENDS, ScheduledEvent
+from netbandit.network.link import Channel, FaultyChannel
+from netbandit.network.message import Message
+from netbandit.network.primitives import Network
+from netbandit.network.radio_plan import Aloha, Csma, RadioPlan
+
+LEAST_EXPONENT, LARGEST_EXPONENT = 3, 5
+"""macMinBE and macMaxBE, by default: a backoff takes up to 2^exponent - 1 units."""
+
+
+class Transmission:
+    """What an agent has handed over, to be transmitted.
+
+    Attributes:
+        message: The message.
+        channels: The channels to those whom it is for.
+        handed: When it was handed over (ns).
+        turn: When its turn came first (ns); -1: it has not come.
+        first: Whether it was never tried.
+    """
+
+    __slots__ = ("channels", "first", "handed", "message", "turn")
+
+    def __init__(self, message: Message, channels: Sequence[Channel], handed: int) -> None:
+        self.message, self.channels, self.handed = message, channels, handed
+        self.turn = -1
+        self.first = True
+
+
+class Transmitter:
+    """The transmitter of an agent.
+
+    Attributes:
+        queue: What waits, in order.
+        free_at: When its next transmission may begin (ns).
+        looks: How often it has looked at a busy channel for the first of the queue.
+        generator: What it draws from; None: it has drawn nothing.
+    """
+
+    __slots__ = ("callbacks", "free_at", "generator", "looks", "queue")
+
+    def __init__(self, callbacks: list[Callable[[Event], None]]) -> None:
+        self.queue: deque[Transmission] = deque()
+        self.free_at = self.looks = 0
+        self.generator: np.random.Generator | None = None
+        self.callbacks = callbacks
+
+
+class Radio:
+    """The transmitters of all agents; a single event is pending for each that has something to send.
+
+    Args:
+        plan: How agents share the air.
+        network: The network.
+
+    Attributes:
+        transmissions: How many have begun.
+        airtime: How long they take (ns), all together.
+        collided: How many receptions were destroyed, of those whom they were for.
+    """
+
+    def __init__(self, plan: RadioPlan, network: Network) -> None:
+        self._plan, self._network, self._clock = plan, network, network.clock
+        self._transmitters = [Transmitter([partial(self._act, agent)]) for agent in range(network.agents)]
+        self._air = Air(network.agents)
+        self._after_contacts: dict[tuple[int, int], list[Transmission]] = {}
+        self.transmissions = self.airtime = self.collided = 0
+
+    def send(self, message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
+        """Let the senders of these *channels* transmit *message* to the receivers, but for *excepted*, in their turn.
+
+        See `netbandit.network.hop.send`: nodes that say the same at once may do so together.
+        """
+        now = self._clock.now
+        if now < self._clock.end:
+            receivers: dict[int, list[Channel]] = {}
+            for channel in channels:
+                if channel.receiver != excepted:
+                    receivers.setdefault(channel.sender, []).append(channel)
+            for own in receivers.values():
+                self._queue(Transmission(message, own, now))
+
+    def has_collided(self, channel: Channel, due: int) -> bool:
+        """Return whether what is *due* (ns) on *channel* was destroyed, and count it."""
+        destroyed = self._air.is_destroyed(channel.sender, channel.receiver, due)
+        self.collided += destroyed
+        return destroyed
+
+    def free_at(self, agent: int) -> int:
+        """Return when (ns) a transmission of *agent* may begin next; while something waits, after now."""
+        transmitter = self._transmitters[agent]
+        return max(transmitter.free_at, self._clock.now + 1) if transmitter.queue else transmitter.free_at
+
+    def wait_for_contact(self, transmission: Transmission, channel: Channel, time: int, first: bool) -> None:
+        """Queue a *transmission* again for the receiver of *channel* at a *time* (ns), when its link comes up.
+
+        What waits for several links that come up at once is one transmission then.
+
+        Args:
+            transmission: What was to be transmitted now.
+            channel: The channel.
+            time: When its link comes up.
+            first: Whether it has not been tried yet.
+        """
+        waiting = self._after_contacts.setdefault((channel.sender, time), [])
+        for other in waiting:
+            if (other.message, other.handed, other.first) == (transmission.message, transmission.handed, first):
+                other.channels = [*other.channels, channel]
+                return
+        again = Transmission(transmission.message, [channel], transmission.handed)
+        again.turn, again.first = transmission.turn, first
+        waiting.append(again)
+        if len(waiting) == 1:
+            self._at(time, [partial(self._come_up, channel.sender, time)])
+
+    def _come_up(self, agent: int, time: int, _: Event) -> None:
+        for transmission in self._after_contacts.pop((agent, time)):
+            self._queue(transmission)
+
+    def _queue(self, transmission: Transmission) -> None:
+        agent = transmission.channels[0].sender
+        queue = self._transmitters[agent].queue
+        queue.append(transmission)
+        if len(queue) == 1:
+            self._await_turn(agent)
+
+    def _await_turn(self, agent: int) -> None:
+        """Let the first of the queue of *agent* try, when it may."""
+        self._transmitters[agent].looks = 0
+        self._try_at(agent, max(self._transmitters[agent].free_at, self._clock.now) + self._delay(agent))
+
+    def _delay(self, agent: int) -> int:
+        """Draw how long (ns) *agent* waits before it sends, or looks."""
+        access = self._plan.access
+        if access is None:
+            return 0
+        transmitter = self._transmitters[agent]
+        if transmitter.generator is None:
+            transmitter.generator = self._network.streams.generator("radio", agent)
+        number = transmitter.generator.random()
+        if isinstance(access, Aloha):
+            return int(number * (access.longest + 1))
+        return int(number * 2 ** min(LEAST_EXPONENT + transmitter.looks, LARGEST_EXPONENT)) * access.unit
+
+    def _try_at(self, agent: int, time: int) -> None:
+        transmitter = self._transmitters[agent]
+        if time < self._clock.end:
+            self._at(time, transmitter.callbacks)
+            return
+        while transmitter.queue:
+            self._leave_unsent(transmitter.queue.popleft())
+
+    def _at(self, time: int, callbacks: list[Callable[[Event], None]]) -> None:
+        environment = self._clock.environment
+        environment.schedule(ScheduledEvent(callbacks), SENDS, time - environment.now)
+
+    def _act(self, agent: int, _: Event) -> None:
+        """Let *agent* look, or transmit the first of its queue."""
+        transmitter, access = self._transmitters[agent], self._plan.access
+        first = transmitter.queue[0]
+        if isinstance(access, Csma) and self._air.hears_something(agent, self._clock.now):
+            transmitter.looks += 1
+            if transmitter.looks < access.attempts:
+                self._try_at(agent, self._clock.now + self._delay(agent))
+                return
+            self._leave_unsent(first)
+        elif not self._is_gone(agent, first.handed):
+            self._transmit(agent, first)
+        transmitter.queue.popleft()
+        if transmitter.queue:
+            self._await_turn(agent)
+
+    def _is_gone(self, agent: int, since: int) -> bool:
+        """Return whether *agent* has been down since a time (ns)."""
+        outages = self._network.outages
+        return outages is not None and outages.any_nodes and outages.node(agent).during(since, self._clock.now)
+
+    def _transmit(self, agent: int, transmission: Transmission) -> None:
+        network, now = self._network, self._clock.now
+        if transmission.turn < 0:
+            transmission.turn = now
+        if not network.transmit(transmission):
+            return
+        airtime = network.transmission(transmission.message.size)
+        near = (channel for channel in network.channels[agent] if not is_down(channel, now))
+        self._air.transmit(agent, now, airtime, [(channel.receiver, channel.latency) for channel in near])
+        self.transmissions += 1
+        self.airtime += airtime
+        self._transmitters[agent].free_at = now + self._plan.period(airtime)
+
+    def _leave_unsent(self, transmission: Transmission) -> None:
+        if transmission.first:
+            self._network.waiting.unsent += len(transmission.channels)
+
+
+def is_down(channel: Channel, time: int) -> bool:
+    """Return whether the link of *channel* is down at a *time* (ns)."""
+    return isinstance(channel, FaultyChannel) and channel.down.at(time)

@@ -13,7 +13,10 @@ from netbandit.plural import counted
 from netbandit.printable import one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from netbandit.simulation.check import RunPlan
+    from netbandit.simulation.point import RunnablePoint
 
 
 @click.command()
@@ -31,6 +34,7 @@ def check(files: tuple[str, ...], changes: tuple[str, ...], execution: bool) -> 
             click.echo(f"{file}: ok, {counted(len(study.points), 'point')}, {counted(runs, 'run')}")
             for note in study.notes:
                 click.echo(note)
+            _show_air(study)
             if execution:
                 _show_execution(study)
         if mistakes:
@@ -39,14 +43,32 @@ def check(files: tuple[str, ...], changes: tuple[str, ...], execution: bool) -> 
 
 def _show_execution(study: "RunPlan") -> None:
     """Print how the points of a study are executed: once what is the same at all of them."""
-    from netbandit.results.columns import cell
     from netbandit.simulation.execution_plan import execution_plan
 
-    plans = [execution_plan(point) for point in study.points]
-    same = all(plan == plans[0] for plan in plans)
-    for point, plan in zip(study.points[:1] if same else study.points, plans, strict=False):
-        where = "" if same else ", ".join(f"{key} = {cell(value)}" for key, value in point.parameters.items()) + ": "
-        for line in plan:
+    _show(study, execution_plan)
+
+
+def _show_air(study: "RunPlan") -> None:
+    """Print what the air allows the agents of a study, if they share it at any of its points."""
+    if any(point.resolved.get("links", {}).get("peer", {}).get("radio") for point in study.points):
+        from netbandit.simulation.air_plan import air_plan
+
+        _show(study, air_plan)
+
+
+def _show(study: "RunPlan", lines_of: "Callable[[RunnablePoint], list[str]]") -> None:
+    """Print lines on the points of a study: once for all at which they are the same, with what these have in common."""
+    from netbandit.results.columns import cell
+
+    groups: dict[tuple[str, ...], list[RunnablePoint]] = {}
+    for point in study.points:
+        groups.setdefault(tuple(lines_of(point)), []).append(point)
+    for lines, points in groups.items():
+        first = points[0].parameters
+        common = [key for key, value in first.items() if all(point.parameters.get(key) == value for point in points)]
+        named = ", ".join(f"{key} = {cell(first[key])}" for key in common) if len(groups) > 1 else ""
+        where = f"{named}: " if named else ""
+        for line in lines:
             click.echo(f"  {one_line(where + line)}")
 
 

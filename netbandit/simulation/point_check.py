@@ -56,8 +56,8 @@ from netbandit.simulation.idle_links import LinkKey, link_keys
 from netbandit.simulation.lies import how_many
 from netbandit.simulation.memory_check import memory_problems
 from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.release_size import release_size
 from netbandit.simulation.returned import checked
-from netbandit.simulation.slot_learner import in_slots
 from netbandit.simulation.switch_notes import switch_notes
 from netbandit.streams import Streams
 from netbandit.wording import one_of, show
@@ -342,7 +342,7 @@ class PointCheck:
         if self.problems:
             return
         slot = scenario.run.slot_nanoseconds
-        release = _release_size(parts)
+        release = release_size(parts)
         known = {
             **known,
             "slot": slot,
@@ -414,14 +414,6 @@ def _differing(parts: RunnablePoint, faults: FaultsSettings) -> bool:
     fail = faults.nodes is not None or any(outage.nodes for outage in faults.outages)
     forget = faults.nodes is not None and faults.nodes.memory == "lost"
     return isinstance(parts.learner, DifferingSets) and conclude_apart(parts.protocol, fail=fail, forget=forget)
-
-
-def _release_size(parts: RunnablePoint) -> int:
-    """Return the bytes that an agent who decides in every slot releases, as far as they are known ahead."""
-    if "call" not in parts.learner.talks:
-        return 0
-    learner = checked(in_slots(parts.learner).fresh())
-    return learner.item_bytes(learner.share_numbers(parts.bandit.outline().dimension or 0))
 
 
 _TALKS = {

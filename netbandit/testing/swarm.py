@@ -102,6 +102,8 @@ def _drawn(rng: random.Random, alone: tuple[str, str] | None) -> Raw:
         if protocol["kind"] in _CARRYING and tables["topology"]["neighbours"] == "sensed":
             protocol |= rng.choice([{}, {"carry": "4 ms"}])
     faults = _faults(rng, agents)
+    if rng.random() < 0.15:
+        tables["links"] = _sharing_air(rng, tables["links"])
     return tables | ({"faults": faults} if faults else {})
 
 
@@ -168,6 +170,21 @@ def _links(rng: random.Random, anything: bool) -> Raw:
     keys = {**_TIMES, **_WRONG} if anything else _TIMES
     chosen = {key: rng.choice([None, *values]) for key, values in keys.items()}
     return {key: value for key, value in chosen.items() if value is not None}
+
+
+_RADIOS: list[Raw] = [
+    {},
+    {"access": {"aloha": "2 ms"}, "duty": 0.5},
+    {"access": {"csma": "20 us", "attempts": 3}},
+    {"access": {"aloha": "1 slot"}, "airtime": {"lora": {"sf": 7, "bandwidth": "500 kHz"}}},
+]
+
+
+def _sharing_air(rng: random.Random, links: Raw) -> Raw:
+    """Return the tables of links with a radio in place of what does not go together with it."""
+    peer = {key: links["peer"][key] for key in ("latency", "loss") if key in links["peer"]}
+    peer |= {"bandwidth": rng.choice(["1 Mbit/s", "20 Mbit/s"]), "radio": rng.choice(_RADIOS)}
+    return {"peer": peer, "uplink": {key: value for key, value in links["uplink"].items() if key != "retry"}}
 
 
 def _faults(rng: random.Random, agents: int) -> Raw:

@@ -41,6 +41,7 @@ TOLD_BY = {
     "meet": "regret",
     "walk": "regret",
     "orbit": "regret",
+    "lora": "parameter",
     "liars": "parameter",
 }
 """The most telling picture of a scenario, where that is another than of most."""
@@ -51,7 +52,7 @@ GROUPS = {
         "quickstart delay_regret cost_vs_diameter continents abilene advice structures hybrid ring star random"
     ),
     "Failures": "loss bursts outage churn deadline",
-    "Networks that change": "meet walk orbit",
+    "Networks that change": "meet walk orbit lora",
     "Liars": "liars",
     "Budget and privacy": "budget equal_cost feducb_private",
     "Learners": "baselines drift feducb feducb_delay asynchronous",

@@ -65,6 +65,7 @@ ADDED: Mapping[str, Any] = {
     **{f"protocol:{kind}.deadline": None for kind in ("gis", "sink", "flooding", "gossip", "relay", "consensus")},
     "topology.changes": None,
     "topology.neighbours": "sensed",
+    "links.peer.radio": None,
     **{f"protocol:{kind}.carry": None for kind in ("flooding", "relay", "sink", "vertical", "parameter-server")},
     "topology:random.disconnected": False,
     "topology:hybrid.disconnected": False,

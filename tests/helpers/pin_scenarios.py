@@ -48,6 +48,7 @@ CUTS: dict[str, Cut] = {
     # Long enough for a round to stall, or for an outage to end.
     **_cut("bursts churn deadline loss outage", "run.horizon=3_000", "run.replications=1"),
     **_cut("meet orbit", "run.horizon=2_000", "run.replications=1"),
+    "lora": ["run.horizon=10_000", "run.replications=1"],
     "walk": [
         *("run.horizon=1_200", "run.replications=1", 'sweep.topology.range=["200 m"]'),
         'sweep.topology.speed=[["5 m/s", "20 m/s"]]',

@@ -66,7 +66,10 @@ ADDED: Mapping[str, Any] = {
     "topology.changes": None,
     "topology.neighbours": "sensed",
     "links.peer.radio": None,
-    **{f"protocol:{kind}.carry": None for kind in ("flooding", "relay", "sink", "vertical", "parameter-server")},
+    **{
+        f"protocol:{kind}.carry": None
+        for kind in ("flooding", "relay", "sink", "local", "vertical", "parameter-server")
+    },
     "topology:random.disconnected": False,
     "topology:hybrid.disconnected": False,
     "topology:file.columns": None,

@@ -178,13 +178,7 @@ def parse_frequency(text: str) -> int:
     Raises:
         ValueError: It is none, or less than a hertz; says what a frequency looks like.
     """
-    amount, unit = _quantity(text, FREQUENCY)
-    if unit not in _HERTZ:
-        raise ValueError(f"must be {FREQUENCY}")
-    hertz = amount * _HERTZ[unit]
-    if hertz < 1:
-        raise ValueError(f"must be at least 1 Hz: {FREQUENCY}")
-    return _rounded(hertz)
+    return _whole(text, _HERTZ, FREQUENCY, "Hz")
 
 
 def _measured(text: str, units: Mapping[str, Fraction], wanted: str) -> float:
@@ -202,13 +196,18 @@ def parse_bandwidth(text: str) -> int:
     Raises:
         ValueError: The text is not a bandwidth, or is less than one bit a second; says what a bandwidth looks like.
     """
-    amount, unit = _quantity(text, BANDWIDTH)
-    if unit not in _BITS:
-        raise ValueError(f"must be {BANDWIDTH}")
-    bits = amount * _BITS[unit]
-    if bits < 1:
-        raise ValueError(f"must be at least 1 bit/s: {BANDWIDTH}")
-    return _rounded(bits)
+    return _whole(text, _BITS, BANDWIDTH, "bit/s")
+
+
+def _whole(text: str, units: Mapping[str, int], wanted: str, least: str) -> int:
+    """Return a number, at least 1, of the unit *least* as a whole."""
+    amount, unit = _quantity(text, wanted)
+    if unit not in units:
+        raise ValueError(f"must be {wanted}")
+    found = amount * units[unit]
+    if found < 1:
+        raise ValueError(f"must be at least 1 {least}: {wanted}")
+    return _rounded(found)
 
 
 def _quantity(text: str, wanted: str) -> tuple[Fraction, str]:

@@ -12,6 +12,7 @@ from netbandit.units import (
     parse_bandwidth,
     parse_duration,
     parse_energy,
+    parse_frequency,
 )
 
 
@@ -127,3 +128,16 @@ def test_a_bandwidth_in_bits_a_second(text: str, bits: int) -> None:
 def test_what_is_no_bandwidth_says_what_one_is(text: str) -> None:
     with pytest.raises(ValueError, match='such as "1 Mbit/s"'):
         parse_bandwidth(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "hertz"), [("125 kHz", 125_000), ("0.5 MHz", 500_000), ("1 Hz", 1), ("62.5 kHz", 62_500), ("2.5 Hz", 3)]
+)
+def test_frequencies_are_whole_hertz(text, hertz):
+    assert parse_frequency(text) == hertz
+
+
+@pytest.mark.parametrize("text", ["125", "kHz", "1 s", "-1 kHz", "0.5 Hz", "125 khz"])
+def test_what_is_no_frequency_is_told_so(text):
+    with pytest.raises(ValueError, match='"125 kHz": a number above 0 and one of Hz, kHz, MHz'):
+        parse_frequency(text)

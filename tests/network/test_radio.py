@@ -189,6 +189,28 @@ def test_who_hears_another_waits_and_gives_up_in_the_end():
     assert radio.collided == 2
 
 
+@given(st.lists(st.tuples(st.integers(0, 300), st.integers(0, 3), st.integers(1, 60)), min_size=2, max_size=12))
+def test_of_agents_that_all_hear_one_another_only_those_collide_that_begin_at_once(handed):
+    lab = Lab(complete(4, 0), RadioPlan(Csma(unit=3, attempts=50)), end=100_000)
+    for number, (time, sender, size) in enumerate(handed):
+        lab.send(time, sender, size, value=number)
+    begun, transmit = [], lab.network.radio._air.transmit
+
+    def noted(sender, now, airtime, hearers):
+        begun.append((now, airtime, sender))
+        transmit(sender, now, airtime, hearers)
+
+    lab.network.radio._air.transmit = noted
+    arrived = {(time, sender) for time, sender, *_ in lab.run()}
+    assert lab.network.waiting.unsent == 0
+    assert len(begun) == len(handed)
+    for start, airtime, sender in begun:
+        others = [other for other in begun if other != (start, airtime, sender)]
+        overlap = [other for other in others if other[0] < start + airtime and start < other[0] + other[1]]
+        assert all(other[0] == start for other in overlap)
+        assert ((start + airtime, sender) in arrived) == (not overlap)
+
+
 def test_backoffs_grow_as_in_the_standard():
     """Five looks at a busy channel, after up to 7, 15, 31, 31 and 31 units each."""
     looks = []

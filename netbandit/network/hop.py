@@ -14,7 +14,8 @@ down, and what still queues when it goes down, is neither sent nor counted.
 
 So a hop has two halves: `begin`, when its transmission starts, and `arrive`, when it is due. As long as nothing that
 is sent changes what becomes of other messages, both run when a message is put on its channel. Else its fate is open
-(`FATES_ARE_OPEN`): it waits in line at its sender, and each half runs at its own time (`go_on`, `take_open`).
+(`FATES_ARE_OPEN`): it waits in line at its sender, and each half runs at its own time (`go_on`, `take_open`). Where
+agents share the air it waits for its sender's one transmitter, see `netbandit.network.radio` (`transmit`).
 
 Where senders repeat what is not acknowledged, a timer is set only once it is known that no acknowledgement will come in
 time, so timers cost nothing where nothing goes wrong.

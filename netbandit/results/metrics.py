@@ -162,6 +162,12 @@ METRICS: dict[str, MetricEntry] = {
         "links that are up one after the other, or at once; latency is not counted.",
         _CHANGES,
     ),
+    "age_slots": MetricEntry(
+        "slots",
+        "How old the newest thing is that an agent has heard of another, mean over ordered pairs and slots: 1 if in "
+        "each slot all know what all told in the one before. It is as if all had told something before slot 0.",
+        "learners that broadcast over networks whose links come and go, up to 1,000 agents",
+    ),
     "cut_off": MetricEntry(
         "messages", "Attempts whose link went down before they were due, as their senders saw; they are lost.", _SENSED
     ),

@@ -15,6 +15,7 @@ from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
 from netbandit.protocols.local import Local
 from netbandit.protocols.local_flood import ITEMS
 from netbandit.protocols.relay import RELAY
+from netbandit.simulation.ages import age_figures, ages_of
 from netbandit.simulation.bulk_links import BulkLinks
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
@@ -44,6 +45,7 @@ class BulkBroadcasts(Communication):
         self._item_bytes = 0
         self._waited = 0
         self._heard = 0
+        self._ages = ages_of(stage)
 
     def _liars(self, stage: ReplicationContext, learner: Learner) -> RowLies:
         return RowLies(stage, learner)
@@ -89,6 +91,8 @@ class BulkBroadcasts(Communication):
             return
         self._waited += len(said) * slot - int(said.sum())
         self._heard += len(said)
+        if self._ages is not None:
+            self._ages.hear(slot, receivers, sources, said)
         told = self._told[said % self._depth, sources]
         sound = self.lies.sound(sources, told, said)
         if sound is not None:
@@ -103,7 +107,7 @@ class BulkBroadcasts(Communication):
     def metrics(self) -> dict[str, Metric]:
         """Return the same figures as `Broadcasts`."""
         delay = self._waited / self._heard if self._heard else None
-        return {"rounds": self.releases, "round_slots": 0.0, "delay_slots": delay}
+        return {"rounds": self.releases, "round_slots": 0.0, "delay_slots": delay, **age_figures(self._ages)}
 
 
 class BulkPooled(BulkBroadcasts):

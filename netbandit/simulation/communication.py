@@ -13,6 +13,7 @@ from netbandit.protocols.broadcast import BroadcastProtocol, Heard
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.protocol import Item
 from netbandit.simulation import compiled_adapters
+from netbandit.simulation.ages import age_figures, ages_of
 from netbandit.simulation.choosing.network_loops import enough_rounds
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.figures import figures_of
@@ -150,6 +151,7 @@ class Broadcasts(Communication):
         self._said: list[int] = []
         self._delays = [0, 0]
         self._heard: tuple[list[int], list[int], list[NDArray[np.float64]], list[int]] = [], [], [], []
+        self._ages = ages_of(stage)
         self._phases: Phases | None = None
 
     def _liars(self, stage: ReplicationContext, learner: Learner) -> RowLies:
@@ -235,6 +237,8 @@ class Broadcasts(Communication):
     def gone(self, agent: int, *, forgets: bool) -> None:
         """See `Communication.gone`."""
         self._protocol.leave(agent, forgets=forgets)
+        if forgets and self._ages is not None:
+            self._ages.forget(self.clock.boundary(self.clock.now), agent)
         if forgets and agent in self._heard[0]:
             kept = [place for place, listener in enumerate(self._heard[0]) if listener != agent]
             listeners, sources, told, said = self._heard
@@ -261,6 +265,8 @@ class Broadcasts(Communication):
         said: NDArray[np.int64],
     ) -> None:
         """Let the learner hear what is not seen to be wrong; see `Learner.hear`."""
+        if self._ages is not None:
+            self._ages.hear(slot, listeners, sources, said)
         sound = self.lies.sound(sources, told, said)
         if sound is not None:
             listeners, sources, told, said = listeners[sound], sources[sound], told[sound], said[sound]
@@ -280,7 +286,8 @@ class Broadcasts(Communication):
             "rounds": self.releases,
             "round_slots": 0.0,
             "delay_slots": waited / heard if heard else None,
-            **figures_of(self._protocol, self._protocol.figures(), taken=("delay_slots",)),
+            **age_figures(self._ages),
+            **figures_of(self._protocol, self._protocol.figures(), taken=("delay_slots", "age_slots")),
         }
 
     def finish(self) -> None:

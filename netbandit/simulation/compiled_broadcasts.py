@@ -63,6 +63,8 @@ class CompiledBroadcasts(Broadcasts):
     def gone(self, agent: int, *, forgets: bool) -> None:
         """See `Communication.gone`."""
         if forgets:
+            if self._ages is not None:
+                self._ages.forget(self.clock.boundary(self.clock.now), agent)
             assert isinstance(self._broadcasts, CompiledTrees)  # in rounds agents do not fail
             self._used(self._broadcasts.forget(agent))
 

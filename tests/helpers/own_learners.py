@@ -64,3 +64,21 @@ class Telling(nb.Learner):
         for agent, source, number, then in zip(agents, sources, told[:, 0], said, strict=True):
             self.heard[agent] = 0.9 * self.heard[agent]  # in another order it would be another number
             self.heard[agent, int(number) // 10 % self.arms] += (1 + source + number) / (1 + then)
+
+
+class Listening(Ucb):
+    """Adds what it hears of whom, and when, to `HEARD`."""
+
+    def hear(self, slot, agents, sources, told, said):
+        HEARD.extend(zip([slot] * len(agents), agents.tolist(), sources.tolist(), said.tolist(), strict=True))
+        super().hear(slot, agents, sources, told, said)
+
+
+class ListeningRarely(Listening):
+    """The same, of what is told in every tenth slot."""
+
+    def next_share(self, slot):
+        return -(-slot // 10) * 10
+
+
+HEARD = []

@@ -65,13 +65,6 @@ def run(*tables):
         return point_of(*tables).simulation(0).run()
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_links_that_are_always_up_change_nothing(protocol):
-    static = run(over(protocol))
-    for law in ({"up": 1.0}, {"born": 0.5, "dies": 0.0, "begin": 1.0}):
-        assert run(over(protocol), changing(law)).fingerprint == static.fingerprint
-
-
 WAITING = {
     kind: over(kind) for kind in ("flooding", "relay", "sink", "local", "consensus", "parameter-server", "vertical")
 }
@@ -86,6 +79,29 @@ CHOOSING = {
     "slots": over("consensus", protocol={"kind": "consensus", "pace": "slot"}, **AT_ONCE),
 }
 SEEN = {"neighbours": "sensed"}
+ALL = {kind: over(kind) for kind in PROTOCOLS} | CHOOSING
+WAYS = [(name, "unknown") for name in ALL] + [(name, "sensed") for name in WAITING | CHOOSING]
+
+
+@pytest.mark.parametrize(("name", "neighbours"), WAYS)
+def test_links_that_are_always_up_change_nothing(tmp_path, name, neighbours):
+    """By a law, and as a trace of contacts from the beginning to the horizon."""
+    static = run(ALL[name], changing(None))
+    for law in ({"up": 1.0}, {"born": 0.5, "dies": 0.0, "begin": 1.0}):
+        assert run(ALL[name], changing(law, neighbours=neighbours)).fingerprint == static.fingerprint
+    end = point_of(ALL[name]).scenario.run.horizon / 1_000
+    lines = [f"{one} {other} 0 {end}\n" for one, other in point_of().topology(0).edges.tolist()]
+    (tmp_path / "contacts.txt").write_text("".join(lines))
+    found = run(ALL[name], listed(tmp_path / "contacts.txt", neighbours))
+    assert found.fingerprint == static.fingerprint
+    assert found.metrics["messages"] > 0
+
+
+def listed(file, neighbours, **more):
+    """Return a topology of the contacts in a file."""
+    return {
+        "topology": {"family": "contacts", "file": str(file), "format": "intervals", "neighbours": neighbours} | more
+    }
 
 
 @pytest.mark.parametrize("tables", [*WAITING.values(), *CHOOSING.values()], ids=[*WAITING, *CHOOSING])
@@ -138,10 +154,11 @@ def test_protocols_that_cannot_see_their_neighbours_go_say_so():
     point_of(over("flooding"), {"protocol": {"carry": "3 ms"}}, changing(LAWS[0], **SEEN))
 
 
-@pytest.mark.parametrize(("law", "protocol"), [(law, PROTOCOLS[place * 2 + 1]) for place, law in enumerate(LAWS)])
-def test_unseen_contacts_are_outages_in_between(law, protocol):
-    point = point_of(over(protocol), changing(law))
-    topology, slot, end = point.topology(0), 10**6, 200 * 10**6
+@pytest.mark.parametrize(("law", "name"), [(LAWS[place % len(LAWS)], name) for place, name in enumerate(ALL)])
+def test_unseen_contacts_are_outages_in_between(law, name):
+    point = point_of(ALL[name], changing(law))
+    topology, slot = point.topology(0), 10**6
+    end = point.scenario.run.horizon * slot
     contacts = build_contacts(point.family, topology, topology_streams(point.family, 0, 0), slot, end)
     outages = []
     for link, pair in enumerate(topology.edges.tolist()):
@@ -150,7 +167,7 @@ def test_unseen_contacts_are_outages_in_between(law, protocol):
                 break
             outages.append({"links": [pair], "from": f"{begin} ns", "until": f"{until} ns"})
     with executed("plain"):
-        expected, found = run(over(protocol), {"faults": {"outages": outages}}), point.simulation(0).run()
+        expected, found = run(ALL[name], changing(None), {"faults": {"outages": outages}}), point.simulation(0).run()
     assert found.fingerprint == expected.fingerprint
     for name, value in expected.metrics.items():
         if name not in ("wall_s", "recovery_slots"):  # which is of scripted outages
@@ -164,36 +181,32 @@ def test_they_run_compiled_too():
     assert compiled.metrics["lost"] > 0
 
 
-def test_a_law_that_is_written_and_read_again_runs_the_same(tmp_path):
-    """Every link comes up in the run, so that the graph is the same too."""
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Write the contacts of a law by which every link comes up in the run, so that the graph is the same too."""
+    file = tmp_path_factory.mktemp("written") / "contacts.txt"
     law = '{ up_for = "7 ms", every = "10 ms" }'
-    family = ["--set", f"topology.changes={law}", "--set", "run.horizon=200", "--agents", "6"]
-    written = CliRunner().invoke(topology, ["grid", *family, "--contacts", str(tmp_path / "contacts.txt")])
-    assert written.exit_code == 0, written.output
-    assert re.search(r"^pairs that can be reached +30 of 30$", written.output, re.MULTILINE)
-    listed = {"family": "contacts", "file": str(tmp_path / "contacts.txt"), "format": "intervals", "agents": 6}
-    expected = run(changing({"up_for": "7 ms", "every": "10 ms"}))
-    found = run({"topology": listed | {"neighbours": "unknown"}})
+    family = ["--set", f"topology.changes={law}", "--set", "run.horizon=3000", "--agents", "6"]
+    done = CliRunner().invoke(topology, ["grid", *family, "--contacts", str(file)])
+    assert done.exit_code == 0, done.output
+    assert re.search(r"^pairs that can be reached +30 of 30$", done.output, re.MULTILINE)
+    return file
+
+
+@pytest.mark.parametrize(("name", "neighbours"), WAYS)
+def test_a_law_that_is_written_and_read_again_runs_the_same(written, name, neighbours):
+    expected = run(ALL[name], changing({"up_for": "7 ms", "every": "10 ms"}, neighbours=neighbours))
+    found = run(ALL[name], listed(written, neighbours, agents=6))
     assert found.fingerprint == expected.fingerprint
     assert found.metrics["contacts"] == expected.metrics["contacts"] > 0
 
 
-@pytest.mark.parametrize("protocol", ["flooding", "local"])
-def test_contacts_that_never_end_change_nothing(tmp_path, protocol):
-    lines = [f"{one} {other} 0 0.2\n" for one, other in point_of().topology(0).edges.tolist()]
-    (tmp_path / "contacts.txt").write_text("".join(lines))
-    listed = {"family": "contacts", "file": str(tmp_path / "contacts.txt"), "format": "intervals"}
-    found = run(over(protocol), {"topology": listed | {"neighbours": "unknown"}})
-    assert found.fingerprint == run(over(protocol)).fingerprint
-
-
 def test_a_trace_has_no_law_of_its_own(tmp_path):
     (tmp_path / "contacts.txt").write_text("0 1 0 0.2\n1 2 0.1\n")
-    listed = {"family": "contacts", "file": str(tmp_path / "contacts.txt"), "format": "intervals"}
     with pytest.raises(ScenarioError, match=r"topology\.changes: must be left out"):
-        point_of({"topology": listed | {"changes": {"up": 0.5}}})
+        point_of(listed(tmp_path / "contacts.txt", "sensed", changes={"up": 0.5}))
     with pytest.raises(ScenarioError, match=r"topology\.file: .*contacts\.txt:2: must be A B FROM UNTIL"):
-        point_of({"topology": listed})
+        point_of(listed(tmp_path / "contacts.txt", "sensed"))
 
 
 def test_which_links_to_add_is_not_asked_where_they_come_and_go():

@@ -1,10 +1,12 @@
 """An animated round: one self-contained page that plays a trace back over the drawn network.
 
 Messages move along their links in simulated time, agents are coloured by what they do, and the ledger counts along.
-Nothing is fetched, and nothing is computed in the browser that a run has not written.
+Where links come and go those that are up stand out, and agents that move are where they are. Nothing is fetched, and
+nothing is computed in the browser that a run has not written.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from netbandit.plots.network import MOST_AGENTS, network
+from netbandit.report.over_time import over_time
 from netbandit.results.safe_files import write_whole
 from netbandit.simulation.result import RunResult
 from netbandit.trace.perfetto import find_trace
@@ -124,6 +127,7 @@ def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]
         fresh.append(int(use not in used))
         used.add(use)
     end = max([last, *(phase.end for phase in phases)], default=0)
+    changes = over_time(run, end)
     return {
         "name": run.name,
         "parameters": {key: str(value) for key, value in run.parameters.items()},
@@ -131,6 +135,8 @@ def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]
         "end": end,
         "left": len(lines.messages) - len(messages),
         "places": _unit_square(drawn.places).round(4).tolist(),
+        "up": None if changes is None else changes.up,
+        "tracks": None if changes is None else _in_unit_square(changes.tracks),
         "names": list(drawn.names) if drawn.names is not None else [str(agent) for agent in range(agents)],
         "links": links,
         "server": any(SERVER in (message.sender, message.receiver) for message in messages),
@@ -160,6 +166,16 @@ def _unit_square(places: Any) -> Any:
     extent = float(np.ptp(places, axis=0).max()) or 1.0
     moved = (places - low) / extent
     return moved + (1 - moved.max(axis=0)) / 2
+
+
+def _in_unit_square(tracks: Sequence[Any] | None) -> list[list[float]] | None:
+    """Return for each agent time and place of its points one after the other in one flat list."""
+    if tracks is None:
+        return None
+    places = _unit_square(np.concatenate([track[:, 1:] for track in tracks])).round(4)
+    moved = np.split(places, np.cumsum([len(track) for track in tracks])[:-1])
+    flat = (np.column_stack([track[:, :1], own]) for track, own in zip(tracks, moved, strict=True))
+    return [one.ravel().tolist() for one in flat]
 
 
 def _tracks(phases: list[Phase], agents: int) -> list[list[int]]:

@@ -3,14 +3,19 @@
 import json
 import re
 import shutil
+from bisect import bisect_right
 
 import networkx
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from helpers.made_up_runs import made_up
 
 from netbandit.cli import main
 from netbandit.report.animation import page, playback
+from netbandit.report.over_time import over_time
+from netbandit.scenario.load import load
+from netbandit.simulation.check import check
 from netbandit.trace.read import Lines, Phase, TraceError, Transfer
 
 SLOT = 1_000_000
@@ -137,6 +142,44 @@ def test_a_folder_without_a_trace_is_a_mistake(tmp_path):
     done = CliRunner().invoke(main, ["trace", str(tmp_path), "--format", "html"])
     assert done.exit_code == 2
     assert "--trace" in done.output
+
+
+WALKERS = RING.replace(
+    'family = "ring"', 'family = "mobile"\nrange = "300 m"\nspeed = ["2000 m/s", "4000 m/s"]\npause = "50 ms"'
+)
+WALKERS = WALKERS.replace('"gis"', '"flooding"')
+
+
+def test_agents_are_where_they_move_and_linked_while_they_are_near():
+    found = check(load("walkers.toml", text=WALKERS)).points[0].simulation(0).run()
+    until = 500 * SLOT
+    changes = over_time(found, until)
+    ends = zip(found.links.first.tolist(), found.links.second.tolist(), strict=True)
+    linked = 0
+    for (one, other), up in zip(ends, changes.up, strict=True):
+        assert up == sorted(up)
+        for time in range(0, until, 7 * SLOT + 1):
+            here, there = (
+                np.array([np.interp(time, *track[:, [0, axis]].T) for axis in (1, 2)])
+                for track in (changes.tracks[one], changes.tracks[other])
+            )
+            assert (np.hypot(*(here - there)) <= 300) == (bisect_right(up, time) % 2 == 1)
+            linked += bisect_right(up, time) % 2
+    assert linked
+    made = playback(found, Lines([Transfer("FLOOD", 1, 0, 1, 24, 0, 0, until)], [], 1))
+    assert made["up"] == changes.up
+    assert [track[::3] for track in made["tracks"]] == [track[:, 0].tolist() for track in changes.tracks]
+
+
+def test_a_page_of_contacts_whose_file_is_gone_shows_the_graph(tmp_path):
+    (tmp_path / "met.txt").write_text("0 1 0 0.2\n1 2 0.1 0.3\n")
+    family = f'family = "contacts"\nfile = "{tmp_path / "met.txt"}"\nformat = "intervals"'
+    text = WALKERS.replace(WALKERS[WALKERS.index("family") : WALKERS.index("[links")], family + "\n")
+    found = check(load("met.toml", text=text)).points[0].simulation(0).run()
+    assert over_time(found, 500 * SLOT).up == [[0, 200 * SLOT], [100 * SLOT, 300 * SLOT]]
+    (tmp_path / "met.txt").unlink()
+    assert over_time(found, 500 * SLOT) is None
+    assert playback(found, Lines([], [], 0))["links"] == [[0, 1], [1, 2]]
 
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -50,7 +50,7 @@
     return null;
   };
 
-  let width = 0, height = 0, scale = 1, spots = [], ground = null;
+  let width = 0, height = 0, scale = 1, spots = [], ground = null, onPage = null;
   const radius = () => Math.max(2.5, Math.min(11, 0.32 * Math.min(width, height) / Math.sqrt(agents + 1) / 2));
   function resize() {
     scale = window.devicePixelRatio || 1;
@@ -58,20 +58,49 @@
     canvas.width = Math.round(width * scale); canvas.height = Math.round(height * scale);
     const margin = 26, top = data.server ? 56 : margin;
     // True to shape: the same scale both ways, so that a map stays one.
-    const xs = data.places.map((place) => place[0]), ys = data.places.map((place) => place[1]);
-    const [west, east, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    const points = data.tracks ? data.tracks.flatMap((track) => pairsOf(track)) : data.places;
+    const xs = points.map((place) => place[0]), ys = points.map((place) => place[1]);
+    const least = (list) => list.reduce((a, b) => Math.min(a, b)), most = (list) => list.reduce((a, b) => Math.max(a, b));
+    const [west, east, low, high] = [least(xs), most(xs), least(ys), most(ys)];
     const zoom = Math.min((width - 2 * margin) / (east - west || 1), (height - top - margin) / (high - low || 1));
     const [middle, centre] = [(west + east) / 2, (low + high) / 2];
-    spots = data.places.map(([x, y]) => [width / 2 + (x - middle) * zoom, (top + height - margin) / 2 - (y - centre) * zoom]);
+    onPage = (x, y) => [width / 2 + (x - middle) * zoom, (top + height - margin) / 2 - (y - centre) * zoom];
+    spots = data.places.map(([x, y]) => onPage(x, y));
     spots.push([width / 2, 24]);
     ground = document.createElement("canvas");
     ground.width = canvas.width; ground.height = canvas.height;
     const under = ground.getContext("2d");
     under.scale(scale, scale);
-    under.strokeStyle = colour("--line"); under.lineWidth = data.links.length > 1000 ? 0.4 : 1;
+    if (!data.tracks) lines(under, data.links, data.up ? 0.35 : 1);
+  }
+
+  function lines(under, links, strength) {
+    under.strokeStyle = colour("--line"); under.lineWidth = data.links.length > 1000 && !data.up ? 0.4 : 1;
+    under.globalAlpha = strength;
     under.beginPath();
-    for (const [a, b] of data.links) { under.moveTo(...spots[a]); under.lineTo(...spots[b]); }
+    for (const [a, b] of links) { under.moveTo(...spots[a]); under.lineTo(...spots[b]); }
     under.stroke();
+    under.globalAlpha = 1;
+  }
+
+  // Of an agent that moves: time, place, time, place, ... between which it goes straight.
+  const pairsOf = (track) => { const found = []; for (let i = 0; i < track.length; i += 3) found.push([track[i + 1], track[i + 2]]); return found; };
+  function placeAt(track, time) {
+    let low = 0, high = track.length / 3;  // the first point after this time
+    while (low < high) { const middle = (low + high) >> 1; if (track[3 * middle] <= time) low = middle + 1; else high = middle; }
+    const before = 3 * Math.max(low - 1, 0), after = 3 * Math.min(low, track.length / 3 - 1);
+    const part = track[after] > track[before] ? Math.max(0, (time - track[before]) / (track[after] - track[before])) : 0;
+    return onPage(track[before + 1] + part * (track[after + 1] - track[before + 1]), track[before + 2] + part * (track[after + 2] - track[before + 2]));
+  }
+  function drawLinks(time) {
+    if (data.tracks) data.tracks.forEach((track, agent) => { spots[agent] = placeAt(track, time); });
+    const there = data.links.filter((_, i) => upper(data.up[i], time) % 2 === 1);
+    if (data.tracks && data.links.length <= 300) lines(pen, data.links, 0.25);
+    pen.strokeStyle = colour("--ink"); pen.lineWidth = 1.4;
+    pen.beginPath();
+    for (const [a, b] of there) { pen.moveTo(...spots[a]); pen.lineTo(...spots[b]); }
+    pen.stroke();
+    return there.length;
   }
 
   function stateOf(agent, time) {
@@ -86,6 +115,7 @@
     pen.clearRect(0, 0, canvas.width, canvas.height);
     pen.drawImage(ground, 0, 0);
     pen.setTransform(scale, 0, 0, scale, 0, 0);
+    const there = data.up ? drawLinks(time) : 0;
     const until = upper(data.start, time), large = radius(), small = Math.max(2.5, Math.min(5, large * 0.6));
     let flying = 0;
     for (let i = 0; i < until; i++) {
@@ -115,7 +145,7 @@
       const [x, y] = spots[agents];
       pen.fillStyle = colour("--ink"); pen.fillRect(x - 9, y - 9, 18, 18); label("server", x, y + 22);
     }
-    report(time, until, flying, doing);
+    report(time, until, flying, doing, there);
   }
   function label(text, x, y) {
     pen.fillStyle = colour("--ink"); pen.font = "11px system-ui, sans-serif"; pen.textAlign = "center"; pen.fillText(text, x, y);
@@ -131,16 +161,18 @@
     head.append(name); cells[key] = value;
   }
   row("ledger", "messages", "messages"); row("ledger", "bytes", "bytes"); row("ledger", "activations", "activations"); row("ledger", "under way", "flying");
+  if (data.up) row("ledger", "links up", "there");
   ["explore", "wait for a round", "exploit", "down"].forEach((name, i) => row("agents", name, `state${i}`, [STATE[i], "swatch"]));
   row("agents", "not told", `state${STATE.length}`);
   data.kinds.forEach((name, i) => row("kinds", name, `kind${i}`, [KIND[i % KIND.length], "swatch square"]));
   const byKind = data.kinds.map(() => []);
   data.kind.forEach((kind, i) => byKind[kind].push(data.start[i]));
 
-  function report(time, until, flying, doing) {
+  function report(time, until, flying, doing, there) {
     element("clock").textContent = `${duration(time)}, slot ${whole.format(Math.floor(time / data.slot))}`;
     const put = (key, value) => { const text = whole.format(value); if (cells[key].textContent !== text) cells[key].textContent = text; };
     put("messages", until); put("bytes", until ? data.bytes[until - 1] : 0); put("activations", until ? data.activations[until - 1] : 0); put("flying", flying);
+    if (data.up) put("there", there);
     doing.forEach((value, i) => put(`state${i}`, value));
     byKind.forEach((starts, i) => put(`kind${i}`, upper(starts, time)));
   }

@@ -1,0 +1,83 @@
+"""Where the agents of a run are while they move, and when its links are up, drawn anew from its scenario."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.network.contacts import contacts_until
+from netbandit.network.families.mobile import Mobile
+from netbandit.scenario.errors import ScenarioError
+from netbandit.scenario.load import load_tables
+from netbandit.simulation.build import topology_streams
+from netbandit.simulation.build_contacts import build_contacts
+from netbandit.simulation.check import check
+from netbandit.simulation.result import RunResult
+from netbandit.streams import Streams
+
+MOST_NUMBERS = 400_000
+"""A page holds so many points of tracks, or beginnings and ends of contacts; of more it shows neither."""
+
+
+@dataclass(frozen=True)
+class OverTime:
+    """What changes of a network until some time.
+
+    Attributes:
+        up: Of each link when (ns) it comes up and goes down, in turn.
+        tracks: Of each agent when (ns) it is where (m), shape (points, 3); it goes straight between them. None: nobody
+            moves.
+    """
+
+    up: list[list[int]]
+    tracks: list[NDArray[np.float64]] | None
+
+
+def over_time(run: RunResult, until: int) -> OverTime | None:
+    """Return what changes of the network of *run* until some time (ns).
+
+    None: nothing does, or too much, or it cannot be told: a file of it is gone, or not what it was.
+    """
+    if "changes" not in run.resolved["topology"] and run.resolved["topology"]["family"] not in ("contacts", "mobile"):
+        return None
+    try:
+        point = check(load_tables(run.resolved)).points[0]
+        topology = point.topology(run.replication)
+    except ScenarioError:
+        return None
+    clock = point.scenario.run
+    slot, end = clock.slot_nanoseconds, clock.slot_nanoseconds * clock.horizon
+    streams = topology_streams(point.family, clock.seed, run.replication)
+    contacts = build_contacts(point.family, topology, streams, slot, end)
+    ends = np.column_stack([run.links.first, run.links.second])
+    if contacts is None or not np.array_equal(topology.edges, ends):
+        return None
+    found = contacts_until(contacts, topology.links, until, clipped=False)
+    if 2 * len(found.link) > MOST_NUMBERS:
+        return None
+    first = np.searchsorted(found.link, np.arange(topology.links + 1))
+    both = np.column_stack([found.begin, found.end])
+    up = [both[begin:over].ravel().tolist() for begin, over in pairwise(first.tolist())]
+    tracks = _tracks(point.family, streams, slot, until) if isinstance(point.family, Mobile) else None
+    return OverTime(up, tracks)
+
+
+def _tracks(family: Mobile, streams: Streams, slot: int, until: int) -> list[NDArray[np.float64]] | None:
+    """Return where agents are until some time (ns), each from its first point on; None: these are too many points."""
+    parts: list[list[NDArray[np.float64]]] = []
+    points = 0
+    for tracks in family.tracks(streams, slot, until):
+        bounds = tracks.first.tolist()
+        parts = parts or [[] for _ in bounds[1:]]
+        points += len(tracks.time)
+        if points > MOST_NUMBERS:
+            return None
+        for own, (begin, over) in zip(parts, pairwise(bounds), strict=True):
+            own.append(np.column_stack([tracks.time[begin:over], tracks.place[begin:over]]))
+    found = []
+    for own in parts:
+        track = np.concatenate(own)
+        last = int(np.searchsorted(track[:, 0], until))  # the first point that is not before the end is kept
+        found.append(track[: last + 1])
+    return found

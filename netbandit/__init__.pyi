@@ -34,6 +34,7 @@ from netbandit.protocols.neighbour_rounds import NeighbourRounds as NeighbourRou
 from netbandit.protocols.protocol import NetworkProtocol as NetworkProtocol
 from netbandit.protocols.rounds import RoundProtocol as RoundProtocol
 from netbandit.scenario.adversary import AdversarySettings
+from netbandit.scenario.energy import EnergySettings
 from netbandit.scenario.errors import ScenarioError as ScenarioError
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinkSettings, LinksSettings
@@ -41,6 +42,7 @@ from netbandit.scenario.model import RunSettings
 from netbandit.texts import text as text
 
 Adversary = AdversarySettings
+Energy = EnergySettings
 Faults = FaultsSettings
 Link = LinkSettings
 Links = LinksSettings

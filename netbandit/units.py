@@ -30,6 +30,11 @@ _JOULE = {
     "kJ": Fraction(1_000),
     "Wh": Fraction(3_600),
 }
+_WATT = {
+    **{f"{prefix}W": Fraction(10) ** power for prefix, power in (("n", -9), ("u", -6), ("µ", -6), ("m", -3))},
+    "W": Fraction(1),
+    "kW": Fraction(1_000),
+}
 _METRES = {"mm": Fraction(1, 1_000), "m": Fraction(1), "km": Fraction(1_000)}
 _HERTZ = {"Hz": 1, "kHz": 1_000, "MHz": 1_000_000}
 _METRES_A_SECOND = {"m/s": Fraction(1), "km/h": Fraction(1_000, 3_600)}
@@ -51,6 +56,10 @@ SPEED = 'a speed such as "1.5 m/s": a number and one of m/s, km/h'
 
 ENERGY = 'a number of joule, or an energy such as "0.05 mJ": a number and one of J, mJ, uJ, nJ, pJ, kJ, Wh'
 """What an energy looks like, for messages."""
+
+
+POWER = 'a number of watt, or a power such as "52.2 mW": a number and one of W, mW, uW, nW, kW'
+"""What a power looks like, for messages."""
 
 
 class _Quantity(str):
@@ -140,18 +149,26 @@ def parse_energy(value: Any) -> float:
     Raises:
         ValueError: It is neither, or negative; says what an energy looks like.
     """
+    return _number_or_text(value, _JOULE, ENERGY)
+
+
+def parse_power(value: Any) -> float:
+    """Read a power, a number of watt or a text such as ``"52.2 mW"``, and return it in watt.
+
+    Raises:
+        ValueError: It is neither, or negative; says what a power looks like.
+    """
+    return _number_or_text(value, _WATT, POWER)
+
+
+def _number_or_text(value: Any, units: Mapping[str, Fraction], wanted: str) -> float:
     if isinstance(value, str):
-        amount, unit = _quantity(value, ENERGY)
-        if unit not in _JOULE:
-            raise ValueError(f"must be {ENERGY}")
-        joule = float(amount * _JOULE[unit])
-    elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf"):
-        joule = float(value)
-    else:
-        raise ValueError(f"must be {ENERGY}")
-    if joule < 0:
-        raise ValueError(f"must not be negative: {ENERGY}")
-    return joule
+        return _measured(value, units, wanted)
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf"):
+        if value < 0:
+            raise ValueError(f"must not be negative: {wanted}")
+        return float(value)
+    raise ValueError(f"must be {wanted}")
 
 
 def parse_length(text: str) -> float:

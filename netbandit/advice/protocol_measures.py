@@ -30,6 +30,9 @@ _REFUSED = {
     "parameter-server": "nobody waits for others",
     "vertical": "agents hold parts of one context, and only agent 0 is to have them",
 }
+EMPTY = "energy.capacity"
+"""What lets agents run empty."""
+
 _CONSIDERED = {"latency", "missing", "cost", "energy"}
 
 
@@ -126,6 +129,8 @@ def left_out(point: "RunnablePoint", used_links: Collection[str] | None = None) 
             yield from (f"links.{table}.{key}" for key in changed if key not in _CONSIDERED)
     if point.scenario.faults:
         yield "faults"
+    if point.scenario.energy.capacity is not None:
+        yield EMPTY
     if point.family.changes is not None:
         yield "topology.changes"
     if isinstance(point.family, Meeting):

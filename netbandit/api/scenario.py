@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from netbandit.network.families.family import Family
     from netbandit.protocols.protocol import NetworkProtocol
     from netbandit.scenario.adversary import AdversarySettings
+    from netbandit.scenario.energy import EnergySettings
     from netbandit.scenario.faults import FaultsSettings
     from netbandit.scenario.links import LinksSettings
     from netbandit.scenario.model import RunSettings
@@ -47,6 +48,7 @@ class Scenario:
         links: The two classes of links: ``Links(peer=Link(latency="5 ms"))``.
         faults: What goes wrong: ``Faults(...)``; nothing if not given.
         adversary: Who lies, and how: ``Adversary(...)``; nobody if not given.
+        energy: What agents live on: ``Energy(capacity="20 J", idle="1 mW")``; only messages are counted if not given.
         name: Names the study and the folder of its results.
         description: What it shows.
         sweep: Dotted key -> list of values; the grid of all combinations is run.
@@ -63,6 +65,7 @@ class Scenario:
         links: "LinksSettings | Keys | None" = None,
         faults: "FaultsSettings | Keys | None" = None,
         adversary: "AdversarySettings | Keys | None" = None,
+        energy: "EnergySettings | Keys | None" = None,
         name: str | None = None,
         description: str | None = None,
         sweep: Mapping[str, Any] | None = None,
@@ -75,6 +78,7 @@ class Scenario:
             "links": links,
             "faults": faults,
             "adversary": adversary,
+            "energy": energy,
             "bandit": bandit,
             "learner": learner,
             "protocol": protocol,

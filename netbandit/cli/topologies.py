@@ -100,6 +100,7 @@ def topology(
         changes = (*changes, f"topology.columns={json.dumps([name.strip() for name in columns.split(',')])}")
     from netbandit.advice import describe, tables
     from netbandit.advice.measure import MEASURES
+    from netbandit.advice.protocol_measures import EMPTY
     from netbandit.advice.sources import source_of
 
     with plain_errors():
@@ -107,6 +108,8 @@ def topology(
         judged_by = None if count is None else network.measure(next(each for each in MEASURES if each == measure))
         if count is not None and network.contacts() is not None:
             fail("--what-if judges links that are always up, and those of this network come and go (topology.changes)")
+        if count is not None and EMPTY in network.left_out:
+            fail(f"--what-if judges agents that are always up, and those of this scenario may run empty ({EMPTY})")
         shape = network.timed.topology
         if sinks is not None and sinks > shape.agents:
             raise click.UsageError(f"--sinks is {sinks}, but there are {shape.agents} nodes.")

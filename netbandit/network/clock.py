@@ -1,6 +1,7 @@
 """Slots on top of nanoseconds, and nodes that act together at an instant."""
 
 from collections.abc import Callable
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -93,8 +94,9 @@ class Clock:
 
     Attributes:
         postpone: Where nodes may be down: returns when (ns) a node acts that would act at some time, which is that
-            time itself unless it is down; infinity: never.
+            time itself unless it is down; infinity: never, or nobody knows.
         life: Where nodes lose their memory when they go down: returns how often a node has done so by some time.
+        when_back: Where it is not known ahead when nodes are back: has something called once a node is.
     """
 
     def __init__(self, environment: Environment, slot: int, horizon: int) -> None:
@@ -104,6 +106,7 @@ class Clock:
         self.end = slot * horizon
         self.postpone: Callable[[int, int], float] | None = None
         self.life: Callable[[int, int], int] | None = None
+        self.when_back: Callable[[int, Callable[[], object]], None] | None = None
 
     @property
     def now(self) -> int:
@@ -212,4 +215,13 @@ class InstantQueue(Generic[What]):
             elif time != inf:
                 for what in whats:
                     self.at(int(time), node, what)
+            elif self._clock.when_back is not None:
+                self._clock.when_back(node, partial(self._resume, node, whats))
         return here
+
+    def _resume(self, node: int, whats: list[What]) -> None:
+        """Let *node*, which is back, deal with *whats* at the next boundary."""
+        boundary = self._clock.boundary(self._clock.now)
+        if boundary < self._clock.horizon:
+            for what in whats:
+                self.at(boundary * self._clock.slot, node, what)

@@ -71,6 +71,8 @@ from netbandit.network.primitives import (
     now_of,
     originate,
     packet_of,
+    pay_to_receive,
+    pay_to_send,
     queue_of,
     record,
     repeating_channel,
@@ -124,6 +126,8 @@ PROMPT = True
 """It is known how long a message was under way: nothing queues, is late or doubled, and no node is ever down."""
 COUNTS_DELIVERIES = True
 """Deliveries are counted; else they follow from all else."""
+PAYS = False
+"""Agents pay for messages from batteries, which run empty."""
 FATES_ARE_OPEN = False
 """What becomes of a message depends on what else is sent: it is decided as it happens, and nothing is repeated."""
 SHARES_AIR = False
@@ -248,6 +252,8 @@ def begin(
     place = row.messages
     row.messages = place + 1
     row.bytes += size
+    if PAYS:
+        pay_to_send(network, channel, size, min(sent, end_of(network)) - start)
     activate(network, channel, round, start, sent, slot)
     arrival: int = sent + row.latency
     first = is_nothing(packet)
@@ -333,6 +339,8 @@ def arrive(
         write_trace(network, channel, kind, size, round, handed, start, due, missed)
     news = False
     if not missed:
+        if PAYS:
+            pay_to_receive(network, channel, size)
         news = take(network, channel, kind, size, message, packet, LATE, now)
     elif UPLINKS and is_air(network, channel):
         tally_of(network).copies_missed += 1
@@ -575,6 +583,8 @@ def cut_off(
     sent = start + duration
     if QUEUES and duration > 0:
         queue(network, channel, start - now, min(sent, over, end_of(network)) - start)
+    if PAYS:
+        pay_to_send(network, channel, size, min(sent, over, end_of(network)) - start)
     activate(network, channel, round, start, sent, slot)
     if JITTERS:
         jitter_of(network, channel)

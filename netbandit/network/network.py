@@ -12,6 +12,7 @@ from simpy import Event
 from simpy.core import Infinity
 
 from netbandit.network import plain
+from netbandit.network.batteries import Batteries, EnergyPlan
 from netbandit.network.clock import ARRIVALS, Clock, ScheduledEvent
 from netbandit.network.contacts import UpTimes, contacts_until, up_times
 from netbandit.network.downtimes import Downtimes
@@ -62,6 +63,7 @@ class Network:
             them if it is not given.
         streams: The random streams of what nodes of the network draw.
         faults: What can go wrong.
+        energy: What agents live on; None: nothing.
 
     Attributes:
         channels: For each agent its channels to its neighbours, ascending.
@@ -74,9 +76,12 @@ class Network:
         radio: The transmitters of the agents, if they share the air.
         fates_are_open: Whether what becomes of a message depends on what else is sent: only event by event can it be
             told then.
+        energy: As given.
+        batteries: Those of the agents, where they may run empty.
     """
 
     fates_are_open: bool = False
+    batteries: Batteries | None = None
 
     # What is read and written once a message: Python finds slots faster than the many other attributes.
     __slots__ = (
@@ -117,6 +122,7 @@ class Network:
         topology: Topology | None = None,
         streams: Streams = Streams(0, 0),  # noqa: B008 - it is never changed
         faults: Faults = Faults(),  # noqa: B008 - it is never changed
+        energy: EnergyPlan | None = None,
     ) -> None:
         self.clock = clock
         self.environment = clock.environment
@@ -140,9 +146,13 @@ class Network:
         self.carry = NEVER if faults.plan.carry is None else faults.plan.carry
         self.waits_for_slots = faults.plan.waits_for_slots
         self.outages: Outages | None = None
-        if faults:
+        self.energy = energy
+        limited = energy is not None and energy.capacity is not None
+        if faults or limited:
             numbers = {link: number for number, link in enumerate(peer_latency)}
             self.outages = Outages(faults.plan, self.agents, numbers, streams)
+            if energy is not None and limited:
+                self._live_on(energy, self.outages)
             if self.outages.any_agents:
                 clock.postpone = self._postponed
                 if self.outages.forgets:
@@ -182,6 +192,14 @@ class Network:
         self.expect_outside: Callable[[int, Channel | None], None] = _nobody_expects
         self._execute(plain.hops_of(self))
 
+    def _live_on(self, energy: EnergyPlan, outages: Outages) -> None:
+        """Give each agent a battery, on which depends when it is down."""
+        known = [outages.node(agent) for agent in range(self.agents)]
+        self.batteries = Batteries(energy, self.clock, known, self.streams)
+        outages.depend_on(self.batteries.downtimes)
+        self.fates_are_open = True
+        self.clock.when_back = self.batteries.when_back
+
     def _execute(self, hops: plain.Hops) -> None:
         """Have these functions do what hops are."""
         self._hops = hops
@@ -217,7 +235,10 @@ class Network:
         """
         if self.outages is None:
             return []
-        NodeChanges(self.clock, self.outages, self.agents, changed)
+        if self.batteries is not None:
+            self.batteries.watch(changed)
+        else:
+            NodeChanges(self.clock, self.outages, self.agents, changed)
         now, outages = self.clock.now, self.outages
         return [agent for agent in range(self.agents) if outages.node(agent).at(now)]
 
@@ -341,12 +362,17 @@ class Network:
     @property
     def unreliable(self) -> bool:
         """Whether anything can go wrong in it."""
-        return bool(self.faults)
+        return bool(self.faults) or self.batteries is not None
+
+    @property
+    def may_lose(self) -> bool:
+        """Whether any message may be lost: by `faults`, or because an agent has run empty."""
+        return self.faults.may_lose or self.batteries is not None
 
     @property
     def delivers_in_passes(self) -> bool:
         """Whether all that arrives at an instant is delivered before anybody acts on it; else receiver by receiver."""
-        return self.instantaneous or bool(self.faults)
+        return self.instantaneous or self.unreliable
 
     def contact_from(self, channel: Channel, time: int) -> int:
         """Return when (ns) a message may start that is ready at a *time*, takes its latency alone, and gets through.
@@ -485,6 +511,18 @@ class Network:
         ledger.copies.check()
         return ledger.outcomes
 
+    def spent_on_messages(self, plan: EnergyPlan) -> int:
+        """Return what messages took of agents (aJ), each of its sender and its receiver, whether it arrived or not."""
+        spent = 0
+        for channel in chain(self._peer_channels(), self._uplink_channels()):
+            uplink = self.server in (channel.sender, channel.receiver)
+            carried = channel.messages, channel.bytes, 0 if channel.queue is None else channel.queue.busy
+            if channel.sender != self.server:
+                spent += plan.to_send(uplink, *carried)
+            if channel.receiver != self.server:
+                spent += plan.to_receive(uplink, *carried)
+        return spent
+
     def lost_for_good(self) -> dict[Literal["peer", "uplink"], int]:
         """Return how many messages of each class of links were lost, or, where they are repeated, given up."""
         faults, tally = self.faults, self.tally
@@ -572,6 +610,8 @@ class Network:
         down = self.outages.node(node)
         if not down.at(time):
             return time
+        if self.batteries is not None:
+            return inf
         up: float = time
         while up < self.end:
             up = down.up(int(up))

@@ -184,6 +184,11 @@ class Outages:
             found = self._nodes[node] = Downtimes.of(scripted, random)
         return found
 
+    def depend_on(self, lives: Sequence[Downtimes]) -> None:
+        """Have agents be down when *lives* say so, one for each, which take account of what was known before."""
+        self._nodes.update(enumerate(lives))
+        self.any_agents = self.any_nodes = True
+
     def life(self, node: int, time: int) -> int:
         """Return how often *node* has lost its memory by *time* (ns), while it is up; the server never does."""
         if not self.forgets or node == self._agents:

@@ -409,6 +409,22 @@ def wake_at(network: "Network", time: int, packet: Packet, channel: FaultyChanne
 
 
 @text
+def pay_to_send(network: "Network", channel: Channel, size: int, airtime: int) -> None:
+    if channel.sender != network.server:
+        uplink = channel.receiver == network.server
+        network.batteries.pay_to_send(channel.sender, uplink=uplink, size=size, airtime=airtime)  # type: ignore[union-attr]
+
+
+@text
+def pay_to_receive(network: "Network", channel: Channel, size: int) -> None:
+    if channel.receiver != network.server and not channel.rank & 1:  # broadcasts are free
+        uplink = channel.sender == network.server
+        links = network.uplink_class if uplink else network.peer_class
+        airtime = links.transmission(size)
+        network.batteries.pay_to_receive(channel.receiver, uplink=uplink, size=size, airtime=airtime)  # type: ignore[union-attr]
+
+
+@text
 def new_pending(
     network: "Network",
     kind: Kind,
@@ -743,6 +759,7 @@ def hops_of(network: "Network", *, outside: bool = False) -> Hops:
         "WAITS": outages is not None and outages.waits,
         "NODES_FAIL": outages is not None and outages.any_nodes,
         "FORGETS": outages is not None and outages.forgets,
+        "PAYS": network.batteries is not None,
         "FATES_ARE_OPEN": network.fates_are_open,
         "SHARES_AIR": network.radio is not None,
     }

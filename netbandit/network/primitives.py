@@ -336,6 +336,18 @@ def write_trace(
 
 
 @primitive
+def pay_to_send(network: Network, channel: Channel, size: int, airtime: int) -> None:
+    """Let the sender of *channel* pay for a message of so many bytes that occupies it so long (ns)."""
+    raise NotImplementedError
+
+
+@primitive
+def pay_to_receive(network: Network, channel: Channel, size: int) -> None:
+    """Let the receiver of *channel* pay for a message of so many bytes that it hears."""
+    raise NotImplementedError
+
+
+@primitive
 def new_pending(
     network: Network,
     kind: Kind,

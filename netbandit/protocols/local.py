@@ -181,7 +181,7 @@ class Local(LocalKeys, CallProtocol):
         self._meetings: WeakValueDictionary[Meeting, Progress] = WeakValueDictionary()
         self._met = 0
         self._hear_words, self._say_word = one_by_one(is_for, take_in, passed_on, tell_others)
-        self._naming = network.faults.may_lose or self.deadline is not None
+        self._naming = network.may_lose or self.deadline is not None
         self._sums = [NamedSums(sync_handler.aggregate) for _ in range(self.sets)]
         self._releasing = Releasing(network.agents, self.sets)
         # Of each agent and set of parameters, where something can be lost.

@@ -55,7 +55,7 @@ class TriggeredRounds(CallProtocol):
         """See `CallProtocol.start`."""
         super().start(network, sync_handler)
         self._apart = self.rounds.has_deadline
-        self._naming = network.faults.may_lose or self._apart
+        self._naming = network.may_lose or self._apart
         self._sums = NamedSums(sync_handler.aggregate)
         self._releasing = Releasing(network.agents)
         self._held = [NewestReleases() for _ in range(network.agents)]
@@ -73,7 +73,7 @@ class TriggeredRounds(CallProtocol):
         self._calls = [0] * network.agents  # how often each has called, or gone down
         self._unheard = [0] * network.agents  # the round that it has called for in vain
         deadline = self.rounds.deadline_ns(network.clock.slot) if isinstance(self.rounds, DeadlineKey) else None
-        self._patience = 2 * deadline if deadline is not None and network.faults.may_lose else None
+        self._patience = 2 * deadline if deadline is not None and network.may_lose else None
         self._contributed = [0] * network.agents  # the latest round, in whatever life
         self._left = [0] * network.agents  # the round that it took part in when it went down
         self._steps: InstantQueue[int] = InstantQueue(self.clock, self._contribute, SENDS)

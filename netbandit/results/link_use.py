@@ -91,7 +91,21 @@ def same_links(runs: Sequence[RunResult]) -> bool:
 def energy_on(run: RunResult, links: str, use: LinkUse) -> NDArray[np.float64]:
     """Return what each of some links of *run* has spent, both ends together (J), given their class and their use."""
     messages, size = use.messages.astype(np.float64), use.bytes.astype(np.float64)
-    return messages * price(run, links, "energy.per_message") + size * price(run, links, "energy.per_byte")
+    return messages * _together(run, links, "energy.per_message") + size * _together(run, links, "energy.per_byte")
+
+
+def prices_of_ends(run: RunResult, links: str, key: str) -> tuple[float, float]:
+    """Return what the scenario of *run* says that senders spend on links of a class, and receivers."""
+    value = lookup(run.resolved, f"links.{links}.{key}", 0.0)
+    if isinstance(value, list):
+        return float(value[0]), float(value[1])
+    share = price(run, links, "energy.sender_share", 0.5)
+    return value * share, value * (1.0 - share)
+
+
+def _together(run: RunResult, links: str, key: str) -> float:
+    value = lookup(run.resolved, f"links.{links}.{key}", 0.0)
+    return float(sum(value)) if isinstance(value, list) else float(value)
 
 
 def price(run: RunResult, links: str, key: str, default: float = 0.0) -> float:

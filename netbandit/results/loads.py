@@ -1,7 +1,8 @@
 """The load on each link and each node: what it carried, how busy it was, how long messages waited, what it spent.
 
 Energy is charged for every message put on a link, whether it arrives or not: the sender spends its share of it
-(``energy.sender_share``), the receiver the rest. Over all nodes, the server included, it adds up to ``energy_j``.
+(``energy.sender_share``), the receiver the rest. Over all nodes, the server included, it adds up to ``energy_j`` if
+``[energy]`` says nothing; else that is all that agents spent, and this what messages took of it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.key_paths import lookup
-from netbandit.results.link_use import energy_on, price, same_links
+from netbandit.results.link_use import energy_on, prices_of_ends, same_links
 from netbandit.simulation.result import LinkUse, RunResult
 
 Floats = NDArray[np.float64]
@@ -75,19 +76,19 @@ def node_loads(run: RunResult) -> dict[str, Floats]:
     nodes = len(nodes_of(run))
     found = {name: np.zeros(nodes) for name in NODE_COLUMNS}
     for name, use in _classes(run):
-        loads, share = _loads(run, name, use), price(run, name, "energy.sender_share", 0.5)
+        loads = _loads(run, name, use)
         for what, key in (("messages", "energy.per_message"), ("bytes", "energy.per_byte")):
-            each = price(run, name, key)
+            of_sender, of_receiver = prices_of_ends(run, name, key)
             back = loads[f"{what}_back"]
             for sender, receiver, carried in (
                 (use.first, use.second, loads[what] - back),
                 (use.second, use.first, back),
             ):
-                for node, end, part in ((sender, "sent", share), (receiver, "received", 1.0 - share)):
+                for node, end, part in ((sender, "sent", of_sender), (receiver, "received", of_receiver)):
                     added = np.bincount(node, carried, nodes)
                     found[f"{what}_{end}"] += added
-                    if each:
-                        found[f"energy_{end}_j"] += each * part * added
+                    if part:
+                        found[f"energy_{end}_j"] += part * added
     if run.uplinks is None:  # what went over them is not known
         found = {name: np.full(nodes, np.nan) for name in NODE_COLUMNS}
     found["energy_j"] = found["energy_sent_j"] + found["energy_received_j"]

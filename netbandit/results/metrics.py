@@ -26,6 +26,7 @@ _CHANGES = "networks whose links come and go"
 _SENSED = "networks whose agents see links come and go"
 _SHARED = "networks whose agents share the air"
 _FAULTS = "every run; of interest with faults"
+_BATTERY = "runs with ``energy.capacity``"
 
 METRICS: dict[str, MetricEntry] = {
     "regret": MetricEntry(
@@ -152,7 +153,23 @@ METRICS: dict[str, MetricEntry] = {
         _FAULTS,
     ),
     "items": MetricEntry("items", "Observations put on links, of which several can share a message.", "local floods"),
-    "energy_j": MetricEntry("J", "Energy of the messages, of senders and receivers together."),
+    "energy_j": MetricEntry(
+        "J",
+        "Energy of the messages, of senders and receivers together; with ``[energy]`` all that agents spent: idle, on "
+        "pulls, and on messages.",
+    ),
+    "harvested_j": MetricEntry("J", "Energy that agents harvested, as far as it fitted into the battery.", _BATTERY),
+    "alive": MetricEntry("", "Share of agents at the horizon that have not run empty, or have recovered.", _BATTERY),
+    "first_death": MetricEntry("slots", "When the first agent ran empty; null: none did.", _BATTERY),
+    "half_dead": MetricEntry(
+        "slots", "When half of the agents, rounded up, had run empty at least once; null: fewer did.", _BATTERY
+    ),
+    "lifetime_slots": MetricEntry(
+        "slots",
+        "When the first agent ran empty; if none did, when one would at the mean rate at which its level fell in the "
+        "run; null: no level fell.",
+        _BATTERY,
+    ),
     "contacts": MetricEntry("contacts", "Contacts of links that begin before the horizon.", _CHANGES),
     "degree": MetricEntry("agents", "Neighbours whose link is up, mean over agents and time.", _CHANGES),
     "connected": MetricEntry("", "Share of the time in which the links that are up connect all agents.", _CHANGES),
@@ -285,6 +302,7 @@ HEADINGS: dict[str, tuple[str, str]] = {
     "recovery_slots": ("recovery", "slots"),
     "regret_per_agent": ("regret per agent", ""),
     "energy_j": ("energy", "J"),
+    "harvested_j": ("harvested", "J"),
     "simulated_s": ("simulated", "s"),
     "wall_s": ("computed in", "s"),
     "bytes": ("bytes", ""),
@@ -315,6 +333,7 @@ AXIS_LABELS = {
     "messages": "messages",
     "bytes": "data sent (bytes)",
     "energy_j": "energy (J)",
+    "lifetime_slots": "slots until the first battery is empty",
     "epsilon": "privacy spent ε, worst-off agent",
     "epsilon_claimed": "privacy ε, claimed",
     "delta": "privacy δ",
@@ -342,7 +361,18 @@ def title_name(metric: str) -> str:
 
 
 _HIGHEST = frozenset(
-    {"reward", "ctr", "true_ctr", "relative_ctr", "kept", "decisions", "decisions_per_s", "availability"}
+    {
+        "reward",
+        "ctr",
+        "true_ctr",
+        "relative_ctr",
+        "kept",
+        "decisions",
+        "decisions_per_s",
+        "availability",
+        "alive",
+        "lifetime_slots",
+    }
 )
 _LOWEST = frozenset(
     {

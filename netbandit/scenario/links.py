@@ -1,6 +1,6 @@
 """``[links]``: how long messages take on the two classes of links, and what they cost."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -70,14 +70,53 @@ def _parsed_bandwidth(bandwidth: str | None) -> Bandwidth | None:
     return None if bandwidth is None else Bandwidth(bandwidth)
 
 
-class EnergySettings(Settings):
-    """Energy of sender and receiver together, in joule or with a unit."""
+_BOTH = f"{ENERGY}; or two of them, of the sender and the receiver"
 
-    per_message: Energy = Field(default=0.0, description="Energy per message.")
-    per_byte: Energy = Field(default=0.0, description="Energy per byte.")
+
+def _of_both(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        if len(value) != 2:
+            raise ValueError(f"must be {_BOTH}, not {show(value)}")
+        return list(map(parse_energy, value))
+    return parse_energy(value)
+
+
+EnergyOfBoth = Annotated[
+    Annotated[float, Field(ge=0), _JOULE] | Annotated[list[Energy], Field(min_length=2, max_length=2)],
+    BeforeValidator(_of_both),
+    Allowed(_BOTH),
+]
+
+
+class LinkEnergySettings(Settings):
+    """Energy of sender and receiver together, or of each, in joule or with a unit."""
+
+    per_message: EnergyOfBoth = Field(default=0.0, description="Energy per message; or [sender's, receiver's].")
+    per_byte: EnergyOfBoth = Field(default=0.0, description="Energy per byte; or [sender's, receiver's].")
     sender_share: float = Field(
-        default=0.5, ge=0, le=1, description="The share of both that the sender spends; the receiver spends the rest."
+        default=0.5,
+        ge=0,
+        le=1,
+        description="The share of an energy of both that the sender spends; the receiver spends the rest.",
     )
+
+    @property
+    def of_message(self) -> tuple[float, float]:
+        """Energy per message, of its sender and its receiver."""
+        return split(self.per_message, self.sender_share)
+
+    @property
+    def of_byte(self) -> tuple[float, float]:
+        """Energy per byte, of its sender and its receiver."""
+        return split(self.per_byte, self.sender_share)
+
+
+def split(energy: float | Sequence[float], sender_share: float) -> tuple[float, float]:
+    """Return what the sender spends of an *energy*, and what the receiver; of a pair, that is said."""
+    if isinstance(energy, Sequence):
+        sender, receiver = energy
+        return sender, receiver
+    return energy * sender_share, energy - energy * sender_share
 
 
 class UniformLatency(Settings):
@@ -107,7 +146,7 @@ class LinkSettings(FaultyLinkSettings):
         str | None, BeforeValidator(_bandwidth), AfterValidator(_parsed_bandwidth), Allowed(BANDWIDTH)
     ] = Field(default=None, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.')
     cost: NotNegative = Field(default=1.0, description="Cost of an activation.")
-    energy: EnergySettings = EnergySettings()
+    energy: LinkEnergySettings = LinkEnergySettings()
     missing: Literal["error", "median"] = Field(
         default="error", description='With latency = "geographic": what to do where coordinates are missing.'
     )
@@ -133,7 +172,7 @@ class UplinkSettings(FaultyLinkSettings):
         str | None, BeforeValidator(_bandwidth), AfterValidator(_parsed_bandwidth), Allowed(BANDWIDTH)
     ] = Field(default=None, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.')
     cost: NotNegative = Field(default=25.0, description="Cost of an activation.")
-    energy: EnergySettings = EnergySettings()
+    energy: LinkEnergySettings = LinkEnergySettings()
 
 
 def _uplink(value: Any) -> Any:

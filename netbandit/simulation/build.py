@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.network.airtime import LoRa
+from netbandit.network.batteries import EnergyPlan
 from netbandit.network.clock import Clock
 from netbandit.network.edge_latencies import LONGEST, given_latencies
 from netbandit.network.families.family import Family
@@ -117,6 +118,7 @@ def build_network(
     peers: bool,
     faults: FaultsSettings = FaultsSettings(),  # noqa: B008 - it is never changed
     changing: Changing | None = None,
+    energy: EnergyPlan | None = None,
 ) -> Network:
     """Return the network.
 
@@ -131,6 +133,7 @@ def build_network(
         peers: Whether the peer links are used; if not they are left out.
         faults: ``[faults]``.
         changing: How the graph changes, if it does.
+        energy: What agents live on, if that is said.
 
     Raises:
         TopologyError: ``"geographic"`` lacks coordinates.
@@ -158,6 +161,7 @@ def build_network(
         topology=topology,
         streams=own_streams,
         faults=build_faults(links, faults, topology, clock.slot, changing if peers else None, peers=peers),
+        energy=energy,
     )
 
 
@@ -180,14 +184,18 @@ def _latencies(latency: str | UniformLatency, links: int, slot: int, rng: np.ran
     return np.full(links, Duration(latency).nanoseconds(slot), dtype=np.int64)
 
 
+def _together(energy: float | Sequence[float]) -> float:
+    return sum(energy) if isinstance(energy, Sequence) else energy
+
+
 def link_class(settings: LinkSettings | UplinkSettings) -> LinkClass:
     """Return what the links of a class have in common."""
     radio = settings.radio if isinstance(settings, LinkSettings) else None
     return LinkClass(
         bandwidth=None if settings.bandwidth is None else Bandwidth(settings.bandwidth).bits,
         cost=settings.cost,
-        energy_per_message=settings.energy.per_message,
-        energy_per_byte=settings.energy.per_byte,
+        energy_per_message=_together(settings.energy.per_message),
+        energy_per_byte=_together(settings.energy.per_byte),
         modulation=None if radio is None or radio.airtime is None else _modulation(radio.airtime.lora),
     )
 

@@ -2,8 +2,9 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from math import inf
 from typing import Any, NamedTuple
@@ -24,7 +25,7 @@ from netbandit.simulation.compiled_adapters import round_protocol
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.lies import Lies
-from netbandit.simulation.presence import Presence
+from netbandit.simulation.presence import Presence, PresenceSoFar
 from netbandit.simulation.recovery import Recovery
 from netbandit.simulation.regret import PhaseAccount, PullCounts
 from netbandit.simulation.result import STILL_EXPLORING, Metric
@@ -134,14 +135,17 @@ class Epochs(Driver):
         self._is_best = bandit.gaps == 0
         self._best_lost = False
         self._aggregated = 0
+        self._batteries = stage.network.batteries
+        self._uncounted: dict[int, Callable[[], object]] = {}  # what agents play whose end is not known
         self._presence: list[Presence] | None = None
         outages = stage.network.outages
         self._recovery: Recovery | None = None
         if outages is not None and (ends := outages.ends(stage.clock.end)):
             self._recovery = Recovery(ends, stage.clock.slot)
         if outages is not None and outages.any_agents:
-            slot, horizon = stage.clock.slot, stage.clock.horizon
-            self._presence = [Presence(outages.absent_slots(agent, slot, horizon)) for agent in agents]
+            absent = [partial(outages.absent_slots, agent, stage.clock.slot, stage.clock.horizon) for agent in agents]
+            known = self._batteries is None
+            self._presence = [Presence(each()) if known else PresenceSoFar(each) for each in absent]
 
     def _started(self, members: int) -> EpochLearner:
         """Return the learner of a cohort of *members*, before its first epoch."""
@@ -203,6 +207,8 @@ class Epochs(Driver):
         for agent in sorted(self._waiting):
             number, since, arm = self._waiting[agent]
             self._exploit(agent, number, since, self._clock.horizon, arm)
+        for _, count in sorted(self._uncounted.items()):
+            count()
         if self._presence is not None:
             honest = (one for agent, one in enumerate(self._presence) if agent not in self._lies.liars)
             played = sum(last - first for one in honest for first, last in one.spans(0, self._clock.horizon))
@@ -330,7 +336,7 @@ class Epochs(Driver):
         start = 0
         number = 1
         while start < horizon:
-            start = self._next_present(agent, start)
+            start = yield from self._until_present(agent, start)
             if start >= horizon:
                 return
             epoch = self._enter(cohort, number, start)
@@ -338,15 +344,16 @@ class Epochs(Driver):
             self._look_for_best(agent, action)
             if isinstance(action, Commit):
                 self._fingerprint.record(start * clock.slot, agent, EXPLOIT.code, action.arm)
-                self._exploit(agent, 0, start, horizon, action.arm)
+                self._count_to_the_end(agent, partial(self._exploit, agent, 0, start, horizon, action.arm))
                 return
             self._fingerprint.record(start * clock.slot, agent, EXPLORE.code, action.slots)
-            end = self._explore(cohort, number, agent, start, action)
+            explore = partial(self._explore, cohort, number, agent, start, action)
+            end = yield from self._until_explored(agent, start, action.slots, explore)
             self._note("explore", agent, number, start, min(end, horizon), arms=len(action.arms))
             if end >= horizon:
                 self._exploring[agent] = number
                 return
-            end = self._next_present(agent, end)
+            end = yield from self._until_present(agent, end)
             if end >= horizon:
                 return
             yield clock.wait_until(end)
@@ -407,6 +414,61 @@ class Epochs(Driver):
 
     def _next_present(self, agent: int, slot: int) -> int:
         return slot if self._presence is None else self._presence[agent].next(slot)
+
+    def _until_present(self, agent: int, slot: int) -> Generator[Event, Any, int]:
+        """Return the first slot from *slot* on in which *agent* is there, once that has come if nobody knows it ahead.
+
+        A slot from the horizon on stands for none.
+        """
+        clock = self._clock
+        if self._batteries is None:
+            return self._next_present(agent, slot)
+        while (slot := max(slot, clock.boundary(clock.now))) < clock.horizon:
+            yield clock.wait_until(slot)
+            if not self.stage.network.is_down(agent):
+                break
+            yield from self._until_back(agent)
+        return slot
+
+    def _until_back(self, agent: int) -> Generator[Event, Any, None]:
+        """Wait until *agent*, which has run empty, is back."""
+        assert self._batteries is not None
+        back = Event(self._clock.environment)
+        self._batteries.when_back(agent, back.succeed)
+        yield back
+
+    def _until_explored(
+        self, agent: int, start: int, slots: int, explore: Callable[[], int]
+    ) -> Generator[Event, Any, int]:
+        """Return the boundary at which *agent* has explored from slot *start* on, once that has come if it must.
+
+        Args:
+            agent: The agent.
+            start: The slot in which it begins.
+            slots: How many slots it explores.
+            explore: Counts what it has played, and returns that boundary.
+        """
+        if self._batteries is None or self._presence is None:
+            return explore()
+        clock = self._clock
+        self._uncounted[agent] = explore
+        while True:
+            while self.stage.network.is_down(agent):
+                yield from self._until_back(agent)
+            end = self._presence[agent].end(start, slots)
+            if end >= clock.horizon:
+                return end
+            if end * clock.slot <= clock.now:
+                del self._uncounted[agent]
+                return explore()
+            yield clock.wait_until(end)
+
+    def _count_to_the_end(self, agent: int, count: Callable[[], object]) -> None:
+        """Count what *agent* plays up to the horizon: now, or then if nobody knows when it is there."""
+        if self._batteries is None:
+            count()
+        else:
+            self._uncounted[agent] = count
 
     def _present(self, agent: int, start: int, end: int) -> list[tuple[int, int]]:
         return [(start, end)] if self._presence is None else self._presence[agent].spans(start, end)

@@ -5,6 +5,7 @@ That is so where an agent waits for a deadline only, hears only those near it, o
 
 from collections.abc import Generator, Sequence
 from dataclasses import replace
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -88,23 +89,24 @@ class EpochsApart(Epochs):
         learner = self._learners[agent] = self._new_learner(sharing, self._agents if drawn else sharing)
         learner.agent = agent  # for who watches
         start, number, informed, released = clock.boundary(clock.now), 1, True, False
-        while (start := self._next_present(agent, start)) < limit:
+        while (start := (yield from self._until_present(agent, start))) < limit:
             action = learner.begin(number)
             self._look_for_best(agent, action)
             if isinstance(action, Commit):
                 yield clock.wait_until(start)
                 self._committed.add(agent)
                 self._fingerprint.record(start * clock.slot, agent, EXPLOIT.code, action.arm)
-                self._exploit(agent, 0, start, limit, action.arm)
+                self._count_to_the_end(agent, partial(self._exploit, agent, 0, start, limit, action.arm))
                 self._protocol.done(agent, number)
                 return
             self._fingerprint.record(start * clock.slot, agent, EXPLORE.code, action.slots)
-            end = self._explore_for_itself(agent, start, limit, action)
+            explore = partial(self._explore_for_itself, agent, start, limit, action)
+            end = yield from self._until_explored(agent, start, action.slots, explore)
             self._note("explore", agent, number, start, min(end, limit), arms=len(action.arms))
             if end >= clock.horizon:
                 self._exploring[agent] = number
                 return
-            end = self._next_present(agent, end)
+            end = yield from self._until_present(agent, end)
             if end >= limit:
                 return
             rewards, noise = self._own[agent]

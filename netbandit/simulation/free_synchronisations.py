@@ -57,8 +57,9 @@ class FreeSynchronisations(Communication):
 
     def deliver(self, slot: int) -> None:
         """Let all that are up share what they have not, and adopt what all have shared so far."""
-        if self._due is not None:
-            self._share(self._due, self.present)
+        if self._due is not None and (len(self.present) or self._rows):
+            if len(self.present):
+                self._share(self._due, self.present)
             self._due = None
             self._rounds += 1
             told = [self._rows[key] for key in sorted(self._rows)]

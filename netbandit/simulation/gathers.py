@@ -117,7 +117,7 @@ class Gathers(Driver):
     def waiting(self) -> list[int]:
         """See `Driver.waiting`: agent 0 does for the oldest user, where parts may be lost."""
         users = self._protocol.under_way
-        return [self.stage.clock.horizon - min(users)] if users and self.stage.network.faults.may_lose else []
+        return [self.stage.clock.horizon - min(users)] if users and self.stage.network.may_lose else []
 
     def stalled(self) -> list[int]:
         """See `Driver.stalled`: at a deadline users go away, if agent 0 was down then as soon as it is back."""

@@ -24,6 +24,7 @@ from netbandit.part import Others, Part, found_by, read_part
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.registry import BUILT_IN, KindError, attack_class, key_names, kind_key, kind_of, part_class
+from netbandit.scenario.energy import HarvestFile
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import FROM_GRAPH, LinkSettings
 from netbandit.scenario.load import Document
@@ -43,6 +44,7 @@ from netbandit.simulation.build import (
     uplink_latencies,
 )
 from netbandit.simulation.build_contacts import contact_notes, contact_problems
+from netbandit.simulation.build_energy import energy_problems
 from netbandit.simulation.build_faults import (
     answer_notes,
     answer_problems,
@@ -137,6 +139,8 @@ class PointCheck:
             attack = self._own_attack(scenario.adversary.attack)
             self.problems += adversary_problems(scenario.adversary, {**known, "attack": attack})
             self.problems += latency_problems(scenario.links, scenario.run.slot_nanoseconds)
+            scenario = self._with_harvest(scenario, inputs)
+            self.problems += energy_problems(scenario.energy, scenario.links, scenario.faults, scenario.run, known)
         if self.problems or scenario is None or family is None:
             return None
         self.notes += [(("run", key), text) for key, text in scenario.run.unused()]
@@ -201,6 +205,17 @@ class PointCheck:
                 mistakes, notes = found_by(check_with(others), table)
                 self.problems += mistakes
                 self.notes += notes
+
+    def _with_harvest(self, scenario: Scenario, inputs: dict[str, Path]) -> Scenario:
+        """Return *scenario* with the absolute path of a file of what is harvested, noting it among the *inputs*."""
+        harvest = scenario.energy.harvest
+        if not isinstance(harvest, HarvestFile):
+            return scenario
+        path = (self._document.base_of(("energy", "harvest")) / harvest.file).absolute()
+        if path.is_file():
+            inputs["energy.harvest.file"] = path
+        harvest = harvest.model_copy(update={"file": str(path)})
+        return scenario.model_copy(update={"energy": scenario.energy.model_copy(update={"harvest": harvest})})
 
     def _within(self, table: str, problems: Iterator[Problem]) -> None:
         self.problems += [((table, *path), text) for path, text in problems]
@@ -412,6 +427,7 @@ def _state_size(agents: int, arms: int, dimension: int) -> float:
 def _differing(parts: RunnablePoint, faults: FaultsSettings) -> bool:
     """Return whether agents of rounds may know different things."""
     fail = faults.nodes is not None or any(outage.nodes for outage in faults.outages)
+    fail |= parts.scenario.energy.capacity is not None
     forget = faults.nodes is not None and faults.nodes.memory == "lost"
     return isinstance(parts.learner, DifferingSets) and conclude_apart(parts.protocol, fail=fail, forget=forget)
 

@@ -1,7 +1,7 @@
 """The slots in which an agent is there to play."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 
 class Presence:
@@ -44,3 +44,27 @@ class Presence:
             slots -= played
             first = max(first, back)
         return first + slots
+
+
+class PresenceSoFar(Presence):
+    """When an agent plays, where nobody knows that ahead: it is taken to stay as it is now.
+
+    Args:
+        absent: Returns the slots in which it has been down, as of now.
+    """
+
+    def __init__(self, absent: Callable[[], Sequence[tuple[int, int]]]) -> None:
+        super().__init__()
+        self._absent = absent
+
+    def next(self, slot: int) -> int:
+        """See `Presence.next`."""
+        return Presence(self._absent()).next(slot)
+
+    def spans(self, first: int, last: int) -> list[tuple[int, int]]:
+        """See `Presence.spans`."""
+        return Presence(self._absent()).spans(first, last)
+
+    def end(self, first: int, slots: int) -> int:
+        """See `Presence.end`."""
+        return Presence(self._absent()).end(first, slots)

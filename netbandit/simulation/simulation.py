@@ -26,6 +26,7 @@ from netbandit.registry import BUILT_IN, kind_key
 from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.build_contacts import build_changing
+from netbandit.simulation.build_energy import build_energy, energy_of
 from netbandit.simulation.choosing.way import Choice, explained
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers import driver_for, talk_of
@@ -107,13 +108,16 @@ class Simulation:
             "delta": found.pop("delta"),
             "epsilon_claimed": found.pop("epsilon_claimed"),
             **_basic_composition(outcome.privacy),
+            **energy_of(
+                network, int(found.get("decisions", slots - absent) or 0), _up_time(network, topology.agents, clock)
+            ),
             "broadcasts": network.ledger.broadcasts,
             "broadcast_copies": network.ledger.copies.sent,
             "broadcasts_missed": network.ledger.copies.missed,
             **found,
             "events": fingerprint.events,
         }
-        loses = network.faults.may_lose or _somebody_is_mute(stage)
+        loses = network.may_lose or _somebody_is_mute(stage)
         metrics["may_stall"] = int(loses and driver.waits and getattr(point.protocol, "deadline", None) is None)
         digest = fingerprint.hexdigest()
         metrics["wall_s"] = time.perf_counter() - began
@@ -179,6 +183,7 @@ class Simulation:
             changing=build_changing(
                 point.family, topology, drawn_from, clock.slot, clock.end, point.protocol, self._talk
             ),
+            energy=build_energy(scenario.energy, scenario.links, clock.slot),
         )
         bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
         bandit = checked(point.bandit.fresh())
@@ -286,6 +291,15 @@ def _absent_slots(network: Network, agents: int, clock: Clock, but: Collection[i
         return 0
     ranges = (outages.absent_slots(agent, clock.slot, clock.horizon) for agent in range(agents) if agent not in but)
     return sum(last - first for own in ranges for first, last in own)
+
+
+def _up_time(network: Network, agents: int, clock: Clock) -> int:
+    """Return for how long (ns) agents were up, all together."""
+    outages = network.outages
+    if outages is None or not outages.any_agents:
+        return agents * clock.end
+    down = (outages.node(agent).until(clock.end) for agent in range(agents))
+    return agents * clock.end - sum(int(min(end, clock.end)) - begin for own in down for begin, end in own)
 
 
 def _link_use(network: Network, topology: Topology) -> LinkUse:

@@ -1,0 +1,310 @@
+"""The batteries of all agents: who pays for what, and who is told when an agent goes down or comes back."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from math import ceil, inf
+from typing import NamedTuple
+
+from simpy import Event
+
+from netbandit.network import harvest
+from netbandit.network.battery import Battery, Harvest
+from netbandit.network.clock import Clock, ScheduledEvent
+from netbandit.network.downtimes import Downtimes, Interval
+from netbandit.network.draws import Draws
+from netbandit.network.node_changes import CHANGES, Changed
+from netbandit.streams import Streams
+
+JOULE = 10**18
+"""Attojoules."""
+
+
+class Price(NamedTuple):
+    """What a message takes of an agent (aJ).
+
+    Attributes:
+        per_message: A message.
+        per_byte: Each of its bytes.
+    """
+
+    per_message: int = 0
+    per_byte: int = 0
+
+    def of(self, messages: int, size: int) -> int:
+        """Return what so many *messages* of *size* bytes together take."""
+        return messages * self.per_message + size * self.per_byte
+
+
+class OnAndOff(NamedTuple):
+    """A power that is there and gone for exponential times.
+
+    Attributes:
+        power: The power (nW) while it is there.
+        on_for: For how long it is there in the mean (ns).
+        off_for: For how long it is gone in the mean (ns).
+    """
+
+    power: int
+    on_for: int
+    off_for: int
+
+
+class Daily(NamedTuple):
+    """A power from a moment to another of each period: see `netbandit.network.harvest.daily`."""
+
+    power: int
+    begin: int
+    end: int
+    every: int
+
+
+@dataclass(frozen=True)
+class EnergyPlan:
+    """What agents live on, and what takes how much.
+
+    Attributes:
+        capacity: What fits into a battery (aJ): at least, and at most; None: nobody ever runs out.
+        idle: What an agent takes while it is up (nW),
+        send: and in place of that, while it sends; None: the same,
+        receive: or while it receives.
+        pull: What a pull takes (aJ).
+        harvested: What each agent harvests: a power (nW), its law, or moments (ns) from which on there is one (nW).
+        recover: At which share of its capacity who has run empty comes back; None: never.
+        sending, receiving: What a message takes of its sender and of its receiver, on links of each class.
+    """
+
+    capacity: tuple[int, int] | None = None
+    idle: int = 0
+    send: int | None = None
+    receive: int | None = None
+    pull: int = 0
+    harvested: int | OnAndOff | Daily | Sequence[tuple[int, int]] = 0
+    recover: float | None = None
+    sending: tuple[Price, Price] = (Price(), Price())
+    receiving: tuple[Price, Price] = (Price(), Price())
+
+    def to_send(self, uplink: bool, messages: int, size: int, airtime: int) -> int:
+        """Return what messages take of their senders, beside what these take for being up (aJ).
+
+        Args:
+            uplink: Whether they go over uplinks.
+            messages: How many they are,
+            size: how many bytes all together,
+            airtime: and for how long (ns) they occupy their channels.
+        """
+        beside = 0 if self.send is None else (self.send - self.idle) * airtime
+        return self.sending[uplink].of(messages, size) + beside
+
+    def to_receive(self, uplink: bool, messages: int, size: int, airtime: int) -> int:
+        """As `to_send`, of their receivers."""
+        beside = 0 if self.receive is None else (self.receive - self.idle) * airtime
+        return self.receiving[uplink].of(messages, size) + beside
+
+
+class Drained(NamedTuple):
+    """What became of the batteries of a run.
+
+    Attributes:
+        begun: What was in all of them at the beginning (aJ).
+        harvested: What was added to that,
+        spent: what was taken,
+        left: and what is left.
+        first_death: When the first ran empty (ns); None: none did.
+        half_dead: When half of them, rounded up, had run empty at least once (ns); None: fewer did.
+        alive: How many have not run empty, or have recovered.
+        lifetime: After how long (ns) the first runs empty: `first_death`, else at the rate of the run; None: never.
+    """
+
+    begun: int
+    harvested: int
+    spent: int
+    left: int
+    first_death: int | None
+    half_dead: int | None
+    alive: int
+    lifetime: float | None
+
+
+class LiveDowntimes(Downtimes):
+    """When an agent was down, as far as that has come; nothing is known of later.
+
+    Args:
+        battery: Its battery.
+        clock: The clock.
+    """
+
+    def __init__(self, battery: Battery, clock: Clock) -> None:
+        super().__init__()
+        self._battery = battery
+        self._clock = clock
+        self._begins, self._ends = battery.begins, battery.ends
+        self._known = inf
+
+    def during(self, begin: int, end: int) -> bool:
+        """See `Downtimes.during`; *end* is no later than now."""
+        assert end <= self._clock.now, "whether an agent will be down is not known"
+        self._battery.advance(end)
+        return super().during(begin, end)
+
+    def up(self, time: int) -> float:
+        """Return the first moment at or after *time* at which the agent was up; infinity: it was not, till now."""
+        self._battery.advance(self._clock.now)
+        return super().up(time)
+
+    def down(self, time: int) -> float:
+        """Refuse to tell the future."""
+        raise NotImplementedError("when an agent goes down next is not known")
+
+    def ended(self, time: int) -> int:
+        """See `Downtimes.ended`."""
+        self._battery.advance(self._clock.now)
+        return super().ended(time)
+
+    def until(self, end: int) -> list[Interval]:
+        """Return all intervals so far; the last may have no end."""
+        self._battery.advance(self._clock.now)
+        return super().until(end)
+
+
+class Batteries:
+    """A battery for each agent.
+
+    Args:
+        plan: What agents live on.
+        clock: The clock.
+        faulted: When each agent is down anyway.
+        streams: The streams of the replication: ``battery`` draws capacities, ``harvest`` what is harvested.
+    """
+
+    def __init__(self, plan: EnergyPlan, clock: Clock, faulted: Sequence[Downtimes], streams: Streams) -> None:
+        assert plan.capacity is not None
+        self._plan = plan
+        self._clock = clock
+        self._agents = len(faulted)
+        self._draws = Draws(streams, "harvest", self._agents)
+        self.all = [self._battery(agent, plan.capacity, known, streams) for agent, known in enumerate(faulted)]
+        self.downtimes = [LiveDowntimes(battery, clock) for battery in self.all]
+        self._watchers: list[Changed] = []
+        self._returns: defaultdict[int, list[Callable[[], object]]] = defaultdict(list)
+        self._up = [battery.is_up for battery in self.all]
+        self._expected = [battery.next_change() for battery in self.all]
+        self._heap = [(time, agent) for agent, time in enumerate(self._expected)]
+        heapify(self._heap)
+        self._appointed: float = inf
+        self._callbacks: list[Callable[[Event], None]] = [self._now]
+        self._appoint()
+
+    def _battery(self, agent: int, capacity: tuple[int, int], faulted: Downtimes, streams: Streams) -> Battery:
+        least, most = capacity
+        full = least
+        if most > least:
+            full += int(streams.generator("battery", agent).random() * (most - least))
+        plan = self._plan
+        return Battery(
+            full,
+            idle=plan.idle,
+            pull=plan.pull,
+            slot=self._clock.slot,
+            end=self._clock.end,
+            harvest=self._harvest(agent),
+            recover=None if plan.recover is None else max(1, ceil(plan.recover * full)),
+            faulted=faulted,
+        )
+
+    def _harvest(self, agent: int) -> Harvest:
+        law = self._plan.harvested
+        if isinstance(law, int):
+            return harvest.steady(law)
+        if isinstance(law, OnAndOff):
+            return harvest.on_and_off(self._draws, agent, *law)
+        return harvest.daily(*law) if isinstance(law, Daily) else harvest.listed(law)
+
+    def pay_to_send(self, agent: int, *, uplink: bool, size: int, airtime: int) -> None:
+        """Let *agent* pay for a message of *size* bytes that occupies its channel so long (ns)."""
+        self._pay(agent, self._plan.to_send(uplink, 1, size, airtime))
+
+    def pay_to_receive(self, agent: int, *, uplink: bool, size: int, airtime: int) -> None:
+        """Let *agent* pay for a message of *size* bytes that it has heard, which occupied its channel so long (ns)."""
+        self._pay(agent, self._plan.to_receive(uplink, 1, size, airtime))
+
+    def watch(self, changed: Changed) -> None:
+        """Have *changed* told of each agent that goes down or comes back, before what arrives at that instant."""
+        self._watchers.append(changed)
+
+    def when_back(self, agent: int, act: Callable[[], object]) -> None:
+        """Have *act* called once when *agent*, which is down, comes back."""
+        self._returns[agent].append(act)
+
+    def drained(self) -> Drained:
+        """Return what has become of them by the end of the run."""
+        end = self._clock.end
+        for battery in self.all:
+            battery.advance(end)
+        deaths = sorted(battery.first_death for battery in self.all if battery.first_death is not None)
+        half = -(-self._agents // 2)
+        lives = [end * one.capacity / drain for one in self.all if (drain := one.spent - one.harvested) > 0]
+        return Drained(
+            begun=sum(one.capacity for one in self.all),
+            harvested=sum(one.harvested for one in self.all),
+            spent=sum(one.spent for one in self.all),
+            left=sum(one.level for one in self.all),
+            first_death=deaths[0] if deaths else None,
+            half_dead=deaths[half - 1] if len(deaths) >= half else None,
+            alive=sum(not one.empty for one in self.all),
+            lifetime=deaths[0] if deaths else min(lives, default=None),
+        )
+
+    def _pay(self, agent: int, amount: int) -> None:
+        if amount:
+            self.all[agent].pay(self._clock.now, amount)
+            self._expect(agent)
+
+    def _expect(self, agent: int) -> None:
+        """Look at an agent when it may go down or come back next."""
+        time = self.all[agent].next_change()
+        if time != self._expected[agent]:
+            self._expected[agent] = time
+            heappush(self._heap, (time, agent))
+            self._appoint()
+
+    def _appoint(self) -> None:
+        while self._heap and self._heap[0][0] != self._expected[self._heap[0][1]]:
+            heappop(self._heap)  # it was expected at another time
+        first = self._heap[0][0] if self._heap else inf
+        if first < min(self._appointed, self._clock.end):
+            self._appointed = first
+            environment = self._clock.environment
+            environment.schedule(ScheduledEvent(self._callbacks), CHANGES, int(first) - environment.now)
+
+    def _now(self, _: Event) -> None:
+        now = self._clock.now
+        if now < self._appointed:
+            return
+        self._appointed = inf
+        changed = sorted(set(self._due(now)))
+        for agent in changed:
+            self.all[agent].advance(now)
+        for agent in changed:
+            self._tell(agent)
+        for agent in changed:
+            self._expected[agent] = inf
+            self._expect(agent)
+        self._appoint()
+
+    def _due(self, now: int) -> Iterator[int]:
+        while self._heap and self._heap[0][0] <= now:
+            time, agent = heappop(self._heap)
+            if time == self._expected[agent]:
+                yield agent
+
+    def _tell(self, agent: int) -> None:
+        up = self.all[agent].is_up
+        if up != self._up[agent]:
+            self._up[agent] = up
+            for changed in self._watchers:
+                changed(agent, up)
+            if up:
+                for act in self._returns.pop(agent, ()):
+                    act()

@@ -1,0 +1,200 @@
+"""A battery: what is in it over time, in whole attojoules, and when the agent that it feeds is down.
+
+One attojoule is what one nanowatt takes in a nanosecond, so that nothing is ever rounded but the moments at which a
+level reaches a mark: up, to whole nanoseconds.
+"""
+
+from collections.abc import Iterator
+from copy import copy
+from math import inf
+
+from netbandit.network.downtimes import NEVER_DOWN, Downtimes
+
+Harvest = Iterator[tuple[int, int]]
+"""From when on (ns) how much is harvested (nW): from 0 on, ascending."""
+
+
+def _ceil(amount: int, divisor: int) -> int:
+    return -(-amount // divisor)
+
+
+class Battery:
+    """What an agent lives on. Between payments its level is linear, up to its capacity, and down to nothing.
+
+    The agent idles, and pulls once at each slot boundary at which it is up. Down, it spends nothing, and harvests on.
+    What empties the battery is done all the same; the agent is down from the next nanosecond on.
+
+    Args:
+        capacity: How much fits in (aJ), all of which is there at the beginning.
+        idle: What the agent takes while it is up (nW).
+        pull: What a pull takes (aJ).
+        slot: The length of a slot (ns).
+        end: The end of the run (ns), after which only payments are made.
+        harvest: What it harvests.
+        recover: The level (aJ) at which an agent that has run empty comes back; None: it never does.
+        faulted: When the agent is down anyway.
+
+    Attributes:
+        time: Up to when (ns) all is known; of what happens at that moment, only what time brings.
+        level: What is in it then (aJ).
+        empty: Whether it has run empty, and not recovered.
+        spent: What was taken out so far (aJ),
+        harvested: and what was harvested, of which nothing counts for which there was no room.
+        first_death: When it ran empty for the first time (ns); None: never.
+        begins, ends: When the agent went down, and came back (ns; infinity: it has not).
+    """
+
+    def __init__(
+        self,
+        capacity: int,
+        *,
+        idle: int,
+        pull: int,
+        slot: int,
+        end: int,
+        harvest: Harvest = iter(()),  # noqa: B008 - there is nothing in it
+        recover: int | None = None,
+        faulted: Downtimes = NEVER_DOWN,
+    ) -> None:
+        self.capacity = self.level = capacity
+        self._idle, self._pull, self._slot, self._end = idle, pull, slot, end
+        self._recover, self._faulted, self._harvest = recover, faulted, harvest
+        self.time = self.spent = self.harvested = 0
+        self.empty = False
+        self.first_death: int | None = None
+        self.begins: list[int] = []
+        self.ends: list[float] = []
+        self._dies = -1  # when it is down that has been emptied by a payment
+        self._power = 0
+        self._following = next(harvest, None)
+        self._power_until: float = 0
+        self._fault_until: float = 0
+        self._is_faulted = False
+        self._look_around()
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the agent is up at `time`."""
+        return not (self.empty or self._is_faulted)
+
+    def advance(self, time: int) -> None:
+        """Bring all up to *time* (ns), but what is paid then."""
+        time = min(time, self._end)
+        while self.time < time:
+            self._advance_to(int(min(time, self._power_until, self._fault_until)))
+            self._look_around()
+
+    def pay(self, time: int, amount: int) -> None:
+        """Take out an *amount* (aJ) at a *time* (ns) not before `time`, or what there is; below zero: put it in."""
+        self.advance(time)
+        self._take(amount)
+
+    def next_change(self) -> float:
+        """Return when (ns) the agent goes down or comes back if nothing is paid, or, if before, when to ask again."""
+        ahead = copy(self)
+        ahead.begins, ahead.ends = [], []
+        limit = int(min(self._end, self._power_until, self._fault_until))
+        while ahead.time < limit and ahead.is_up == self.is_up:
+            ahead._advance_to(limit)
+        return ahead.time if ahead.time < self._end else inf
+
+    def _take(self, amount: int) -> None:
+        taken = min(amount, self.level)
+        self.spent += taken
+        self.level -= taken
+        if self.level == 0 and amount > 0 and not self.empty and self._dies < 0:
+            self._dies = self.time + 1
+
+    def _look_around(self) -> None:
+        """Find out what is harvested now, and whether the agent is down anyway; note if it goes down or comes back."""
+        while self._following is not None and self._following[0] <= self.time:
+            self._power = self._following[1]
+            self._following = next(self._harvest, None)
+        self._power_until = inf if self._following is None else self._following[0]
+        if self.time >= self._fault_until:
+            self._is_faulted = self._faulted.at(self.time)
+            change = self._faulted.up if self._is_faulted else self._faulted.down
+            self._fault_until = change(self.time)
+        was_up = not self.ends or self.ends[-1] != inf
+        if was_up and not self.is_up:
+            self.begins.append(self.time)
+            self.ends.append(inf)
+        elif self.is_up and not was_up:
+            self.ends[-1] = self.time
+
+    def _advance_to(self, stop: int) -> None:
+        """Go on to *stop* (ns), with one power all the way, or to where the battery runs empty, or has recovered."""
+        if self._dies >= 0:
+            self._drift(self.time + 1, 0)
+            self._die()
+        elif self.empty and self._recover is not None and self._power > 0:
+            back = self.time + max(0, _ceil(self._recover - self.level, self._power))
+            self._drift(min(stop, back), 0)
+            self.empty = self.time < back
+        elif not self.is_up:
+            self._drift(stop, 0)
+        elif not self._pull:
+            self._idle_until(stop)
+        else:
+            self._play_until(stop)
+
+    def _die(self) -> None:
+        self._dies = -1
+        self.empty = self._recover is None or self.level < self._recover
+        if self.empty and self.first_death is None:
+            self.first_death = self.time
+
+    def _drift(self, stop: int, idle: int) -> None:
+        """Go on to *stop* (ns), where *idle* (nW) is taken; what would be below zero is not taken."""
+        lasts = stop - self.time
+        before = self.level
+        level = min(self.capacity, before + (self._power - idle) * lasts)
+        if before > self.capacity:  # what was put in by a payment stays
+            level = before + min(0, self._power - idle) * lasts
+        spent = idle * lasts
+        self.harvested += level - before + spent
+        self.level = max(0, level)
+        self.spent += spent + min(0, level)
+        self.time = stop
+
+    def _idle_until(self, stop: int) -> None:
+        """Go on to *stop* (ns) between two pulls, or to where the battery runs empty."""
+        drain = self._idle - self._power
+        dies = drain > 0 and self.time + _ceil(self.level, drain) <= stop
+        self._drift(self.time + _ceil(self.level, drain) if dies else stop, self._idle)
+        if dies:
+            self._die()
+
+    def _play_until(self, stop: int) -> None:
+        """Go on to *stop* (ns), with a pull at each slot boundary before it, or to where the battery runs empty."""
+        boundary = _ceil(self.time, self._slot) * self._slot
+        if boundary > self.time:
+            self._idle_until(min(stop, boundary))
+        elif (slots := self._slots_without_end((stop - boundary) // self._slot)) > 0:
+            self._play(slots)
+        else:
+            self._take(self._pull)
+            if self._dies < 0:
+                self._idle_until(min(stop, boundary + self._slot))
+
+    def _slots_without_end(self, slots: int) -> int:
+        """Return how many of the next *slots* slots the battery certainly lasts, from a boundary on."""
+        level, pull = self.level, self._pull
+        gained = (self._power - self._idle) * self._slot - pull  # in a slot, where there is room
+        if level > self.capacity or level <= pull:
+            return 0
+        if self._power <= self._idle:
+            return min(slots, _ceil(level, -gained) - 1)
+        if gained < 0:
+            return min(slots, _ceil(level - pull, -gained))
+        return slots
+
+    def _play(self, slots: int) -> None:
+        """Play so many *slots*, which the battery lasts."""
+        gained = (self._power - self._idle) * self._slot - self._pull
+        level = min(self.capacity, self.level + slots * gained)
+        spent = slots * (self._pull + self._idle * self._slot)
+        self.harvested += level - self.level + spent
+        self.spent += spent
+        self.level = level
+        self.time += slots * self._slot

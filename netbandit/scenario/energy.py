@@ -1,0 +1,184 @@
+"""``[energy]``: what agents live on, and what takes how much of it."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+
+from netbandit.duration_keys import DurationText, PositiveDuration
+from netbandit.scenario.links import Energy
+from netbandit.settings import Settings
+from netbandit.units import ENERGY, POWER, parse_energy, parse_power
+from netbandit.wording import Allowed, show
+
+
+class Chip(NamedTuple):
+    """What a radio chip takes, and how fast it sends.
+
+    Attributes:
+        idle: While it listens.
+        send: While it sends.
+        receive: While it receives.
+        bandwidth: How fast it sends; None: that is a setting.
+    """
+
+    idle: str
+    send: str
+    receive: str
+    bandwidth: str | None = None
+
+
+CHIPS: Mapping[str, Chip] = {
+    # TI SWRS041, CC2420, section 6: 18.8 mA receiving, 17.4 mA sending at 0 dBm, at 3 V; 250 kbit/s.
+    "cc2420": Chip(idle="56.4 mW", send="52.2 mW", receive="56.4 mW", bandwidth="250 kbit/s"),
+    # ns-3 lorawan, LoraRadioEnergyModel: 28 mA sending, 11.2 mA receiving, 1.4 mA in standby, at 3.3 V.
+    "sx1272": Chip(idle="4.62 mW", send="92.4 mW", receive="36.96 mW"),
+    # ns-3, WifiRadioEnergyModel: 380 mA sending, 313 mA receiving, 273 mA idle; at 3 V.
+    "wifi": Chip(idle="819 mW", send="1140 mW", receive="939 mW"),
+}
+"""Presets, by their names."""
+
+
+_WATT = WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}]})
+Power = Annotated[float, BeforeValidator(parse_power), Field(ge=0), _WATT, Allowed(POWER)]
+
+
+class UniformCapacity(Settings):
+    """A capacity drawn for each agent, uniformly between two energies."""
+
+    uniform: list[Energy] = Field(min_length=2, max_length=2, description="Smallest and largest capacity.")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if not 0 < self.uniform[0] <= self.uniform[1]:
+            raise ValueError("uniform: the smallest capacity must be above 0, and the largest not below it")
+        return self
+
+
+class DailyHarvest(Settings):
+    """A power that is there for a part of each period."""
+
+    model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True, validate_by_alias=True)
+
+    power: Power = Field(description="The power while it is there.")
+    from_: DurationText = Field(alias="from", description="When it begins in each period.")
+    until: DurationText = Field(description="When it ends in each period.")
+    every: PositiveDuration = Field(default="24 h", description="The length of a period.")
+
+
+class OnOffHarvest(Settings):
+    """A power that is there and gone for exponential times, and begins in its stationary law."""
+
+    power: Power = Field(description="The power while it is there.")
+    on_for: PositiveDuration = Field(description="Mean time that it is there.")
+    off_for: PositiveDuration = Field(description="Mean time that it is gone.")
+
+
+class HarvestFile(Settings):
+    """A power that a file lists."""
+
+    file: str = Field(
+        description="A CSV file with the columns FROM (seconds) and WATT, from which on there is how much."
+    )
+
+
+class _HarvestKeys(DailyHarvest, OnOffHarvest, HarvestFile):
+    """All keys of these tables, to find out where a mistake stands."""
+
+
+_HARVEST = (
+    f'{POWER}, {{ power = "2 mW", from = "6 h", until = "18 h", every = "24 h" }}, '
+    '{ power = "2 mW", on_for = "10 s", off_for = "20 s" } or { file = "sun.csv" }'
+)
+_CAPACITY = f'{ENERGY}, above 0; or {{ uniform = ["10 J", "20 J"] }}'
+
+
+def _harvest(value: Any) -> Any:
+    if isinstance(value, Settings):
+        return value
+    if isinstance(value, Mapping):
+        if "file" in value:
+            return HarvestFile.model_validate(value)
+        return (OnOffHarvest if {"on_for", "off_for"} & value.keys() else DailyHarvest).model_validate(value)
+    return parse_power(value)
+
+
+def _capacity(value: Any) -> Any:
+    if value is None or isinstance(value, UniformCapacity):
+        return value
+    if isinstance(value, Mapping):
+        return UniformCapacity.model_validate(value)
+    joule = parse_energy(value)
+    if joule <= 0:
+        raise ValueError(f"must be {_CAPACITY}, not {show(value)}")
+    return joule
+
+
+class EnergySettings(Settings):
+    """``[energy]``: what agents live on; by default nothing is counted but messages."""
+
+    preset: Literal["cc2420", "sx1272", "wifi"] | None = Field(
+        default=None,
+        description="A radio chip: fills in idle, send and receive where they are not given, and links.peer.bandwidth "
+        "if the chip has one.",
+    )
+    capacity: Annotated[
+        Energy | UniformCapacity | None, BeforeValidator(_capacity), Allowed(_CAPACITY, keys=UniformCapacity)
+    ] = Field(
+        default=None,
+        description="What fits into each agent's battery, which is full at the beginning, or { uniform = [...] }; "
+        "absent: energy is counted, and nobody runs out.",
+    )
+    idle: Power = Field(default=0.0, description="Power while an agent is up: it listens.")
+    send: Power | None = Field(
+        default=None, description="Power in place of idle while it sends; absent: the same. Needs a bandwidth."
+    )
+    receive: Power | None = Field(
+        default=None, description="Power in place of idle while it receives; absent: the same. Needs a bandwidth."
+    )
+    pull: Energy = Field(default=0.0, description="Energy per pull.")
+    harvest: Annotated[
+        Power | DailyHarvest | OnOffHarvest | HarvestFile,
+        BeforeValidator(_harvest),
+        Allowed(_HARVEST, keys=_HarvestKeys),
+    ] = Field(
+        default=0.0,
+        description="Power that each agent harvests: always, from and until some time of each period, on and off for "
+        "exponential times, or from a file; what does not fit into the battery is gone.",
+    )
+    recover: float | None = Field(
+        default=None,
+        gt=0,
+        le=1,
+        description="Who has run empty comes back at this share of its capacity; absent: never. Whether it has kept "
+        "what it knew, faults.nodes.memory says.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _filled_in(cls, keys: Any) -> Any:
+        """Fill in what a preset says, where it is not given."""
+        chip = CHIPS.get(keys.get("preset")) if isinstance(keys, Mapping) else None
+        if chip is None:
+            return keys
+        return {"idle": chip.idle, "send": chip.send, "receive": chip.receive, **keys}
+
+    def __bool__(self) -> bool:
+        return self != EnergySettings()
+
+
+def with_bandwidth(data: Any) -> Any:
+    """Return the tables of a scenario with the bandwidth of links between agents that a preset says, if none is given.
+
+    Args:
+        data: The tables, not yet validated.
+    """
+    energy = data.get("energy") if isinstance(data, Mapping) else None
+    chip = CHIPS.get(energy.get("preset", "")) if isinstance(energy, Mapping) else None
+    links = data.get("links", {}) if isinstance(data, Mapping) else None
+    if chip is None or chip.bandwidth is None or not isinstance(links, Mapping):
+        return data
+    peer = links.get("peer", {})
+    if not isinstance(peer, Mapping) or peer.get("bandwidth") is not None:
+        return data
+    return {**data, "links": {**links, "peer": {**peer, "bandwidth": chip.bandwidth}}}

@@ -1,0 +1,188 @@
+"""From ``[energy]``, and what messages take, to what agents live on."""
+
+import csv
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from netbandit.learners.learner import AnyLearner, EpochLearner
+from netbandit.network.batteries import JOULE, Daily, EnergyPlan, OnAndOff, Price
+from netbandit.network.network import Network
+from netbandit.protocols.protocol import NetworkProtocol
+from netbandit.scenario.energy import DailyHarvest, EnergySettings, HarvestFile, OnOffHarvest, UniformCapacity
+from netbandit.scenario.faults import FaultsSettings
+from netbandit.scenario.links import LinkEnergySettings, LinksSettings
+from netbandit.scenario.model import RunSettings
+from netbandit.settings import Problem
+from netbandit.units import parse_duration
+from netbandit.wording import show
+
+_NANO = 10**9
+_HEADER = ["FROM", "WATT"]
+
+
+def build_energy(energy: EnergySettings, links: LinksSettings, slot: int) -> EnergyPlan | None:
+    """Return what agents live on; None: nothing is said about that.
+
+    Args:
+        energy: ``[energy]``.
+        links: ``[links]``, which say what messages take.
+        slot: The length of a slot (ns).
+    """
+    if not energy:
+        return None
+    capacity = energy.capacity
+    ends = capacity.uniform if isinstance(capacity, UniformCapacity) else [capacity, capacity]
+    return EnergyPlan(
+        capacity=None if ends[0] is None or ends[1] is None else (_attojoule(ends[0]), _attojoule(ends[1])),
+        idle=_nanowatt(energy.idle),
+        send=None if energy.send is None else _nanowatt(energy.send),
+        receive=None if energy.receive is None else _nanowatt(energy.receive),
+        pull=_attojoule(energy.pull),
+        harvested=_harvested(energy, slot),
+        recover=energy.recover,
+        sending=(_price(links.peer.energy, 0), _price(links.uplink.energy, 0)),
+        receiving=(_price(links.peer.energy, 1), _price(links.uplink.energy, 1)),
+    )
+
+
+def _harvested(energy: EnergySettings, slot: int) -> Any:
+    law = energy.harvest
+    if isinstance(law, DailyHarvest):
+        times = (parse_duration(each).nanoseconds(slot) for each in (law.from_, law.until, law.every))
+        return Daily(_nanowatt(law.power), *times)
+    if isinstance(law, OnOffHarvest):
+        on_for, off_for = (max(1, parse_duration(each).nanoseconds(slot)) for each in (law.on_for, law.off_for))
+        return OnAndOff(_nanowatt(law.power), on_for, off_for)
+    if isinstance(law, HarvestFile):
+        return read_harvest(Path(law.file))
+    return _nanowatt(law)
+
+
+def read_harvest(path: Path) -> list[tuple[int, int]]:
+    """Return from when on (ns) how much is harvested (nW), as a file lists it.
+
+    Raises:
+        ValueError: It is no such file; says in which line.
+    """
+    found: list[tuple[int, int]] = []
+    with path.open(newline="", encoding="utf-8") as file:
+        for number, row in enumerate(csv.reader(file), start=1):
+            cells = [cell.strip() for cell in row]
+            if number == 1:
+                if cells != _HEADER:
+                    raise ValueError(f"line 1 must be {','.join(_HEADER)}, not {show(','.join(cells))}")
+                continue
+            try:
+                begin, watt = map(float, cells)
+            except ValueError:
+                raise ValueError(
+                    f"line {number} must be two numbers, seconds and watt, not {show(','.join(cells))}"
+                ) from None
+            if not (isfinite(begin) and isfinite(watt)) or begin < 0 or watt < 0:
+                raise ValueError(f"line {number}: seconds and watt must not be negative")
+            moment = round(begin * _NANO)
+            if found and moment <= found[-1][0]:
+                raise ValueError(f"line {number}: each line must be later than the one before")
+            found.append((moment, _nanowatt(watt)))
+    return found
+
+
+def energy_problems(
+    energy: EnergySettings,
+    links: LinksSettings,
+    faults: FaultsSettings,
+    run: RunSettings,
+    known: Mapping[str, Any],
+) -> Iterator[Problem]:
+    """Yield what cannot be in ``[energy]``, alone or with other tables.
+
+    Args:
+        energy: ``[energy]``.
+        links: ``[links]``.
+        faults: ``[faults]``.
+        run: ``[run]``.
+        known: The parts as far as they are known, and how agents ``talk``.
+    """
+    protocol: NetworkProtocol | None = known["protocol"]
+    used = () if protocol is None else protocol.used_links
+    for key in ("send", "receive"):
+        if getattr(energy, key) is None or (energy.preset is not None and not used):
+            continue
+        for table in used:
+            if getattr(links, table).bandwidth is None:
+                yield ("energy", key), f"needs links.{table}.bandwidth: without it nothing takes any time to send"
+    if isinstance(energy.harvest, DailyHarvest):
+        yield from _daily_problems(energy.harvest, run.slot_nanoseconds)
+    if isinstance(energy.harvest, HarvestFile):
+        try:
+            read_harvest(Path(energy.harvest.file))
+        except (OSError, ValueError) as error:
+            yield ("energy", "harvest", "file"), str(error)
+    if energy.capacity is None:
+        if energy.harvest:
+            yield ("energy", "harvest"), "needs energy.capacity: there is no battery to fill"
+        if energy.recover is not None:
+            yield ("energy", "recover"), "needs energy.capacity: nobody runs empty"
+        return
+    for table in ("peer", "uplink"):
+        if getattr(links, table).retry is not None:
+            text = "cannot be combined with energy.capacity: nothing is repeated where batteries may run empty"
+            yield ("links", table, "retry"), text
+    if energy.pull and (run.activity != "every" or known["talk"] == "gather"):
+        why = "run.activity says otherwise" if run.activity != "every" else "users come, and one agent decides"
+        yield ("energy", "pull"), f"with energy.capacity every agent must pull in every slot, but {why}"
+    lost = faults.nodes is not None and faults.nodes.memory == "lost"
+    learner: AnyLearner | None = known["learner"]
+    if lost and isinstance(learner, EpochLearner):
+        text = 'must be "kept" with energy.capacity and a learner of rounds, whose lives are planned ahead'
+        yield ("faults", "nodes", "memory"), text
+
+
+def _daily_problems(law: DailyHarvest, slot: int) -> Iterator[Problem]:
+    begin, end, every = (parse_duration(each).nanoseconds(slot) for each in (law.from_, law.until, law.every))
+    here = ("energy", "harvest")
+    if end <= begin:
+        yield (*here, "until"), f"must be after from = {show(law.from_)}, not {show(law.until)}"
+    elif end - begin >= every or end > every:
+        yield (*here, "until"), f"must be within the period: every = {show(law.every)}"
+
+
+def _price(energy: LinkEnergySettings, end: int) -> Price:
+    """Return what a message takes at one *end* of a link: 0, that of its sender; 1, that of its receiver."""
+    return Price(_attojoule(energy.of_message[end]), _attojoule(energy.of_byte[end]))
+
+
+def _attojoule(joule: float) -> int:
+    return round(Fraction(repr(joule)) * JOULE)
+
+
+def _nanowatt(watt: float) -> int:
+    return round(Fraction(repr(watt)) * _NANO)
+
+
+def energy_of(network: Network, pulls: int, up: int) -> dict[str, float | int | None]:
+    """Return what agents have spent, and what has become of their batteries, where ``[energy]`` says something.
+
+    Args:
+        network: The network, after the run.
+        pulls: How many decisions were made.
+        up: For how long agents were up, all together (ns).
+    """
+    plan = network.energy
+    if plan is None:
+        return {}
+    slot, agents = network.clock.slot, network.agents
+    if network.batteries is not None:
+        found = network.batteries.drained()
+        return {
+            "energy_j": found.spent / JOULE,
+            "harvested_j": found.harvested / JOULE,
+            "alive": found.alive / agents,
+            "first_death": None if found.first_death is None else found.first_death / slot,
+            "half_dead": None if found.half_dead is None else found.half_dead / slot,
+            "lifetime_slots": None if found.lifetime is None else found.lifetime / slot,
+        }
+    return {"energy_j": (pulls * plan.pull + up * plan.idle + network.spent_on_messages(plan)) / JOULE}

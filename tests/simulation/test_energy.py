@@ -1,0 +1,221 @@
+"""Runs of agents that live on batteries: what they spend adds up exactly, and nobody acts who has run empty."""
+
+import json
+import random
+
+import pytest
+from click.testing import CliRunner
+from helpers.combinations import table
+
+from netbandit.cli.topologies import topology
+from netbandit.network.batteries import Batteries
+from netbandit.scenario.errors import ScenarioError
+from netbandit.scenario.load import load_tables
+from netbandit.scenario.toml_text import toml_text
+from netbandit.simulation.build_energy import read_harvest
+from netbandit.simulation.check import check
+from netbandit.simulation.slots import Slots
+from netbandit.testing.scenes import FAULTS, put_over, small, tables_of
+
+BASE = {
+    "run": {"horizon": 1_000, "slot": "1 ms"},
+    "topology": {"family": "ring", "agents": 6},
+    "links": {"peer": {"latency": "700 us", "energy": {"per_byte": ["2 uJ", "1 uJ"], "per_message": ["1 mJ", "0 J"]}}},
+    "bandit": {"kind": "bernoulli", "means": [0.1, 0.9]},
+    "learner": {"kind": "ucb"},
+    "protocol": {"kind": "relay"},
+}
+SILENT = {"protocol": {"kind": "silent"}}
+COMBINATIONS = [
+    (learner, bandit, protocol)
+    for learner, bandit, protocol, runs in table()
+    if runs and bandit in ("bernoulli", "linear", "vertical") and learner not in ("klucb", "thompson", "lints")
+]
+WRONG = {"nothing": {}, **{name: law for name, law in FAULTS.items() if name not in ("retries", "all")}}
+
+
+def point_of(*over):
+    tables = BASE
+    for one in over:
+        tables = put_over(tables, one)
+    return check(load_tables(tables)).points[0]
+
+
+def run(*over, trace=None):
+    return point_of(*over).simulation(0).run(trace)
+
+
+def energy(**keys):
+    return {"energy": keys}
+
+
+@pytest.fixture
+def drained(monkeypatch):
+    """Collect the batteries of runs, with what became of them."""
+    found, before = [], Batteries.drained
+
+    def collect(self):
+        found.append((self, before(self)))
+        return found[-1][1]
+
+    monkeypatch.setattr(Batteries, "drained", collect)
+    return found
+
+
+def random_scenario(rng):
+    """Draw a small scenario in which agents run empty, or say which keys do not go together."""
+    learner, bandit, protocol = rng.choice(COMBINATIONS)
+    tables = tables_of(small("bandit", bandit), small("learner", learner), {"kind": protocol}, horizon=120)
+    if protocol == "parameter-server":
+        tables["protocol"]["deadline"] = "5 ms"
+    idle = rng.choice([0.0, 1.0, 5.0])
+    keys = {
+        "capacity": rng.choice([0.2, {"uniform": [0.05, 0.5]}]),
+        "idle": idle,
+        "pull": 0.0 if protocol == "vertical" else rng.choice([0.0, 0.0005, 0.005]),
+        "harvest": rng.choice(
+            [
+                *(0.0, 2.0, {"power": 9.0, "from": "3 ms", "until": "9 ms", "every": "20 ms"}),
+                {"power": 6.0, "on_for": "10 ms", "off_for": "10 ms"},
+            ]
+        ),
+    }
+    if rng.random() < 0.7:
+        keys["recover"] = rng.choice([0.2, 1.0])
+    prices = {"peer": {"energy": {"per_message": [0.001, 0.0005]}}, "uplink": {"energy": {"per_message": 0.002}}}
+    tables = put_over(put_over(tables, WRONG[rng.choice(list(WRONG))]), {"energy": keys, "links": prices})
+    if rng.random() < 0.3:
+        slow = {"peer": {"bandwidth": "200 kbit/s"}, "uplink": {"bandwidth": "200 kbit/s"}}
+        tables = put_over(tables, {"links": slow, "energy": {"send": idle * rng.choice([0.9, 2.0])}})
+    return tables
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_was_there_and_came_in_is_what_was_spent_and_is_left(seed, drained, tmp_path, monkeypatch):
+    """Ten random scenarios each; and who is down neither sends, nor hears, nor decides."""
+    decided = []
+    before = Slots.finish
+    monkeypatch.setattr(Slots, "finish", lambda self: (decided.append(self), before(self))[1])
+    rng = random.Random(seed)
+    for _ in range(10):
+        try:
+            point = check(load_tables(random_scenario(rng))).points[0]
+        except ScenarioError:
+            continue
+        drained.clear()
+        decided.clear()
+        result = point.simulation(0).run(tmp_path / "trace.jsonl")
+        ((batteries, found),) = drained
+        assert found.begun + found.harvested == found.spent + found.left, point.resolved
+        assert all(one.capacity + one.harvested == one.spent + one.level for one in batteries.all), point.resolved
+
+        def is_down(agent, time, all_=batteries.all):
+            if not isinstance(agent, int) or agent >= len(all_):
+                return False  # the server
+            one = all_[agent]
+            return any(begin <= time < end for begin, end in zip(one.begins, one.ends, strict=True))
+
+        end = point.scenario.run.horizon * point.scenario.run.slot_nanoseconds
+        for line in (tmp_path / "trace.jsonl").read_text().splitlines():
+            message = json.loads(line)
+            if "start" in message and "from" in message:
+                assert not is_down(message["from"], message["start"]), (message, point.resolved)
+                heard = not message.get("lost") and message["arrival"] < end
+                assert not (heard and is_down(message["to"], message["arrival"])), (message, point.resolved)
+        for slots in decided:
+            played = slots._agents * point.scenario.run.horizon - result.metrics["absent_slots"]
+            assert slots._decisions == played, point.resolved
+
+
+@pytest.mark.parametrize("protocol", ["relay", "local", "gossip"])
+def test_batteries_that_never_run_empty_change_nothing(protocol):
+    over = {"protocol": {"kind": protocol}}, {"links": {"peer": {"loss": 0.1}}}
+    plain, fed = run(*over), run(*over, energy(capacity="100 Wh", idle="1 mW", pull="1 uJ"))
+    assert plain.fingerprint == fed.fingerprint
+    assert plain.kinds == fed.kinds
+    assert plain.metrics["regret"] == fed.metrics["regret"]
+    assert fed.metrics["alive"] == 1
+    assert fed.metrics["first_death"] is None
+
+
+def test_energy_that_is_merely_counted_is_that_of_batteries_that_never_run_empty():
+    slow = {"links": {"peer": {"bandwidth": "200 kbit/s"}}}
+    keys = {"idle": "3 mW", "pull": "1 uJ"}
+    counted, fed = run(slow, energy(**keys)), run(slow, energy(**keys, capacity="100 Wh"))
+    assert counted.metrics["energy_j"] == fed.metrics["energy_j"]
+    assert counted.fingerprint == run(slow).fingerprint
+
+
+def test_energy_is_counted_in_closed_form():
+    slow = {"links": {"peer": {"bandwidth": "200 kbit/s"}}}
+    counted = run(slow, energy(idle="3 mW", send="50 mW", receive="20 mW", pull="1 uJ"))
+    messages, size, busy = counted.metrics["messages"], counted.metrics["bytes"], counted.links.busy.sum() / 1e9
+    busy += counted.links.busy_back.sum() / 1e9
+    paid = 6 * 3e-3 + 6_000 * 1e-6 + messages * 1e-3 + size * 3e-6 + busy * (47e-3 + 17e-3)
+    assert counted.metrics["energy_j"] == pytest.approx(paid, rel=1e-12)
+
+
+def test_a_battery_lasts_as_long_as_what_it_feeds_takes():
+    """6 agents idle at 1 mW, of 0.5 mJ each: all are down from slot 500 on."""
+    found = run(SILENT, energy(capacity="0.5 mJ", idle="1 mW")).metrics
+    assert (found["first_death"], found["half_dead"], found["lifetime_slots"]) == (500, 500, 500)
+    assert (found["alive"], found["absent_slots"], found["energy_j"]) == (0, 6 * 500, 3e-3)
+    longer = run(SILENT, energy(capacity="5 mJ", idle="1 mW")).metrics
+    assert (longer["lifetime_slots"], longer["alive"]) == (5_000, 1)
+
+
+def test_capacities_differ_and_the_smallest_dies_first(drained):
+    found = run(SILENT, energy(capacity={"uniform": ["0.2 mJ", "0.8 mJ"]}, idle="1 mW")).metrics
+    ((batteries, _),) = drained
+    capacities = sorted(one.capacity for one in batteries.all)
+    assert len(set(capacities)) == 6
+    assert found["first_death"] == -(-capacities[0] // 10**6) / 10**6
+    assert capacities[0] >= 2e14
+    assert capacities[-1] <= 8e14
+
+
+def test_a_file_says_what_is_harvested(tmp_path):
+    file = tmp_path / "sun.csv"
+    file.write_text("FROM,WATT\n0.1,0.001\n0.2,0\n")
+    assert read_harvest(file) == [(10**8, 10**6), (2 * 10**8, 0)]
+    harvest = {"capacity": "0.5 mJ", "idle": "1 mW", "harvest": {"file": str(file)}}
+    assert run(SILENT, energy(**harvest)).metrics["first_death"] == 600
+    file.write_text("FROM,WATT\n0.1,sun\n")
+    with pytest.raises(ScenarioError, match="line 2 must be two numbers, seconds and watt, not"):
+        point_of(energy(**harvest))
+
+
+def test_a_preset_fills_in_what_is_not_given():
+    scenario = point_of(energy(preset="cc2420", idle="1 uW")).scenario
+    assert (scenario.energy.idle, scenario.energy.send, scenario.energy.receive) == (1e-6, 52.2e-3, 56.4e-3)
+    assert scenario.links.peer.bandwidth == "250 kbit/s"
+    given = point_of(energy(preset="cc2420"), {"links": {"peer": {"bandwidth": "20 kbit/s"}}})
+    assert given.scenario.links.peer.bandwidth == "20 kbit/s"
+
+
+@pytest.mark.parametrize(
+    ("over", "message"),
+    [
+        (energy(send="1 W"), "energy.send: needs links.peer.bandwidth"),
+        (energy(capacity="0 J"), "energy.capacity: must be a number of joule"),
+        (energy(capacity={"uniform": ["2 J", "1 J"]}), "energy.capacity"),
+        (energy(harvest="1 mW"), "energy.harvest: needs energy.capacity"),
+        (energy(recover=0.2), "energy.recover: needs energy.capacity"),
+        (energy(idle="5 J"), "energy.idle: must be a number of watt"),
+        (energy(capacity="1 J", harvest={"power": "1 mW", "from": "8 h", "until": "6 h"}), "until: must be after"),
+        ({**energy(capacity="1 J"), "links": {"peer": {"retry": {}}}}, "links.peer.retry: cannot be combined"),
+        ({**energy(capacity="1 J", pull="1 uJ"), "run": {"activity": "one"}}, "energy.pull: with energy.capacity"),
+        ({"links": {"peer": {"energy": {"per_byte": ["1 uJ"]}}}}, "per_byte: must be a number of joule"),
+    ],
+)
+def test_what_cannot_be_is_said_at_its_key(over, message):
+    with pytest.raises(ScenarioError, match=message.replace(".", r"\.")):
+        point_of(over)
+
+
+def test_no_advice_on_links_where_agents_run_empty(tmp_path):
+    file = tmp_path / "empty.toml"
+    file.write_text(toml_text(put_over(BASE, energy(capacity="1 J"))))
+    found = CliRunner().invoke(topology, [str(file), "--what-if", "1"])
+    assert found.exit_code == 2
+    assert "agents that are always up" in found.output

@@ -252,7 +252,7 @@ def begin(
     place = row.messages
     row.messages = place + 1
     row.bytes += size
-    if PAYS:
+    if PAYS and not (SHARES_AIR and not is_uplink(network, channel)):  # of the air a transmission pays
         pay_to_send(network, channel, size, min(sent, end_of(network)) - start)
     activate(network, channel, round, start, sent, slot)
     arrival: int = sent + row.latency
@@ -339,7 +339,7 @@ def arrive(
         write_trace(network, channel, kind, size, round, handed, start, due, missed)
     news = False
     if not missed:
-        if PAYS:
+        if PAYS and not (SHARES_AIR and not is_uplink(network, channel)):
             pay_to_receive(network, channel, size)
         news = take(network, channel, kind, size, message, packet, LATE, now)
     elif UPLINKS and is_air(network, channel):
@@ -583,7 +583,7 @@ def cut_off(
     sent = start + duration
     if QUEUES and duration > 0:
         queue(network, channel, start - now, min(sent, over, end_of(network)) - start)
-    if PAYS:
+    if PAYS and not SHARES_AIR:
         pay_to_send(network, channel, size, min(sent, over, end_of(network)) - start)
     activate(network, channel, round, start, sent, slot)
     if JITTERS:

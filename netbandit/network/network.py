@@ -512,9 +512,17 @@ class Network:
         return ledger.outcomes
 
     def spent_on_messages(self, plan: EnergyPlan) -> int:
-        """Return what messages took of agents (aJ), each of its sender and its receiver, whether it arrived or not."""
+        """Return what messages took of agents (aJ), each of its sender and its receiver, whether it arrived or not.
+
+        Over the air, each transmission took it of its sender, and of all whom it reached.
+        """
         spent = 0
-        for channel in chain(self._peer_channels(), self._uplink_channels()):
+        radio = self.radio
+        if radio is not None:
+            spent += plan.to_send(False, radio.transmissions, radio.size, radio.airtime)
+            spent += plan.to_receive(False, radio.heard, radio.heard_size, radio.heard_airtime)
+        wires = self._peer_channels() if radio is None else ()
+        for channel in chain(wires, self._uplink_channels()):
             uplink = self.server in (channel.sender, channel.receiver)
             carried = channel.messages, channel.bytes, 0 if channel.queue is None else channel.queue.busy
             if channel.sender != self.server:

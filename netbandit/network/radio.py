@@ -21,7 +21,7 @@ import numpy as np
 from simpy import Event
 
 from netbandit.network.air import Air
-from netbandit.network.clock import SENDS, ScheduledEvent
+from netbandit.network.clock import ARRIVALS, SENDS, ScheduledEvent
 from netbandit.network.link import Channel, FaultyChannel
 from netbandit.network.message import Message
 from netbandit.network.primitives import Network
@@ -80,6 +80,8 @@ class Radio:
         transmissions: How many have begun.
         airtime: How long they take (ns), all together.
         collided: How many receptions were destroyed, of those whom they were for.
+        size: How many bytes they are, all together.
+        heard, heard_size, heard_airtime: The same of all whom each reaches, whomever it is for.
     """
 
     def __init__(self, plan: RadioPlan, network: Network) -> None:
@@ -88,6 +90,7 @@ class Radio:
         self._air = Air(network.agents)
         self._after_contacts: dict[tuple[int, int], list[Transmission]] = {}
         self.transmissions = self.airtime = self.collided = 0
+        self.size = self.heard = self.heard_size = self.heard_airtime = 0
 
     def send(self, message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
         """Let the senders of these *channels* transmit *message* to the receivers, but for *excepted*, in their turn.
@@ -205,11 +208,38 @@ class Radio:
         if not network.transmit(transmission):
             return
         airtime = network.transmission(transmission.message.size)
-        near = (channel for channel in network.channels[agent] if not is_down(channel, now))
+        near = [channel for channel in network.channels[agent] if not is_down(channel, now)]
         self._air.transmit(agent, now, airtime, [(channel.receiver, channel.latency) for channel in near])
+        self._count(transmission.message.size, airtime, len(near))
+        if network.batteries is not None:
+            self._pay(agent, transmission.message.size, airtime, near)
+        self._transmitters[agent].free_at = now + self._plan.period(airtime)
+
+    def _count(self, size: int, airtime: int, hearers: int) -> None:
         self.transmissions += 1
         self.airtime += airtime
-        self._transmitters[agent].free_at = now + self._plan.period(airtime)
+        self.size += size
+        self.heard += hearers
+        self.heard_size += hearers * size
+        self.heard_airtime += hearers * airtime
+
+    def _pay(self, agent: int, size: int, airtime: int, near: Sequence[Channel]) -> None:
+        """Let *agent* pay for a transmission now, and all whom it reaches when it is over, if they are up then."""
+        batteries = self._network.batteries
+        assert batteries is not None
+        batteries.pay_to_send(agent, uplink=False, size=size, airtime=airtime)
+
+        def hear(hearers: Sequence[int], _: Event) -> None:
+            for hearer in hearers:
+                if not self._network.is_down(hearer):
+                    batteries.pay_to_receive(hearer, uplink=False, size=size, airtime=airtime)
+
+        hearers: dict[int, list[int]] = {}
+        for channel in near:
+            hearers.setdefault(channel.latency, []).append(channel.receiver)
+        environment = self._clock.environment
+        for latency, those in hearers.items():
+            environment.schedule(ScheduledEvent([partial(hear, those)]), ARRIVALS, airtime + latency)
 
     def _leave_unsent(self, transmission: Transmission) -> None:
         if transmission.first:

@@ -158,7 +158,7 @@ class EnergySettings(Settings):
     @classmethod
     def _filled_in(cls, keys: Any) -> Any:
         """Fill in what a preset says, where it is not given."""
-        chip = CHIPS.get(keys.get("preset")) if isinstance(keys, Mapping) else None
+        chip = CHIPS.get(str(keys.get("preset"))) if isinstance(keys, Mapping) else None
         if chip is None:
             return keys
         return {"idle": chip.idle, "send": chip.send, "receive": chip.receive, **keys}
@@ -174,11 +174,15 @@ def with_bandwidth(data: Any) -> Any:
         data: The tables, not yet validated.
     """
     energy = data.get("energy") if isinstance(data, Mapping) else None
-    chip = CHIPS.get(energy.get("preset", "")) if isinstance(energy, Mapping) else None
+    chip = CHIPS.get(str(energy.get("preset"))) if isinstance(energy, Mapping) else None
     links = data.get("links", {}) if isinstance(data, Mapping) else None
     if chip is None or chip.bandwidth is None or not isinstance(links, Mapping):
         return data
     peer = links.get("peer", {})
-    if not isinstance(peer, Mapping) or peer.get("bandwidth") is not None:
+    if not isinstance(peer, Mapping) or peer.get("bandwidth") is not None or _has_airtime(peer.get("radio")):
         return data
     return {**data, "links": {**links, "peer": {**peer, "bandwidth": chip.bandwidth}}}
+
+
+def _has_airtime(radio: Any) -> bool:
+    return isinstance(radio, Mapping) and bool({"airtime", "preset"} & radio.keys())

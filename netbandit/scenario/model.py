@@ -4,13 +4,13 @@ import os
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from netbandit.duration_keys import duration_text
 from netbandit.scenario.activity import Activity, ShareActivity
 from netbandit.scenario.adversary import AdversarySettings
-from netbandit.scenario.energy import EnergySettings, with_bandwidth
+from netbandit.scenario.energy import EnergySettings
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinksSettings
 from netbandit.settings import Raw, Settings
@@ -149,8 +149,3 @@ class Scenario(Settings):
     sweep: dict[str, list[Any]] = Field(
         default={}, exclude=True, description="Dotted key -> list of values; all combinations are run."
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _filled_in(cls, data: Any) -> Any:
-        return with_bandwidth(data)

@@ -1,6 +1,7 @@
 """The tables that every scenario has, and what cannot be together among them."""
 
 from netbandit.reading import read
+from netbandit.scenario.energy import with_bandwidth
 from netbandit.scenario.link_checks import combinations
 from netbandit.scenario.links import LinksSettings
 from netbandit.scenario.model import RunSettings, Scenario
@@ -16,6 +17,7 @@ def validate(data: Raw) -> tuple[Scenario | None, list[Problem]]:
     Returns:
         The scenario and no problem, or None and all problems.
     """
+    data = with_bandwidth(data)
     scenario, problems = read(Scenario, data)
     # A mistake in one table must not hide an impossible combination of two others.
     run, _ = read(RunSettings, data.get("run"))

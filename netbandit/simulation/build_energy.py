@@ -16,6 +16,7 @@ from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinkEnergySettings, LinksSettings
 from netbandit.scenario.model import RunSettings
 from netbandit.settings import Problem
+from netbandit.simulation.build import link_class
 from netbandit.units import parse_duration
 from netbandit.wording import show
 
@@ -112,8 +113,9 @@ def energy_problems(
         if getattr(energy, key) is None or (energy.preset is not None and not used):
             continue
         for table in used:
-            if getattr(links, table).bandwidth is None:
-                yield ("energy", key), f"needs links.{table}.bandwidth: without it nothing takes any time to send"
+            if not link_class(getattr(links, table)).takes_time:
+                also = " or links.peer.radio.airtime" if table == "peer" else ""
+                yield ("energy", key), f"needs links.{table}.bandwidth{also}: without it nothing takes any time to send"
     if isinstance(energy.harvest, DailyHarvest):
         yield from _daily_problems(energy.harvest, run.slot_nanoseconds)
     if isinstance(energy.harvest, HarvestFile):

@@ -42,7 +42,7 @@ def test_it_is_json_and_knows_every_table():
     assert read["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert list(read["properties"]) == [
         "schema", "name", "description", "extends", "run", "topology", "links", "faults", "adversary", "energy",
-        "learner", "protocol", "sweep",
+        "bandit", "learner", "protocol", "sweep",
     ]  # fmt: skip
     assert read["additionalProperties"] is False
     assert "null" not in text
@@ -108,7 +108,7 @@ def test_keys_are_required_where_nothing_else_can_give_them():
 def test_the_sweep_knows_the_dotted_keys():
     sweep = schema()["properties"]["sweep"]["properties"]
     assert sweep["topology.agents"]["items"]["maximum"] == 10**7
-    number, text = sweep["energy.pull"]["items"]["anyOf"]
+    number, text, _ = sweep["links.peer.energy.per_byte"]["items"]["anyOf"]
     assert (number["minimum"], text) == (0, {"type": "string"})
     assert "learner.epsilon" in sweep
     assert "run.seed" not in sweep

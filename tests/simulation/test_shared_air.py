@@ -62,3 +62,32 @@ def test_uplinks_are_no_part_of_the_air():
     shared = point_of("bernoulli", "elimination", "master-worker", **RADIO).simulation(0).run()
     assert shared.fingerprint == plain.fingerprint
     assert shared.metrics.keys() == plain.metrics.keys()
+
+
+@pytest.mark.parametrize("capacity", [{}, {"capacity": "1 J"}])
+def test_a_transmission_is_paid_once_and_by_all_who_hear_it(capacity):
+    """In each slot four agents of a star send, of whom the hub is heard by three and hears three: all that collides."""
+    energy = {"idle": "1 mW", "send": "101 mW", "receive": "51 mW", **capacity}
+    peer = {"latency": "0 ms", "bandwidth": "1 Mbit/s", "energy": {"per_message": ["3 uJ", "1 uJ"]}, "radio": {}}
+    tables = tables_of(small("bandit", "bernoulli"), small("learner", "ucb"), {"kind": "local"})
+    point = check(load_tables(put_over(tables, {"links": {"peer": peer}, "energy": energy}))).points[0]
+    metrics = point.simulation(0).run().metrics
+    slots, agents = 60, 4
+    airtime = 48 * 8 / 1e6  # 20 of header, 4 of label, 24 of an observation
+    sent, heard = agents * slots, 6 * slots
+    assert (metrics["transmissions"], metrics["collided"]) == (sent, heard)
+    idle = agents * slots * 1e-3 * 1e-3
+    joule = idle + sent * (3e-6 + 0.1 * airtime) + heard * (1e-6 + 0.05 * airtime)
+    assert metrics["energy_j"] == pytest.approx(joule, rel=1e-12)
+
+
+def test_who_has_run_empty_transmits_no_more():
+    """A transmission takes 39.4 mJ, a battery holds 100 mJ: of the messages that queue three begin, and empty it."""
+    energy = {"idle": "0 W", "send": "102.5 mW", "capacity": "100 mJ"}
+    peer = {"latency": "0 ms", "bandwidth": "1 kbit/s", "radio": {}}
+    tables = tables_of(small("bandit", "bernoulli"), small("learner", "ucb"), {"kind": "local"})
+    tables = put_over(tables, {"links": {"peer": peer}, "energy": energy, "run": {"horizon": 3_000}})
+    metrics = check(load_tables(tables)).points[0].simulation(0).run().metrics
+    assert metrics["transmissions"] == 3 * 4
+    assert metrics["alive"] == 0
+    assert metrics["energy_j"] == pytest.approx(4 * 0.1, rel=1e-9)

@@ -29,24 +29,33 @@ class Earliest(BroadcastProtocol):
         super().start(network, hear)
         self._slotted = self.slotted
         self._hearings: InstantQueue[Heard] = InstantQueue(self.clock, self._hear, AGENTS)
+        # Of each source until when (ns) nothing can leave it, and when each other agent knows at the earliest what it
+        # knows up to then.
+        self._leaving: dict[int, tuple[int, dict[int, int]]] = {}
 
     def broadcast(self, round: int, agent: int, item: Item) -> None:
         """Let all others hear *item*, each when it could be there."""
         now = self.clock.now
         if now >= self.clock.end:
             return
-        for other, time in self._arrivals(agent, now).items():
-            if other != agent:
-                self._hearings.at(time, other, Heard(agent, round, item))
+        leaves, arrivals = self._leaving.get(agent, (-1, {}))
+        if now > leaves:
+            leaves, arrivals = self._leaving[agent] = self._arrivals(agent, now)
+        for other, time in arrivals.items():
+            self._hearings.at(time, other, Heard(agent, round, item))
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Never called: nobody sends."""
         raise RuntimeError("a message was sent although all is known without any")
 
-    def _arrivals(self, source: int, since: int) -> dict[int, int]:
-        """Return when (ns) each agent can know at the earliest what *source* knows now, by Dijkstra over time."""
+    def _arrivals(self, source: int, since: int) -> tuple[int, dict[int, int]]:
+        """Return when (ns) each other agent can know at the earliest what *source* knows now, by Dijkstra over time.
+
+        And when anything leaves the source first: until then it may as well know it later.
+        """
         network, end = self.network, self.clock.end
         known: dict[int, int] = {}
+        leaves = end
         todo = [(since, source)]
         while todo:
             time, agent = heappop(todo)
@@ -57,11 +66,14 @@ class Earliest(BroadcastProtocol):
                 if channel.receiver not in known:
                     start = network.contact_from(channel, time)
                     if start < end:
+                        if agent == source:
+                            leaves = min(leaves, start)
                         arrival = start + channel.latency
                         if self._slotted:
                             arrival = self.clock.effective_time(start, arrival)
                         heappush(todo, (arrival, channel.receiver))
-        return known
+        del known[source]
+        return leaves, known
 
     def _hear(self, due: list[tuple[int, list[Heard]]]) -> None:
         for agent, heard in due:

@@ -13,6 +13,7 @@ PICTURE_NAMES: Mapping[str, str] = {
     "tradeoff": "regret against cost",
     "delay": "regret against waiting",
     "communication": "regret against the data sent",
+    "battery": "how long batteries last",
     "network": "the network, its links coloured by messages",
     "lost": "the network, its links coloured by lost messages",
     "bottleneck": "the busiest links, and how long messages wait for them",

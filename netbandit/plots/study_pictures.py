@@ -33,7 +33,15 @@ from netbandit.plots.tradeoff import (
 )
 from netbandit.plots.values import identity, shown
 from netbandit.plots.values import name as key_name
-from netbandit.plots.xy import BUDGETS, View, communication_view, delay_view, draw_against, privacy_view
+from netbandit.plots.xy import (
+    BUDGETS,
+    View,
+    communication_view,
+    delay_view,
+    draw_against,
+    lifetime_view,
+    privacy_view,
+)
 from netbandit.results.link_use import link_figures
 from netbandit.results.statistic import MEAN, Statistic, StatisticError
 from netbandit.results.store import PointResult, StudyResult
@@ -114,6 +122,7 @@ def planned(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "mean
     - ``diameter``: cost, delay and regret against the diameter, if nothing but the topology varies, and that has three
       diameters or more;
     - ``privacy``: regret against the epsilon spent, if that differs;
+    - ``battery``: how long batteries last against a number of ``[energy]``, or regret against that, if that differs;
     - ``tradeoff``: regret against cost, if three points or more differ in it and a budget of communication varies, or
       none of the above is there;
     - ``network``: the network with its links coloured by messages, if all points have one and the same, and ``lost``,
@@ -162,12 +171,13 @@ def _only_shapes(arrangement: Arrangement) -> bool:
 
 
 def _views(arrangement: Arrangement) -> list[Planned]:
-    """Return regret against delay, privacy and communication, of those that vary."""
+    """Return regret against delay, privacy and communication, of those that vary, and how long batteries last."""
     spends = privacy_key(arrangement.keys) is not None or bool(privacy_note(arrangement.points))
     frontiers = (
         ("delay", delay_view(arrangement), False),
         ("privacy", privacy_view(arrangement), spends),
         ("communication", communication_view(arrangement), False),
+        ("battery", lifetime_view(arrangement), True),
     )
     return [
         Planned(name, lambda view=view: draw_against(arrangement, view), answers)  # type: ignore[misc]

@@ -42,6 +42,7 @@ _LEAST = 3
 _LABELLED = 6
 BUDGETS = ("learner.rounds", "learner.every", "learner.threshold", "learner.band")
 """Keys of a budget of communication."""
+LIFETIME = "lifetime_slots"
 _DESIGN = ("topology.", "links.", "learner.", "protocol.")
 
 
@@ -91,6 +92,16 @@ def communication_view(arrangement: Arrangement) -> View | None:
         return None
     color = _color(arrangement, budget)
     return _regret(arrangement, "bytes", "communication", color=color, step=budget, labelled=True)
+
+
+def lifetime_view(arrangement: Arrangement) -> View | None:
+    """Return how long batteries last against a number of ``[energy]`` that varies, else regret against how long."""
+    if len(distinct(arrangement.points, LIFETIME)) < _LEAST:
+        return None
+    key = next((key for key in arrangement.keys if key.startswith("energy.") and arrangement.scale(key)), None)
+    if key is None:
+        return _regret(arrangement, LIFETIME, "lifetime", color=_color(arrangement))
+    return View(key, LIFETIME, _color(arrangement, key))
 
 
 def _regret(arrangement: Arrangement, x: str, what: str, **how: Any) -> View:

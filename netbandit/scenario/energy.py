@@ -119,8 +119,8 @@ class EnergySettings(Settings):
 
     preset: Literal["cc2420", "sx1272", "wifi"] | None = Field(
         default=None,
-        description="A radio chip: fills in idle, send and receive where they are not given, and links.peer.bandwidth "
-        "if the chip has one.",
+        description="A radio chip: fills in idle, send and receive where they are not given, and the bandwidth of "
+        "links without one, if the chip says it.",
     )
     capacity: Annotated[
         Energy | UniformCapacity | None, BeforeValidator(_capacity), Allowed(_CAPACITY, keys=UniformCapacity)
@@ -168,7 +168,7 @@ class EnergySettings(Settings):
 
 
 def with_bandwidth(data: Any) -> Any:
-    """Return the tables of a scenario with the bandwidth of links between agents that a preset says, if none is given.
+    """Return the tables of a scenario with the bandwidth that a preset says, for links that are given none.
 
     Args:
         data: The tables, not yet validated.
@@ -178,10 +178,12 @@ def with_bandwidth(data: Any) -> Any:
     links = data.get("links", {}) if isinstance(data, Mapping) else None
     if chip is None or chip.bandwidth is None or not isinstance(links, Mapping):
         return data
-    peer = links.get("peer", {})
-    if not isinstance(peer, Mapping) or peer.get("bandwidth") is not None or _has_airtime(peer.get("radio")):
-        return data
-    return {**data, "links": {**links, "peer": {**peer, "bandwidth": chip.bandwidth}}}
+    filled = dict(links)
+    for name in ("peer", "uplink"):
+        table = links.get(name, {})
+        if isinstance(table, Mapping) and table.get("bandwidth") is None and not _has_airtime(table.get("radio")):
+            filled[name] = {**table, "bandwidth": chip.bandwidth}
+    return {**data, "links": filled}
 
 
 def _has_airtime(radio: Any) -> bool:

@@ -214,7 +214,7 @@ def answer_problems(
         links: ``[links]``.
         faults: ``[faults]``.
         protocol: The protocol.
-        changing: Whether peer links come and go.
+        changing: Whether peer links come and go, or agents may run empty.
     """
     name = _answered_over(links, faults, protocol, changing)
     if name is not None and getattr(links, name).retry is None:
@@ -235,7 +235,7 @@ def answer_notes(
         links: ``[links]``.
         faults: ``[faults]``.
         protocol: The protocol.
-        changing: Whether peer links come and go.
+        changing: Whether peer links come and go, or agents may run empty.
     """
     name = _answered_over(links, faults, protocol, changing)
     if name is None or (retry := getattr(links, name).retry) is None:

@@ -369,6 +369,7 @@ class PointCheck:
             "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
         }
         changing = parts.family.changes is not None or graph.contacts is not None
+        changing |= scenario.energy.capacity is not None  # who passes messages on may run empty
         self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, changing=changing)
         self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, changing=changing)
         self.problems += outage_problems(scenario.faults, graph, slot)

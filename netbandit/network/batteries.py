@@ -21,6 +21,10 @@ JOULE = 10**18
 """Attojoules."""
 
 
+_SOON = 8
+"""So many slots before an agent may run empty, it is foreseen exactly when it does."""
+
+
 class Price(NamedTuple):
     """What a message takes of an agent (aJ).
 
@@ -145,7 +149,10 @@ class LiveDowntimes(Downtimes):
     def during(self, begin: int, end: int) -> bool:
         """See `Downtimes.during`; *end* is no later than now."""
         assert end <= self._clock.now, "whether an agent will be down is not known"
-        self._battery.advance(end)
+        if end >= self._battery.steady_until:
+            self._battery.advance(end)
+        elif not self._begins:  # as for most messages
+            return False
         return super().during(begin, end)
 
     def up(self, time: int) -> float:
@@ -216,7 +223,7 @@ class Batteries:
     def _harvest(self, agent: int) -> Harvest:
         law = self._plan.harvested
         if isinstance(law, int):
-            return harvest.steady(law)
+            return harvest.steady(law) if law else iter(())
         if isinstance(law, OnAndOff):
             return harvest.on_and_off(self._draws, agent, *law)
         return harvest.daily(*law) if isinstance(law, Daily) else harvest.listed(law)
@@ -258,12 +265,15 @@ class Batteries:
 
     def _pay(self, agent: int, amount: int) -> None:
         if amount:
-            self.all[agent].pay(self._clock.now, amount)
-            self._expect(agent)
+            battery, now = self.all[agent], self._clock.now
+            battery.pay(now, amount)
+            if (until := battery.lasts_until) < self._expected[agent]:
+                # It is paid again and again: looking a little early is less work than looking ahead each time.
+                early = now + int(until - now) * 7 // 8
+                self._expect(agent, early if early > now + _SOON * self._clock.slot else battery.next_change())
 
-    def _expect(self, agent: int) -> None:
-        """Look at an agent when it may go down or come back next."""
-        time = self.all[agent].next_change()
+    def _expect(self, agent: int, time: float) -> None:
+        """Look at an agent at a *time* (ns), not later than it may go down or come back next."""
         if time != self._expected[agent]:
             self._expected[agent] = time
             heappush(self._heap, (time, agent))
@@ -290,7 +300,7 @@ class Batteries:
             self._tell(agent)
         for agent in changed:
             self._expected[agent] = inf
-            self._expect(agent)
+            self._expect(agent, self.all[agent].next_change())
         self._appoint()
 
     def _due(self, now: int) -> Iterator[int]:

@@ -42,6 +42,8 @@ class Battery:
         harvested: and what was harvested, of which nothing counts for which there was no room.
         first_death: When it ran empty for the first time (ns); None: never.
         begins, ends: When the agent went down, and came back (ns; infinity: it has not).
+        lasts_until: Up to when (ns) it certainly does not run empty if nothing more is paid.
+        steady_until: Up to when (ns) the agent certainly stays up.
     """
 
     def __init__(
@@ -70,6 +72,11 @@ class Battery:
         self._power_until: float = 0
         self._fault_until: float = 0
         self._is_faulted = False
+        self._harvests = self._following is not None
+        # What is there but for a pull, over what a slot takes, are slots that it lasts.
+        self._takes = idle * slot + pull
+        self.lasts_until: float = 0
+        self.steady_until: float = 0
         self._look_around()
 
     @property
@@ -86,8 +93,18 @@ class Battery:
 
     def pay(self, time: int, amount: int) -> None:
         """Take out an *amount* (aJ) at a *time* (ns) not before `time`, or what there is; below zero: put it in."""
+        if time < self.steady_until and not self._harvests:
+            level = self.level - amount
+            lasts = self._lasts(level)
+            if time < lasts:  # it is all the same when it is paid
+                self.level = level
+                self.spent += amount
+                self.lasts_until = lasts
+                self.steady_until = lasts if lasts < self._fault_until else self._fault_until
+                return
         self.advance(time)
         self._take(amount)
+        self._look_ahead()
 
     def next_change(self) -> float:
         """Return when (ns) the agent goes down or comes back if nothing is paid, or, if before, when to ask again."""
@@ -105,6 +122,17 @@ class Battery:
         if self.level == 0 and amount > 0 and not self.empty and self._dies < 0:
             self._dies = self.time + 1
 
+    def _lasts(self, level: int) -> float:
+        """Return up to when (ns) a *level* certainly lasts."""
+        if level <= self._pull:
+            return self.time
+        return self.time + (level - self._pull) * self._slot // self._takes if self._takes else inf
+
+    def _look_ahead(self) -> None:
+        """Find out up to when nothing changes for certain."""
+        self.lasts_until = self._lasts(self.level) if self._dies < 0 else self.time
+        self.steady_until = min(self.lasts_until, self._fault_until) if self.is_up else self.time
+
     def _look_around(self) -> None:
         """Find out what is harvested now, and whether the agent is down anyway; note if it goes down or comes back."""
         while self._following is not None and self._following[0] <= self.time:
@@ -121,6 +149,7 @@ class Battery:
             self.ends.append(inf)
         elif self.is_up and not was_up:
             self.ends[-1] = self.time
+        self._look_ahead()
 
     def _advance_to(self, stop: int) -> None:
         """Go on to *stop* (ns), with one power all the way, or to where the battery runs empty, or has recovered."""

@@ -3,13 +3,13 @@
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
 from netbandit.results.numbers import scaled
-from netbandit.units import parse_bandwidth, parse_duration
+from netbandit.units import parse_bandwidth, parse_duration, parse_energy, parse_length, parse_power
 
 _WORDS = {
     "run.horizon": "horizon (slots)",
@@ -22,6 +22,14 @@ _WORDS = {
     "topology.degree": "degree (links per agent)",
     "topology.components": "components",
     "topology.inside": "inside a component",
+    "topology.range": "range",
+    "topology.speed": "speed",
+    "topology.changes.born": "probability that a link comes up",
+    "topology.changes.dies": "probability that a link goes down",
+    "topology.changes.up": "links that are up (share)",
+    "topology.changes.up_for": "length of a contact",
+    "topology.changes.every": "time from contact to contact",
+    "topology.changes.phase": "order of contacts",
     "links.peer.latency": "latency of a peer link",
     "links.peer.bandwidth": "bandwidth of a peer link",
     "links.peer.loss": "loss on a peer link (share of messages)",
@@ -41,6 +49,11 @@ _WORDS = {
     "links.uplink.loss": "loss on an uplink (share of messages)",
     "links.uplink.bandwidth": "bandwidth of an uplink",
     "links.uplink.cost": "cost of an uplink, c1",
+    "energy.preset": "radio",
+    "energy.capacity": "capacity of a battery (J)",
+    "energy.idle": "power of an agent that listens (W)",
+    "energy.harvest": "harvested power (W)",
+    "energy.recover": "level at which agents come back (share)",
     "faults.nodes.up_for": "time an agent is up (mean)",
     "faults.nodes.down_for": "time an agent is down (mean)",
     "faults.nodes.memory": "memory of an agent that was down",
@@ -70,6 +83,7 @@ _WORDS = {
     "learner.rounds": "budget R (rounds)",
     "learner.participation": "participation p",
     "protocol.kind": "protocol",
+    "protocol.carry": "time that a message may wait for its link",
     "protocol.timing": "timing",
     "protocol.deadline": "deadline",
     "protocol.ttl": "reach of messages (hops)",
@@ -134,7 +148,13 @@ class Scale:
 
 
 _REAL = (("ns", 1), ("µs", 10**3), ("ms", 10**6), ("s", 10**9))
-_BITS = (("bit/s", 1), ("kbit/s", 10**3), ("Mbit/s", 10**6), ("Gbit/s", 10**9))
+_SIZES: tuple[tuple[Callable[[str], float], tuple[tuple[str, float], ...]], ...] = (
+    (parse_bandwidth, (("bit/s", 1), ("kbit/s", 10**3), ("Mbit/s", 10**6), ("Gbit/s", 10**9))),
+    (parse_length, (("m", 1), ("km", 10**3))),
+    (parse_power, (("nW", 1e-9), ("µW", 1e-6), ("mW", 1e-3), ("W", 1))),
+    (parse_energy, (("nJ", 1e-9), ("µJ", 1e-6), ("mJ", 1e-3), ("J", 1))),
+)
+"""What reads a size, and its units."""
 
 
 def scale(key: str, values: Sequence[Any], slot: str = "1 ms") -> Scale | None:
@@ -152,7 +172,7 @@ def scale(key: str, values: Sequence[Any], slot: str = "1 ms") -> Scale | None:
         return Scale(tuple(value for value in plain if value is not None), words(key))
     if not values or not all(isinstance(value, str) for value in values):
         return None
-    return _durations(key, values, slot) or _bandwidths(key, values)
+    return _durations(key, values, slot) or _sizes(key, values)
 
 
 def _plain(value: Any) -> float | None:
@@ -180,17 +200,20 @@ def _durations(key: str, values: Sequence[str], slot: str) -> Scale | None:
     return _in_unit(key, amounts, _REAL)
 
 
-def _bandwidths(key: str, values: Sequence[str]) -> Scale | None:
-    try:
-        return _in_unit(key, [parse_bandwidth(value) for value in values], _BITS)
-    except ValueError:
-        return None
+def _sizes(key: str, values: Sequence[str]) -> Scale | None:
+    for parse, units in _SIZES:
+        try:
+            return _in_unit(key, [parse(value) for value in values], units)
+        except ValueError:
+            pass
+    return None
 
 
-def _in_unit(key: str, amounts: Sequence[int], units: Sequence[tuple[str, int]]) -> Scale:
+def _in_unit(key: str, amounts: Sequence[float], units: Sequence[tuple[str, float]]) -> Scale:
     typical = sorted(amount for amount in amounts if amount) or [0]
-    name, size = next(((name, size) for name, size in reversed(units) if typical[len(typical) // 2] >= size), units[0])
-    return Scale(tuple(amount / size for amount in amounts), f"{words(key)} ({name})")
+    unit, size = next(((unit, size) for unit, size in reversed(units) if typical[len(typical) // 2] >= size), units[0])
+    said = words(key).removesuffix(" (W)").removesuffix(" (J)")  # which are for plain numbers
+    return Scale(tuple(amount / size for amount in amounts), f"{said} ({unit})")
 
 
 def in_order(key: str, values: Sequence[Any], slot: str = "1 ms") -> list[Any]:

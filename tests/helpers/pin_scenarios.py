@@ -61,6 +61,7 @@ CUTS: dict[str, Cut] = {
     **_cut("carried carried-base carried-references", "run.horizon=600", "run.replications=1", paper="changing"),
     **_cut("carried-once", "run.horizon=100", "run.replications=1", paper="changing"),
     **_cut("gossip", "run.replications=1", paper="changing"),
+    **_cut("battery", "run.horizon=3_000", "run.replications=1", paper="changing"),
     "papers/changing/flooding": ["run.replications=1", "run.horizon=400", "sweep.topology.changes.dies=[0.9]"],
     "papers/unreliable/waits-lost": ["run.replications=1", "run.horizon=1000", "sweep.links.peer.loss=[0.0, 0.3]"],
     "papers/unreliable/waits-jitter": ["run.replications=1", "run.horizon=1000"],

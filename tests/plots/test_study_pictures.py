@@ -234,6 +234,21 @@ def test_durations_are_numbers_in_one_unit(values, numbers, unit):
     assert found.label == f"latency of a peer link ({unit})"
 
 
+@pytest.mark.parametrize(
+    ("key", "values", "numbers", "label"),
+    [
+        ("topology.range", ["50 m", "0.2 km"], (50, 200), "range (m)"),
+        ("energy.idle", ["500 uW", "56.4 mW", "1 mW"], (0.5, 56.4, 1), "power of an agent that listens (mW)"),
+        ("energy.idle", [0.001, 0.0564], (0.001, 0.0564), "power of an agent that listens (W)"),
+        ("energy.capacity", ["20 J", "1 J"], (20, 1), "capacity of a battery (J)"),
+    ],
+)
+def test_lengths_powers_and_energies_are_numbers_in_one_unit(key, values, numbers, label):
+    found = scale(key, values)
+    assert found.numbers == pytest.approx(numbers)
+    assert found.label == label
+
+
 def test_bandwidths_and_plain_numbers():
     bandwidths = scale("links.peer.bandwidth", ["1 Mbit/s", "10 Mbit/s"])
     assert (bandwidths.numbers, bandwidths.label) == ((1, 10), "bandwidth of a peer link (Mbit/s)")

@@ -149,4 +149,5 @@ def redrawn(draws: Draws, column: int, up: float, every: int) -> Iterator[Interv
     for block in count():
         np.greater_equal(draws.table(block)[column], up, out=down[1:-1])
         switches = np.flatnonzero(down[1:] != down[:-1]) + block * draws.rows
-        yield from map(tuple, (switches * every).reshape(-1, 2).tolist())
+        for first, last in switches.reshape(-1, 2).tolist():
+            yield first * every, last * every  # Python's integers, as there may be centuries of nanoseconds

@@ -104,6 +104,10 @@ def _drawn(rng: random.Random, alone: tuple[str, str] | None) -> Raw:
     faults = _faults(rng, agents)
     if rng.random() < 0.15:
         tables["links"] = _sharing_air(rng, tables["links"])
+    if rng.random() < 0.15:
+        tables["energy"] = rng.choice(_BATTERIES)
+        for links in tables["links"].values():
+            links.pop("retry", None)  # nothing is repeated where agents may run empty
     return tables | ({"faults": faults} if faults else {})
 
 
@@ -185,6 +189,16 @@ def _sharing_air(rng: random.Random, links: Raw) -> Raw:
     peer = {key: links["peer"][key] for key in ("latency", "loss") if key in links["peer"]}
     peer |= {"bandwidth": rng.choice(["1 Mbit/s", "20 Mbit/s"]), "radio": rng.choice(_RADIOS)}
     return {"peer": peer, "uplink": {key: value for key, value in links["uplink"].items() if key != "retry"}}
+
+
+_GUSTS = {"power": "4 mW", "on_for": "3 ms", "off_for": "9 ms"}
+_DAYS = {"power": "1 mW", "from": "10 ms", "until": "20 ms", "every": "30 ms"}
+_BATTERIES: list[Raw] = [
+    {"capacity": "30 uJ", "idle": "1 mW"},
+    {"capacity": "5 uJ", "idle": "1 mW", "harvest": "800 uW", "recover": 0.4},
+    {"capacity": {"uniform": ["1 uJ", "60 uJ"]}, "idle": "1 mW", "harvest": _GUSTS, "recover": 0.1},
+    {"capacity": "200 uJ", "idle": "0.5 mW", "harvest": _DAYS},
+]
 
 
 def _faults(rng: random.Random, agents: int) -> Raw:

@@ -1,5 +1,6 @@
 """Which messages a compiled loop can handle, and from how many hops on it is worth it."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -418,8 +419,18 @@ def _each_item_over_each_link(network: Network) -> int:
     return 2 * len(network.links) * network.agents
 
 
-def _new_item_a_slot(network: Network) -> int:
-    return network.agents**2 // 10
+def _one_neighbour_a_slot(network: Network) -> int:
+    """One a slot and agent, until the farthest has heard: a hop takes its latency, and until its sender draws it.
+
+    It draws one of its neighbours a slot; where these are many, news soon comes from others as well.
+    """
+    links, agents = len(network.links), network.agents
+    latency = sum(channel.latency for near in network.channels for channel in near) / max(1, 2 * links)
+    draws = min(2 * links / agents, 2 * math.log(agents))
+    a_hop = latency / network.clock.slot + draws
+    parts = zip(network.topology.components, network.topology.extremes, strict=True)
+    slots = network.clock.horizon
+    return sum(round(len(members) * min(slots, extremes.diameter * a_hop)) for members, extremes in parts)
 
 
 def _each_item_to_each_agent(network: Network) -> int:
@@ -435,7 +446,7 @@ def _each_item_to_its_sink(network: Network) -> int:
 _HOPS: Mapping[type[NetworkProtocol], _Hops] = {
     Flooding: (_each_item_over_each_link, 5_000),
     Gis: (_each_item_over_each_link, 10_000),
-    Gossip: (_new_item_a_slot, 50_000),
+    Gossip: (_one_neighbour_a_slot, 50_000),
     Relay: (_each_item_to_each_agent, 10_000),
     Sink: (_each_item_to_its_sink, 50_000),
 }

@@ -1,7 +1,7 @@
 """Durations, bandwidths and energies as people write them; those of links are read by `netbandit.simulation.build`."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -150,6 +150,19 @@ def parse_energy(value: Any) -> float:
         ValueError: It is neither, or negative; says what an energy looks like.
     """
     return _number_or_text(value, _JOULE, ENERGY)
+
+
+def energy_of_ends(energy: float | Sequence[float], sender_share: float) -> tuple[float, float]:
+    """Return what the sender spends of an *energy* of both, and what the receiver; of a pair, that is said."""
+    if isinstance(energy, Sequence):
+        sender, receiver = energy
+        return sender, receiver
+    return energy * sender_share, energy - energy * sender_share
+
+
+def energy_of_both(energy: float | Sequence[float]) -> float:
+    """Return what sender and receiver spend together, of which *energy* is a number or a pair."""
+    return sum(energy) if isinstance(energy, Sequence) else energy
 
 
 def parse_power(value: Any) -> float:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -78,17 +78,25 @@ def bench(
 
 
 def _print(title: str, rows: "Sequence[Row]") -> None:
+    """Print a table of *rows*: the words of its head are put below each other, but no figure is cut."""
     from rich.console import Console
     from rich.table import Table
 
     from netbandit.bench.catalogue import text
 
     table = Table(title=title, title_justify="left", box=None)
+    widths = []
     for column, value in rows[0].items():
-        table.add_column(column, justify="left" if isinstance(value, str) else "right", no_wrap=True)
+        words = column.replace("_", " ")
+        width = max(map(len, [*words.split(), *(text(row, column) for row in rows)]))
+        justify: Literal["left", "right"] = "left" if isinstance(value, str) else "right"
+        table.add_column(words, justify=justify, vertical="bottom", width=width)
+        widths.append(width)
     for row in rows:
         table.add_row(*(text(row, column) for column in row))
-    Console().print(table)
+    console = Console()
+    console.width = max(console.width, sum(widths) + 2 * len(widths))
+    console.print(table)
 
 
 def _compare(before: Path, after: Path, name: str | None, as_json: bool) -> None:

@@ -342,16 +342,21 @@ def write_trace(
 
 
 @text
+def enter(network: "Network", calendar: dict[int, list[Any]], time: int, what: Any) -> None:
+    """Have *what*, of a calendar, looked at at an instant."""
+    if time in calendar:
+        calendar[time].append(what)
+    else:
+        calendar[time] = [what]
+        heappush(network.instants, time)
+        if time < network.appointed:
+            network.appoint(time)
+
+
+@text
 def expect(network: "Network", arrival: int, what: Any) -> None:
     """Have *what* looked at when it arrives."""
-    due = network.due
-    if arrival in due:
-        due[arrival].append(what)
-    else:
-        due[arrival] = [what]
-        heappush(network.instants, arrival)
-        if arrival < network.appointed:
-            network.appoint(arrival)
+    enter(network, network.due, arrival, what)
 
 
 @text
@@ -395,14 +400,7 @@ def deliver_one_by_one(
 
 @text
 def wake_at(network: "Network", time: int, packet: Packet, channel: FaultyChannel) -> None:
-    timers = network.timers
-    if time in timers:
-        timers[time].append((packet, channel))
-    else:
-        timers[time] = [(packet, channel)]
-        heappush(network.instants, time)
-        if time < network.appointed:
-            network.appoint(time)
+    enter(network, network.timers, time, (packet, channel))
 
 
 # Where the fate of messages is open.
@@ -446,14 +444,7 @@ def line_of(network: "Network", channel: Channel) -> Line:
 
 @text
 def start_at(network: "Network", time: int, channel: Channel, pending: Pending) -> None:
-    starts = network.starts
-    if time in starts:
-        starts[time].append((channel, pending))
-    else:
-        starts[time] = [(channel, pending)]
-        heappush(network.instants, time)
-        if time < network.appointed:
-            network.appoint(time)
+    enter(network, network.starts, time, (channel, pending))
 
 
 @text
@@ -693,9 +684,7 @@ class Hops:
     @cached_property
     def transmit(self) -> FunctionType:
         """Let a transmission start over the air that agents share."""
-        return written_out(
-            hop.transmit, self._one_class | self._peer | {"UPLINKS": False, "duration_of": peer_duration}
-        )
+        return written_out(hop.transmit, self._between_agents)
 
     @cached_property
     def send_over_uplinks(self) -> FunctionType:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from netbandit.results.store import lookup
 from netbandit.simulation.result import LinkUse, RunResult
+from netbandit.units import energy_of_both, energy_of_ends
 
 Figures = dict[str, NDArray[np.float64]]
 """Figures by name, each with one entry for each link (or node), shape (links,) or (nodes,)."""
@@ -91,21 +92,18 @@ def same_links(runs: Sequence[RunResult]) -> bool:
 def energy_on(run: RunResult, links: str, use: LinkUse) -> NDArray[np.float64]:
     """Return what each of some links of *run* has spent, both ends together (J), given their class and their use."""
     messages, size = use.messages.astype(np.float64), use.bytes.astype(np.float64)
-    return messages * _together(run, links, "energy.per_message") + size * _together(run, links, "energy.per_byte")
+    of_message, of_byte = (energy_of_both(_energy(run, links, f"energy.per_{one}")) for one in ("message", "byte"))
+    return messages * of_message + size * of_byte
 
 
 def prices_of_ends(run: RunResult, links: str, key: str) -> tuple[float, float]:
     """Return what the scenario of *run* says that senders spend on links of a class, and receivers."""
-    value = lookup(run.resolved, f"links.{links}.{key}", 0.0)
-    if isinstance(value, list):
-        return float(value[0]), float(value[1])
-    share = price(run, links, "energy.sender_share", 0.5)
-    return value * share, value * (1.0 - share)
+    return energy_of_ends(_energy(run, links, key), price(run, links, "energy.sender_share", 0.5))
 
 
-def _together(run: RunResult, links: str, key: str) -> float:
-    value = lookup(run.resolved, f"links.{links}.{key}", 0.0)
-    return float(sum(value)) if isinstance(value, list) else float(value)
+def _energy(run: RunResult, links: str, key: str) -> float | list[float]:
+    found: float | list[float] = lookup(run.resolved, f"links.{links}.{key}", 0.0)
+    return found
 
 
 def price(run: RunResult, links: str, key: str, default: float = 0.0) -> float:

@@ -1,6 +1,6 @@
 """``[links]``: how long messages take on the two classes of links, and what they cost."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -15,6 +15,7 @@ from netbandit.units import (
     ENERGY,
     Bandwidth,
     Duration,
+    energy_of_ends,
     parse_bandwidth,
     parse_energy,
 )
@@ -103,20 +104,12 @@ class LinkEnergySettings(Settings):
     @property
     def of_message(self) -> tuple[float, float]:
         """Energy per message, of its sender and its receiver."""
-        return split(self.per_message, self.sender_share)
+        return energy_of_ends(self.per_message, self.sender_share)
 
     @property
     def of_byte(self) -> tuple[float, float]:
         """Energy per byte, of its sender and its receiver."""
-        return split(self.per_byte, self.sender_share)
-
-
-def split(energy: float | Sequence[float], sender_share: float) -> tuple[float, float]:
-    """Return what the sender spends of an *energy*, and what the receiver; of a pair, that is said."""
-    if isinstance(energy, Sequence):
-        sender, receiver = energy
-        return sender, receiver
-    return energy * sender_share, energy - energy * sender_share
+        return energy_of_ends(self.per_byte, self.sender_share)
 
 
 class UniformLatency(Settings):

@@ -26,7 +26,7 @@ from netbandit.scenario.radio import LoRaSettings
 from netbandit.settings import Problem
 from netbandit.simulation.build_faults import Changing, build_faults
 from netbandit.streams import Streams
-from netbandit.units import Bandwidth, Duration, parse_frequency
+from netbandit.units import Bandwidth, Duration, energy_of_both, parse_frequency
 
 
 def topology_streams(family: Family, seed: int, replication: int) -> Streams:
@@ -184,18 +184,14 @@ def _latencies(latency: str | UniformLatency, links: int, slot: int, rng: np.ran
     return np.full(links, Duration(latency).nanoseconds(slot), dtype=np.int64)
 
 
-def _together(energy: float | Sequence[float]) -> float:
-    return sum(energy) if isinstance(energy, Sequence) else energy
-
-
 def link_class(settings: LinkSettings | UplinkSettings) -> LinkClass:
     """Return what the links of a class have in common."""
     radio = settings.radio if isinstance(settings, LinkSettings) else None
     return LinkClass(
         bandwidth=None if settings.bandwidth is None else Bandwidth(settings.bandwidth).bits,
         cost=settings.cost,
-        energy_per_message=_together(settings.energy.per_message),
-        energy_per_byte=_together(settings.energy.per_byte),
+        energy_per_message=energy_of_both(settings.energy.per_message),
+        energy_per_byte=energy_of_both(settings.energy.per_byte),
         modulation=None if radio is None or radio.airtime is None else _modulation(radio.airtime.lora),
     )
 

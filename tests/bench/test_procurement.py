@@ -1,6 +1,8 @@
+import numpy as np
 import pytest
 
 from netbandit.bench import catalogue, procurement
+from netbandit.bench.scenario import point_of
 
 
 def test_the_parts_of_a_simulation_add_up_and_greed_is_cheap(monkeypatch):
@@ -13,3 +15,12 @@ def test_the_parts_of_a_simulation_add_up_and_greed_is_cheap(monkeypatch):
     for threshold in procurement.THRESHOLDS:
         assert parts[f"one greedy choice, threshold {threshold}"] < parts[f"one exact choice, threshold {threshold}"]
     assert [catalogue.text(row, "share") for row in rows[3:]] == [""] * 4
+
+
+def test_what_is_taken_out_of_the_loop_leaves_the_decisions_much_as_they_were(tmp_path):
+    point = point_of(procurement._SCENARIO.replace("100_000", "3_000"), tmp_path)
+    _, learner = procurement.played(point)
+    for variant, draws in (("undrawn", False), ("unchosen", True)):
+        _, other = procurement.played(point, variant, draws=draws)
+        assert other.good.sum() / other.units.sum() == pytest.approx(learner.good.sum() / learner.units.sum(), rel=0.1)
+        assert np.abs(other.units - learner.units).sum() < 0.1 * learner.units.sum()

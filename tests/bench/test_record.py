@@ -79,6 +79,15 @@ def test_the_command_records_and_compares(monkeypatch, tmp_path):
     assert "1 of 1 figures changed by more than their noise" in table.output
 
 
+def test_no_figure_of_a_wide_table_is_cut_off(monkeypatch):
+    row = {"graph": "complete of 50", **{f"messages_of_{n}_agents_per_s": 123_456_789 + n for n in range(12)}}
+    monkeypatch.setattr(catalogue, "run", lambda name: [row])
+    shown = CliRunner(env={"COLUMNS": "80"}).invoke(main, ["bench", "rounds"]).stdout
+    assert all(catalogue.text(row, column) in shown for column in row)
+    assert "…" not in shown
+    assert "agents" in shown
+
+
 def test_mistakes_of_both_files_are_told_at_once(tmp_path):
     bad = tmp_path / "bad"
     bad.write_text('{"benchmark": 3}\n')

@@ -1,4 +1,4 @@
-"""How much memory there is, for what is refused before it exhausts it."""
+"""How much memory there is, for what is refused before it exhausts it, and how much was used."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +27,19 @@ def affordable() -> int:
         if soft != resource.RLIM_INFINITY:
             free.append(soft - int(psutil.Process().memory_info().vms))
     return int(SHARE * max(0, min(free)))
+
+
+def peak() -> int:
+    """Return the most bytes of memory that this process has held at once since its program began."""
+    import resource
+    import sys
+
+    with suppress(OSError):  # what the system call says begins, on Linux, with the peak of whoever started the program
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return 1024 * int(line.split()[1])
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else 1024 * most
 
 
 def shown(size: float) -> str:

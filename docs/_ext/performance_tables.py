@@ -4,7 +4,8 @@
 a record says so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -17,23 +18,62 @@ from netbandit.results.machine import machine_text
 from netbandit.results.numbers import shortest
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from sphinx.application import Sphinx
 
 RECORD = "record.jsonl"
 
+
+@dataclass(frozen=True)
+class Chart:
+    """What the chart of a benchmark shows.
+
+    Attributes:
+        rows: The columns that name what was measured; a single one of numbers becomes an axis.
+        panels: For each panel what its axis says -> what a series is called -> the column of its figures.
+        by: The column whose values are the series that *panels* gives no name.
+    """
+
+    rows: Sequence[str]
+    panels: Mapping[str, Mapping[str, str]]
+    by: str | None = None
+
+
 CHARTS = {
-    "messages": ("hops_per_s", "hops a second"),
-    "faults": ("ratio", "time of a hop, over that of one without faults"),
-    "horizon": ("seconds", "seconds a run"),
-    "rounds": ("seconds", "seconds a round"),
-    "scale": ("seconds", "seconds a run"),
-    "decisions": ("faster", "times as fast as numpy"),
-    "procurement": ("share", "share of the time"),
-    "slots": ("seconds", "seconds a run"),
-    "vertical": ("slots_per_s", "slots a second"),
-    "cooperative": ("seconds", "seconds a run"),
+    "messages": Chart(
+        ("graph", "latency"),
+        {
+            "hops a second": {
+                "": "hops_per_s",
+                "SimPy, a process for each message": "base_hops_per_s",
+                "a bare compiled heap": "heap_hops_per_s",
+            }
+        },
+        by="engine",
+    ),
+    "faults": Chart(("faults",), {"µs a delivered hop": {"": "us_per_hop"}}, by="engine"),
+    "horizon": Chart(("horizon",), {"seconds a run": {"": "seconds"}}),
+    "rounds": Chart(
+        ("round",), {"seconds a round": {"": "seconds"}, "peak memory (MiB)": {"": "peak_mib"}}, by="engine"
+    ),
+    "scale": Chart(
+        ("agents",),
+        {
+            "seconds a run": {"as many rounds as it takes": "seconds", "three rounds": "same_rounds"},
+            "peak memory (MiB)": {"as many rounds as it takes": "peak_mib"},
+        },
+    ),
+    "decisions": Chart(("what",), {"µs a decision": {"": "µs"}}),
+    "procurement": Chart(("what",), {"share of the time": {"": "share"}}),
+    "slots": Chart(("what",), {"µs a slot": {"": "µs a slot"}}),
+    "vertical": Chart(("with",), {"slots a second": {"": "slots_per_s"}}, by="learner"),
+    "cooperative": Chart(("what",), {"µs a slot": {"": "µs a slot"}}),
 }
-"""The column of each benchmark that its chart shows, and what the axis says."""
+
+_COLOURS = {"event": "#0072B2", "compiled": "#D55E00"}
+_FURTHER = ("#0072B2", "#E69F00", "#009E73", "#000000")
+_WIDE = 20
+"""From such a ratio of the largest figure to the least on, an axis is logarithmic."""
 
 
 def by_benchmark(runs: Sequence[Run]) -> dict[str, list[Run]]:
@@ -42,19 +82,10 @@ def by_benchmark(runs: Sequence[Run]) -> dict[str, list[Run]]:
     return {name: [run for run in runs if run.benchmark == name] for name in names}
 
 
-def label(row: Row) -> str:
-    """Return what a row is about: its words, and the whole numbers that say how large it is."""
-    return ", ".join(
-        value if isinstance(value, str) else f"{column} {shortest(value)}"
-        for column, value in row.items()
-        if (isinstance(value, str) and value) or (isinstance(value, int) and column in ("agents", "horizon", "latency"))
-    )
-
-
 def table(runs: Sequence[Run]) -> list[str]:
     """Return the table of one benchmark: the median over its runs, and the least and largest where they differ."""
     columns = list(runs[0].rows[0])
-    lines = ["| " + " | ".join(columns) + " |"]
+    lines = ["| " + " | ".join(column.replace("_", " ") for column in columns) + " |"]
     numeric = [not isinstance(runs[0].rows[0][column], str) for column in columns]
     lines.append("|" + "|".join("--:" if each else "---" for each in numeric) + "|")
     rows_of = zip(*(run.rows for run in runs), strict=True)
@@ -66,38 +97,90 @@ def _cell(rows: Sequence[Row], column: str) -> str:
     if len(numbers) < len(rows):
         return str(rows[0].get(column, ""))
     middle = median(float(number) for number in numbers)
-    texts = [catalogue.text({column: number}, column) for number in (middle, min(numbers), max(numbers))]
     if all(isinstance(number, int) for number in numbers):
         return shortest(round(middle))
-    return texts[0] if texts[1] == texts[2] else f"{texts[0]} ({texts[1]} to {texts[2]})"
+    digits = 2 if column.endswith("noise") else 3
+    texts = [shortest(number, digits) for number in (middle, min(numbers), max(numbers))]
+    alike = texts[1] == texts[2] or column.endswith("noise")  # how sure one is of a noise is nobody's question
+    return texts[0] if alike else f"{texts[0]} ({texts[1]} to {texts[2]})"
 
 
-def chart(runs: Sequence[Run], column: str, axis: str, place: Path) -> None:
-    """Draw one benchmark: a line for each row, a dot for each run."""
+Series = dict[str, dict[str | float, list[float]]]
+"""Name of a series -> row -> its figures, one of each run."""
+
+
+def series_of(runs: Sequence[Run], drawn: Chart, panel: str) -> Series:
+    """Return what a panel of a chart shows."""
+    found: Series = {}
+    for name, column in drawn.panels[panel].items():
+        for number, run in enumerate(runs):
+            for row in run.rows:
+                value = row.get(column)
+                if isinstance(value, int | float):
+                    words = [row[key] for key in drawn.rows]
+                    place = words[0] if len(words) == 1 else ", ".join(map(str, words))
+                    key = name or (str(row[drawn.by]) if drawn.by else "")
+                    values = found.setdefault(key, {}).setdefault(place, [])
+                    if name == "" or len(values) <= number:  # what all engines of a row share is drawn once
+                        values.append(float(value))
+    return found
+
+
+def chart(runs: Sequence[Run], drawn: Chart, place: Path) -> None:
+    """Draw one benchmark: a dot for each run, and lines through medians where rows are numbers."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    rows = [row for row in runs[0].rows if isinstance(row.get(column), int | float)]
-    places = [runs[0].rows.index(row) for row in rows]
-    figure, axes = pyplot.subplots(figsize=(7.5, 0.9 + 0.3 * len(rows)), dpi=100, layout="constrained")
-    for height, number in enumerate(places):
-        values = [float(run.rows[number][column]) for run in runs]
-        axes.plot(values, [height] * len(values), "o", color="#0072B2", alpha=0.5, markersize=6)
-    axes.set_yticks(range(len(rows)), [label(row) for row in rows], fontsize=9)
-    axes.invert_yaxis()
-    found = [float(run.rows[number][column]) for run in runs for number in places]
-    if min(found) > 0 and max(found) / min(found) > 20:
-        axes.set_xscale("log")
-    else:
-        axes.set_xlim(left=0)
-    axes.set_xlabel(axis)
-    axes.grid(axis="x", color="#e5e5e5")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.margins(y=0.08)
+    found = {panel: series_of(runs, drawn, panel) for panel in drawn.panels}
+    rows = list(dict.fromkeys(row for panel in found.values() for series in panel.values() for row in series))
+    numeric = all(isinstance(row, int | float) for row in rows)
+    height = 3.2 if numeric else 1.1 + 0.3 * len(rows)
+    figure, panels = pyplot.subplots(
+        1, len(found), figsize=(8.5, height), dpi=100, layout="constrained", squeeze=False, sharey=not numeric
+    )
+    for axes, (axis, series) in zip(panels[0], found.items(), strict=True):
+        for number, (name, figures) in enumerate(series.items()):
+            colour = _COLOURS.get(name, _FURTHER[number % len(_FURTHER)])
+            (_lines if numeric else _dots)(axes, figures, rows, name, colour)
+        values = [value for figures in series.values() for some in figures.values() for value in some]
+        wide = min(values) > 0 and max(values) / min(values) > _WIDE
+        if numeric:
+            axes.set(
+                xscale="log",
+                xlabel=drawn.rows[0],
+                ylabel=axis,
+                **({"yscale": "log"} if wide else {"ylim": (0, 1.1 * max(values))}),
+            )
+        else:
+            axes.set(xlabel=axis, **({"xscale": "log"} if wide else {"xlim": (min(0.0, *values), 1.05 * max(values))}))
+            axes.set_yticks(range(len(rows)), rows, fontsize=9)
+            axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.grid(axis="y" if numeric else "x", color="#e5e5e5")
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+    handles, names = panels[0, 0].get_legend_handles_labels()
+    if len(names) > 1:
+        figure.legend(handles, names, loc="outside upper center", ncols=len(names), frameon=False, fontsize=9)
+    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.08)
     figure.savefig(place)
     pyplot.close(figure)
+
+
+def _dots(
+    axes: "Axes", figures: Mapping[str | float, list[float]], rows: list[str | float], name: str, colour: str
+) -> None:
+    points = [(value, rows.index(row)) for row, values in figures.items() for value in values]
+    axes.plot(*zip(*points, strict=True), "o", color=colour, alpha=0.6, markersize=6, label=name)
+
+
+def _lines(
+    axes: "Axes", figures: Mapping[str | float, list[float]], rows: list[str | float], name: str, colour: str
+) -> None:
+    axes.plot(list(figures), [median(values) for values in figures.values()], color=colour, label=name)
+    points = [(row, value) for row, values in figures.items() for value in values]
+    axes.plot(*zip(*points, strict=True), "o", color=colour, alpha=0.6, markersize=6)
 
 
 def page(runs: Sequence[Run]) -> str:
@@ -106,10 +189,10 @@ def page(runs: Sequence[Run]) -> str:
         return "No figures are recorded with this version.\n"
     lines = []
     for name, some in by_benchmark(runs).items():
-        _, axis = CHARTS.get(name, ("", ""))
         lines += [f"### `{name}`: {catalogue.title(name)}\n"]
-        if axis:
-            lines += [f"```{{figure}} {name}.png\n:alt: {catalogue.title(name)}: {axis}\n```\n"]
+        if name in CHARTS:
+            axes = ", ".join(CHARTS[name].panels)
+            lines += [f"```{{figure}} {name}.png\n:alt: {catalogue.title(name)}: {axes}\n```\n"]
         lines += [*table(some), ""]
         made = sorted({run.versions["netbandit"] for run in some})
         where = "; ".join(dict.fromkeys(machine_text(run.machine) for run in some))
@@ -127,7 +210,7 @@ def write(app: "Sphinx") -> None:
         drawn = folder / f"{name}.png"
         stale = not drawn.exists() or drawn.stat().st_mtime < (folder / RECORD).stat().st_mtime
         if name in CHARTS and stale:
-            chart(some, *CHARTS[name], drawn)
+            chart(some, CHARTS[name], drawn)
     keep(folder / "figures.inc", page(runs))
 
 

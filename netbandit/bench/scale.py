@@ -2,7 +2,6 @@
 
 import json
 import math
-import resource
 import subprocess
 import sys
 import time
@@ -11,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 from netbandit.bench.measure import Row
 from netbandit.bench.scenario import point_of
+from netbandit.memory import peak
 from netbandit.simulation.result import RunResult
 
 COMPONENTS = (10, 100, 1_000)
@@ -56,7 +56,7 @@ def measure_once(components: int) -> Row:
         "agents": 100 * components,
         **{name: result.metrics[name] or 0 for name in figures},
         "seconds": seconds,
-        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_mib": peak() / 2**20,
     }
 
 

@@ -1,6 +1,7 @@
 """The figures of a paper before they are run: how many claims each decides, and what it takes."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from netbandit.papers.figure_runs import points_of
 from netbandit.papers.figures import Figure, Paper
@@ -9,12 +10,15 @@ from netbandit.plural import counted
 from netbandit.running.estimate import decisions, estimate, size_text
 from netbandit.units import rough_time
 
+if TYPE_CHECKING:
+    from netbandit.simulation.point import RunnablePoint
+
 _SECONDS = 1e6
 """Decisions that are a matter of seconds: no run is tried."""
 _QUICK = 60.0
 """A figure that takes at most so many seconds is proposed to who wants to see claims decided."""
 _FEW, _SOON = 3, 0.05
-"""How many points of a figure are tried, and for how many seconds."""
+"""How many points of each scenario are tried, and for how many seconds."""
 
 
 def figure_lines(paper: Paper, replications: int | None, jobs: int) -> Iterator[str]:
@@ -56,12 +60,19 @@ def _decided(found: RecordedFigure) -> str:
 
 
 def _estimated(paper: Paper, figure: Figure, replications: int | None, jobs: int) -> str:
-    """Return the runs of a figure, and the time that they take, from short trials."""
-    points = [point for _, point, _ in points_of(paper, figure, replications)]
-    runs = sum(point.resolved["run"]["replications"] for point in points)
-    if decisions(points) <= _SECONDS:
+    """Return the runs of a figure, and the time that they take, from short trials.
+
+    Scenarios are tried each for itself: three runs of one may take longer than hundreds of another.
+    """
+    points = points_of(paper, figure, replications)
+    runs = sum(point.resolved["run"]["replications"] for _, point, _ in points)
+    if decisions([point for _, point, _ in points]) <= _SECONDS:
         return f"{counted(runs, 'run')}, seconds"
-    found = estimate(points, most=_FEW, enough=_SOON)
-    if not found.tried:
+    by_scenario: dict[str, list[RunnablePoint]] = {}
+    for name, point, _ in points:
+        by_scenario.setdefault(name, []).append(point)
+    found = [estimate(some, most=_FEW, enough=_SOON) for some in by_scenario.values()]
+    if not all(one.tried for one in found):
         return f"{counted(runs, 'run')}, not known for how long"
-    return f"{counted(runs, 'run')}, about {rough_time(found.seconds / min(jobs, runs))}, {size_text(found.bytes)}"
+    seconds, size = sum(one.seconds for one in found), sum(one.bytes for one in found)
+    return f"{counted(runs, 'run')}, about {rough_time(seconds / min(jobs, runs))}, {size_text(size)}"

@@ -30,6 +30,8 @@ _ENOUGH = 0.2
 """Seconds that the last trial of a point takes at least, unless its whole run is shorter."""
 _FIRST, _TIMES = 100, 4
 """Slots of the first trial, and how many times as many each next one has."""
+_MORE = 1.5
+"""How many times as long as in proportion a trial takes before it is repeated."""
 _KNOTS = 2_000
 """The most knots that a curve is written with."""
 _BLOCK = 4_096
@@ -178,6 +180,8 @@ def _tried(point: "RunnablePoint", enough: float, trace: bool) -> PointEstimate:
     while slots < horizon and (seconds < enough or not before[0]):  # a line takes two places
         before, slots = (slots, seconds), min(slots * _TIMES, horizon)
         seconds, size = _timed(point, slots, trace)
+        if seconds > _MORE * before[1] * slots / before[0]:  # what has happened for the first time, such as a first
+            seconds = min(seconds, _timed(point, slots, trace)[0])  # exchange, may have been compiled for it
     a_slot = max(0.0, seconds - before[1]) / (slots - before[0])
     fixed, curves, traced = size
     knots = min(horizon, _KNOTS) / min(slots, _KNOTS)

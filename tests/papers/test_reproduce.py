@@ -11,6 +11,7 @@ from helpers.some_claim import claim as some_claim
 
 from netbandit.cli import main
 from netbandit.papers import figures as papers
+from netbandit.papers import overview
 from netbandit.papers import reproduce as reproducing
 from netbandit.papers.claim_tables import write_claims
 from netbandit.papers.claim_text import line
@@ -25,6 +26,8 @@ from netbandit.papers.verdicts import Evidence, Measured
 from netbandit.plots.style import NEUTRAL, subtitle
 from netbandit.results.sealed_json import sealed, unsealed
 from netbandit.results.store import PointResult
+from netbandit.running import estimate as estimating
+from netbandit.running.estimate import PointEstimate
 
 ROOT = Path(__file__).parents[2]
 
@@ -70,6 +73,22 @@ def test_the_figures_of_a_paper_are_listed_with_what_they_take(folder, tmp_path,
     (folder / "base.toml").write_text(BASE.replace("horizon = 400", "horizon = 400_000"))
     result = CliRunner().invoke(main, ["reproduce", "mine/fig1", "--estimate", "--jobs", "1"])
     assert re.fullmatch(r"  fig1  4 claims, 8 runs, about \d+ \w+, [\d.]+ kB", result.output.splitlines()[1])
+
+
+def test_the_estimate_of_a_figure_tries_each_of_its_scenarios_for_itself(folder, monkeypatch):
+    (folder / "base.toml").write_text(BASE.replace("horizon = 400", "horizon = 400_000"))
+    (folder / "dear.toml").write_text('schema = 1\nextends = "base.toml"\n[run]\nreplications = 1\nseed = 7\n')
+    claims = folder / "claims.toml"
+    claims.write_text(
+        claims.read_text().replace('scenarios = ["base.toml"]', 'scenarios = ["base.toml", "dear.toml"]', 1)
+    )
+    monkeypatch.setattr(
+        estimating,
+        "_tried",
+        lambda point, *_: PointEstimate(point, 600.0 if point.scenario.run.seed == 7 else 60.0, 1e6),
+    )
+    (line,) = overview.figure_lines(read_paper(folder), None, 1)
+    assert line == "  fig1  4 claims, 10 runs, about 28 min, 10 MB"  # 2 of 10 minutes, 8 of one
 
 
 def test_a_second_time_nothing_is_run_and_more_replications_are_added(folder, tmp_path):

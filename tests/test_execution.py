@@ -12,6 +12,11 @@ from netbandit.simulation import bulk, compiled_adapters, slots
 GIS = ["learner.kind=elimination", "learner.rounds=2", "learner.gap=0.5", "protocol.kind=gis"]
 UCB = ["learner.kind=ucb", "protocol.kind=local"]
 ALONE = ["learner.kind=ucb", "protocol.kind=silent"]
+MARKET = [
+    "bandit={ kind = 'procurement', producers = 30 }",
+    "learner={ kind = 'pfcb', share = 'exact', communicate = 'every' }",
+    "protocol.kind=relay",
+]
 
 
 @pytest.fixture
@@ -31,13 +36,20 @@ def used(monkeypatch):
         monkeypatch.setattr(module, name, noted)
 
     note(compiled_adapters, "_compiled")
+    note(compiled_adapters, "_tree_broadcasts")
     note(slots, "compiled")
     note(bulk, "BulkNeighbours")
     return found
 
 
 @pytest.mark.parametrize(
-    ("scenario", "names"), [(GIS, {"_compiled"}), (UCB, {"BulkNeighbours", "compiled"}), (ALONE, {"compiled"})]
+    ("scenario", "names"),
+    [
+        (GIS, {"_compiled"}),
+        (UCB, {"BulkNeighbours", "compiled"}),
+        (ALONE, {"compiled"}),
+        (MARKET, {"_tree_broadcasts", "compiled"}),
+    ],
 )
 def test_all_goes_in_the_way_that_is_asked_for_with_the_same_numbers(tmp_path, used, scenario, names):
     found = {}

@@ -5,7 +5,7 @@ W units in all (own and accepted), Y of them good, and w and y own ones that it 
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import inf, log, sqrt
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -127,7 +127,7 @@ class Pfcb(StepLearner):
         self.fresh_good = np.zeros(self.costs.shape)
         pooled = self.sharing == "exact" and self.communicate == "every"
         self.factors = self.sharers if pooled else np.ones_like(self.sharers)
-        self.slots = () if never else sharing_slots(self.communicate, self.begin, self.stop, world.horizon)
+        self.slots = self._sharing_slots(world.horizon)
         self.explored: NDArray[np.int64] = np.array([self._exploration(count) for count in self.sharers.tolist()])
         self.decided: NDArray[np.int64] = np.zeros(agents, dtype=np.int64)
         self.since: NDArray[np.int64] = np.zeros(agents, dtype=np.int64)
@@ -136,6 +136,9 @@ class Pfcb(StepLearner):
         self._rounds = 0
         self.accepted = 0
         self.heard = 0
+
+    def _sharing_slots(self, horizon: int) -> Sequence[int]:
+        return () if self.sharing == "never" else sharing_slots(self.communicate, self.begin, self.stop, horizon)
 
     def _exploration(self, sharers: int) -> int:
         if self.explore == "theory":
@@ -178,6 +181,10 @@ class Pfcb(StepLearner):
         """Return the next slot of the schedule."""
         place = bisect_left(self.slots, slot)
         return self.slots[place] if place < len(self.slots) else None
+
+    def known_shares(self, horizon: int) -> int:
+        """Return how many slots the schedule has."""
+        return len(self._sharing_slots(horizon))
 
     def share(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return what every agent tells in the next round z, shape (n, 2 m): w~ and y~; then w = y = 0.

@@ -44,7 +44,7 @@ def _broadcasts(stage: ReplicationContext, learner: Learner) -> Communication:
     bulk = bulk_broadcasts(stage, learner)
     if bulk is not None:
         return bulk
-    shares = 1 if learner.has("next_share") else int(stage.clock.horizon)
+    shares = learner.known_shares(stage.clock.horizon)
     broadcasts = compiled_adapters.broadcasts(stage.point.protocol, stage.network, shares)
     if broadcasts is None:
         return Broadcasts(stage, learner)

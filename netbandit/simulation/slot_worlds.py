@@ -525,7 +525,8 @@ class MarketWorld(SlotWorld):
                 good[row, producer] = quantile(chance, units, bandit.qualities[producer])
         keeps = bandit.keeps_threshold(bought)
         self.violations[agents] += ~keeps
-        earned = np.where(keeps, (bought * bandit.revenues[agents]).sum(axis=1), bandit.least_revenue[agents])
+        surely = (bought * bandit.revenues[agents]).cumsum(axis=1)[:, -1]  # one after the other, as compiled loops add
+        earned = np.where(keeps, surely, bandit.least_revenue[agents])
         return good, (self.best[agents] - earned) * self.counted[agents]
 
     def digest(self, digests: NDArray[np.uint64], agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:

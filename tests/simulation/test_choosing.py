@@ -257,3 +257,28 @@ def test_what_is_explained_is_not_taken():
         assert not chosen(Slow(worth="few hops"))
     assert [choice.why_not for choice in choices] == [None, "nodes fail", "few hops"]
     assert chosen(Slow())
+
+
+MARKET = [
+    "bandit={ kind = 'procurement', producers = 3 }",
+    "learner={ kind = 'pfcb', share = 'exact' }",
+    "protocol.kind=relay",
+    "topology={ family = 'complete', agents = 6 }",
+]
+EVERY = "learner.communicate=every"
+FEW = "messages: event by event; not in a compiled loop: about"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["run.horizon=20_000", EVERY], "messages: in a compiled loop"),
+        (["run.horizon=2_000", EVERY], f"{FEW} 60,000"),  # 30 hops a slot
+        (["run.horizon=20_000"], f"{FEW} 240"),  # in slots 200, 256, ... 16,384
+        (["run.horizon=20_000", "learner.share=never"], f"{FEW} 0"),
+    ],
+)
+def test_shares_of_a_schedule_count_for_what_is_worth_a_loop(point, more, said):
+    with executed("chosen"):
+        lines = execution_plan(point(*MARKET, *more))
+    assert next(line for line in lines if line.startswith("messages")).startswith(said), lines

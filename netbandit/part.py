@@ -32,7 +32,9 @@ How to write a part (bandit, learner, protocol, topology family)::
 * *Tests.* `netbandit.testing` checks parts of one's own.
 """
 
+import linecache
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -99,6 +101,23 @@ def state(*, default: Any = _ABSENT, init: Literal[False] = False) -> Any:
     return _State(default)
 
 
+def _is_where_it_says(name: str, namespace: Mapping[str, Any]) -> bool:
+    """Return whether the file of its module has the class *name* at the line that Python 3.13 and later note of it.
+
+    It has not where the class was sent to another process, or made by `exec`. Pydantic, which reads there what is
+    written under each key, fails on any other text.
+    """
+    first = namespace.get("__firstlineno__")
+    module = sys.modules.get(namespace.get("__module__", ""))
+    if first is None or module is None:
+        return True
+    lines = linecache.getlines(getattr(module, "__file__", None) or "", vars(module))[first - 1 :]
+    begin = lines[0].lstrip() if lines else ""
+    if begin.startswith("@"):
+        begin = next((line.lstrip() for line in lines if line.lstrip().startswith("class ")), "")
+    return begin.startswith(f"class {name}")
+
+
 @dataclass_transform(kw_only_default=True, field_specifiers=(Field, PrivateAttr, state))
 class _PartMeta(ModelMetaclass):
     """Takes what is declared with `state` out of the fields before pydantic sees them."""
@@ -108,6 +127,8 @@ class _PartMeta(ModelMetaclass):
         for key in states:
             del namespace[key]
             namespace.get("__annotations__", {}).pop(key, None)
+        if not _is_where_it_says(name, namespace):
+            options["use_attribute_docstrings"] = False
         made: Any = super().__new__(mcs, name, bases, namespace, **options)
         made.__part_keys__ = frozenset(made.model_fields)
         for key, default in states.items():

@@ -1,6 +1,9 @@
 import inspect
+import linecache
 import pickle
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Literal
 
 import numpy as np
@@ -133,3 +136,20 @@ def test_help_has_no_annotations_and_fits_a_terminal():
         keys.split()
     )
     assert max(map(len, keys.splitlines())) <= 76
+
+
+@pytest.mark.parametrize("there", ["", "\n\n\n", "def f(:\n    return (\n", "class Other:\n    pass\n"])
+def test_a_class_whose_module_has_other_text_where_it_says_it_stands_is_made(tmp_path, monkeypatch, there):
+    """As on another machine, or made by `exec`: nothing is read there of its keys, and nothing fails."""
+    file = tmp_path / "elsewhere_of_a_test.py"
+    file.write_text(there)
+    module = ModuleType("elsewhere_of_a_test")
+    module.__file__ = str(file)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    text = 'class Mine(Part):\n    rate: float = 0.5\n    """A rate."""\n'
+    exec(compile(text, str(tmp_path / "gone.py"), "exec"), {"__name__": module.__name__, "Part": Part}, found := {})
+    assert found["Mine"](rate=0.25).table() == {"rate": 0.25}
+    file.write_text(text)
+    linecache.checkcache()
+    exec(compile(text, str(file), "exec"), {"__name__": module.__name__, "Part": Part}, found)
+    assert found["Mine"].model_fields["rate"].description == "A rate."

@@ -1,7 +1,12 @@
 """The paper for a journal of research software: what it cites, how long it is, what it shows."""
 
 import re
+import shlex
+import shutil
+import subprocess
 from pathlib import Path
+
+import pytest
 
 from netbandit.papers.record import shipped
 
@@ -44,3 +49,12 @@ def test_its_pictures_are_there():
     assert pictures
     for name in pictures:
         assert (PAPER / name).stat().st_size > 10_000
+
+
+@pytest.mark.skipif(shutil.which("pandoc") is None, reason="needs pandoc")
+def test_it_builds_with_the_command_that_contributors_are_told(tmp_path):
+    told = re.search(r"`(pandoc [^`]*)`", (PAPER.parent / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    command = shlex.split(told[1].replace("paper.html", str(tmp_path / "paper.html")))
+    subprocess.run(command, cwd=PAPER.parent, check=True)
+    built = (tmp_path / "paper.html").read_text(encoding="utf-8")
+    assert built.count('class="csl-entry"') == len(ENTRIES)

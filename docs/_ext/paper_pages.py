@@ -160,6 +160,8 @@ def _claim(claim: Claim, found: RecordedClaim | None) -> Iterator[str]:
     remarks = [] if found is None else [*found.remarks, *stated_remarks(claim, found.verdict)]
     for remark in remarks:
         yield f": {_sentence(_plain(remark))}."
+    if found is not None and found.verdict == FAILS and not claim.if_not:
+        yield ": Why it does not hold is not known."
     yield ""
 
 

@@ -77,8 +77,9 @@ class RecordedFigure(BaseModel):
         figure: The figure.
         content: A hash of its points, with their replications, and of what is measured.
         runs: How many runs it has.
-        timed_runs: How many of them were done in the call that recorded them.
-        core_seconds: The computing time of these, on one core.
+        timed_runs: How many of them the computing time is of: those done in the call that recorded them, or all.
+        core_seconds: The computing time of these, on one core; of all, where only some were done in that call, it is
+            what each has noted of its own.
         fingerprints: That of the first replication of each point, in their order; None where it failed.
         claims: The verdicts.
         machine: Processor, usable cores and system.
@@ -142,13 +143,17 @@ def recorded(paper: Paper, figure: Figure, runs: FigureRuns, judgements: Sequenc
     """
     from netbandit.simulation.result import versions
 
+    count, timed, seconds = sum(len(point.runs) for point in runs.points), runs.done, runs.seconds
+    noted = {(run.fingerprint, run.metrics["wall_s"]) for point in runs.points for run in point.finished}
+    if 0 < runs.done < len(noted):  # those done now need not take as long as the others
+        timed, seconds = count, sum(float(wall or 0.0) for _, wall in noted)
     return RecordedFigure(
         paper=paper.name,
         figure=figure.id,
         content=_content(paper, figure, [(point.parameters[SCENARIO], point.keys) for point in runs.points]),
-        runs=sum(len(point.runs) for point in runs.points),
-        timed_runs=runs.done,
-        core_seconds=round(runs.seconds, 3),
+        runs=count,
+        timed_runs=timed,
+        core_seconds=round(seconds, 3),
         fingerprints=tuple(None if point.runs[0] is None else point.runs[0].fingerprint for point in runs.points),
         claims=tuple(map(_claim, judgements)),
         machine=machine(),

@@ -1,6 +1,8 @@
 """The record of papers: what is in it, what is run again, and that the shipped one can be repeated."""
 
+import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -133,3 +135,16 @@ def test_each_recorded_claim_is_a_claim_of_its_figure():
     for (name, figure), one in shipped().items():
         claims = [claim.id for claim in read_paper(papers.papers_folder() / name).claims if claim.figure == figure]
         assert sorted(claim.id for claim in one.claims) == sorted(claims)
+
+
+def test_where_some_runs_were_there_the_time_is_what_all_have_noted(folder):
+    assert recorded(folder).exit_code == 0
+    (folder.parent / "record.jsonl").unlink()
+    study = folder.parent / "out" / "fig1"
+    noted = {run: json.loads((run / "result.json").read_text()) for run in sorted((study / "runs").iterdir())}
+    shutil.rmtree(next(iter(noted)))
+    assert recorded(folder).exit_code == 0
+    (figure,) = read(folder.parent / "record.jsonl").values()
+    new, *others = (json.loads((run / "result.json").read_text()) for run in noted)
+    assert figure.timed_runs == figure.runs == 8
+    assert figure.seconds == pytest.approx(sum(run["metrics"]["wall_s"] for run in (new, *others)), abs=1e-3)

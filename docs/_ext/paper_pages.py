@@ -94,7 +94,8 @@ def _title(paper: Paper) -> str:
 
 def _sentence(text: str) -> str:
     text = text.strip()
-    return f"{text[0].upper()}{text[1:]}"
+    first = text.split(maxsplit=1)[0]
+    return text if len(first) == 1 and first != "a" else f"{text[0].upper()}{text[1:]}"  # symbols stay as they are
 
 
 def _verdict_table(paper: Paper, record: Record) -> Iterator[str]:
@@ -122,9 +123,11 @@ def _cell(text: str) -> str:
 
 def _plain(text: str) -> str:
     """Return words without the marks that Markdown would read in them."""
-    for sign in "\\*_<>[]$`":
-        text = text.replace(sign, f"\\{sign}")
-    return " ".join(text.split())
+    parts = text.split("`")
+    for place in range(0, len(parts), 2):  # what stands between two of them is code
+        for sign in "\\*_<>[]$":
+            parts[place] = parts[place].replace(sign, f"\\{sign}")
+    return " ".join(("`" if len(parts) % 2 else "\\`").join(parts).split())
 
 
 def _section(paper: Paper, figure: Figure, found: RecordedFigure | None, pictures: Path) -> Iterator[str]:
@@ -167,11 +170,12 @@ def _claim(claim: Claim, found: RecordedClaim | None) -> Iterator[str]:
 
 def _certainty(found: RecordedClaim) -> str:
     """Return how sure the number is, in words."""
-    parts = [] if found.confidence is None else [f"{100 * found.confidence:.4g} % interval"]
+    known = found.confidence is not None and "no interval" not in found.number
+    parts = [f"{100 * (found.confidence or 0.0):.4g} % interval"] if known else []
     if found.replications is not None:
         parts.append(counted(found.replications, "replication"))
     if found.comparisons > 1:
-        parts.append(f"the closest call among {found.comparisons} comparisons")
+        parts.append(f"the one that decides of {found.comparisons} comparisons")
     if found.p is not None:
         p = level_text(found.p)
         together = f", {found.together} claims judged together" if found.together > 1 else ""

@@ -72,6 +72,7 @@ CHARTS = {
 
 _COLOURS = {"event": "#0072B2", "compiled": "#D55E00"}
 _FURTHER = ("#0072B2", "#E69F00", "#009E73", "#000000")
+_OTHERS = ("python", "simpy", "numpy", "numba")
 _WIDE = 20
 """From such a ratio of the largest figure to the least on, an axis is logarithmic."""
 
@@ -196,7 +197,11 @@ def page(runs: Sequence[Run]) -> str:
         lines += [*table(some), ""]
         made = sorted({run.versions["netbandit"] for run in some})
         where = "; ".join(dict.fromkeys(machine_text(run.machine) for run in some))
-        lines += [f"{counted(len(some), 'run')}, netbandit {', '.join(made)}, {where}, {some[-1].at[:10]}.\n"]
+        others = ", ".join(f"{name} {some[-1].versions[name]}" for name in _OTHERS if name in some[-1].versions)
+        with_others = f" with {others}" if others else ""
+        lines += [
+            f"{counted(len(some), 'run')}, netbandit {', '.join(made)}{with_others}, {where}, {some[-1].at[:10]}.\n"
+        ]
     return "\n".join(lines)
 
 

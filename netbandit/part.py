@@ -127,7 +127,7 @@ class _PartMeta(ModelMetaclass):
         for key in states:
             del namespace[key]
             namespace.get("__annotations__", {}).pop(key, None)
-        if not _is_where_it_says(name, namespace):
+        if describing.described and not _is_where_it_says(name, namespace):
             options["use_attribute_docstrings"] = False
         made: Any = super().__new__(mcs, name, bases, namespace, **options)
         made.__part_keys__ = frozenset(made.model_fields)

@@ -170,8 +170,9 @@ def _claim(claim: Claim, found: RecordedClaim | None) -> Iterator[str]:
 
 def _certainty(found: RecordedClaim) -> str:
     """Return how sure the number is, in words."""
-    known = found.confidence is not None and "no interval" not in found.number
-    parts = [f"{100 * (found.confidence or 0.0):.4g} % interval"] if known else []
+    parts = []
+    if found.confidence is not None and "no interval" not in found.number:
+        parts.append(f"{100 * found.confidence:.4g} % interval")
     if found.replications is not None:
         parts.append(counted(found.replications, "replication"))
     if found.comparisons > 1:

@@ -18,7 +18,6 @@ from netbandit.results.machine import machine_text
 from netbandit.results.numbers import shortest
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from sphinx.application import Sphinx
 
 RECORD = "record.jsonl"
@@ -86,7 +85,7 @@ def by_benchmark(runs: Sequence[Run]) -> dict[str, list[Run]]:
 def table(runs: Sequence[Run]) -> list[str]:
     """Return the table of one benchmark: the median over its runs, and the least and largest where they differ."""
     columns = list(runs[0].rows[0])
-    lines = ["| " + " | ".join(column.replace("_", " ") for column in columns) + " |"]
+    lines = ["| " + " | ".join(map(catalogue.head, columns)) + " |"]
     numeric = [not isinstance(runs[0].rows[0][column], str) for column in columns]
     lines.append("|" + "|".join("--:" if each else "---" for each in numeric) + "|")
     rows_of = zip(*(run.rows for run in runs), strict=True)
@@ -144,7 +143,11 @@ def chart(runs: Sequence[Run], drawn: Chart, place: Path) -> None:
     for axes, (axis, series) in zip(panels[0], found.items(), strict=True):
         for number, (name, figures) in enumerate(series.items()):
             colour = _COLOURS.get(name, _FURTHER[number % len(_FURTHER)])
-            (_lines if numeric else _dots)(axes, figures, rows, name, colour)
+            points = [(row if numeric else rows.index(row), value) for row in figures for value in figures[row]]
+            places, heights = zip(*(points if numeric else [(value, place) for place, value in points]), strict=True)
+            axes.plot(places, heights, "o", color=colour, alpha=0.6, markersize=6, label=None if numeric else name)
+            if numeric:
+                axes.plot(list(figures), [median(values) for values in figures.values()], color=colour, label=name)
         values = [value for figures in series.values() for some in figures.values() for value in some]
         wide = min(values) > 0 and max(values) / min(values) > _WIDE
         if numeric:
@@ -167,21 +170,6 @@ def chart(runs: Sequence[Run], drawn: Chart, place: Path) -> None:
     figure.get_layout_engine().set(w_pad=0.1, h_pad=0.08)
     figure.savefig(place)
     pyplot.close(figure)
-
-
-def _dots(
-    axes: "Axes", figures: Mapping[str | float, list[float]], rows: list[str | float], name: str, colour: str
-) -> None:
-    points = [(value, rows.index(row)) for row, values in figures.items() for value in values]
-    axes.plot(*zip(*points, strict=True), "o", color=colour, alpha=0.6, markersize=6, label=name)
-
-
-def _lines(
-    axes: "Axes", figures: Mapping[str | float, list[float]], rows: list[str | float], name: str, colour: str
-) -> None:
-    axes.plot(list(figures), [median(values) for values in figures.values()], color=colour, label=name)
-    points = [(row, value) for row, values in figures.items() for value in values]
-    axes.plot(*zip(*points, strict=True), "o", color=colour, alpha=0.6, markersize=6)
 
 
 def page(runs: Sequence[Run]) -> str:

@@ -35,6 +35,11 @@ def title(name: str) -> str:
     return (import_module(f"netbandit.bench.{name}").__doc__ or name).split("\n", 1)[0].rstrip(".")
 
 
+def head(column: str) -> str:
+    """Return a column as the head of a table says it, in words."""
+    return column.replace("_", " ")
+
+
 def text(row: Mapping[str, str | int | float], column: str) -> str:
     """Return a figure of a row as a table shows it."""
     value = row[column]

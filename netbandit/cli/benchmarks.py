@@ -82,12 +82,12 @@ def _print(title: str, rows: "Sequence[Row]") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from netbandit.bench.catalogue import text
+    from netbandit.bench.catalogue import head, text
 
     table = Table(title=title, title_justify="left", box=None)
     widths = []
     for column, value in rows[0].items():
-        words = column.replace("_", " ")
+        words = head(column)
         width = max(map(len, [*words.split(), *(text(row, column) for row in rows)]))
         justify: Literal["left", "right"] = "left" if isinstance(value, str) else "right"
         table.add_column(words, justify=justify, vertical="bottom", width=width)

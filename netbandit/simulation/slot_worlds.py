@@ -525,8 +525,8 @@ class MarketWorld(SlotWorld):
                 good[row, producer] = quantile(chance, units, bandit.qualities[producer])
         keeps = bandit.keeps_threshold(bought)
         self.violations[agents] += ~keeps
-        surely = (bought * bandit.revenues[agents]).cumsum(axis=1)[:, -1]  # one after the other, as compiled loops add
-        earned = np.where(keeps, surely, bandit.least_revenue[agents])
+        paid = (bought * bandit.revenues[agents]).cumsum(axis=1)[:, -1]  # one after the other, as compiled loops add
+        earned = np.where(keeps, paid, bandit.least_revenue[agents])
         return good, (self.best[agents] - earned) * self.counted[agents]
 
     def digest(self, digests: NDArray[np.uint64], agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:

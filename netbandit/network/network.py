@@ -189,8 +189,8 @@ class Network:
         self.serial = 0
         self.appointed: float = Infinity  # the time of the appointment
         self.appointment: Event | None = None
-        self.expect_outside: Callable[[int, Channel | None], None] = _nobody_expects
-        self._execute(plain.hops_of(self))
+        self._hops = plain.hops_of(self)
+        self.send: Send = MethodType(self._hops.send, self) if self.radio is None else self.radio.send
 
     def _live_on(self, energy: EnergyPlan, outages: Outages) -> None:
         """Give each agent a battery, on which depends when it is down."""
@@ -199,11 +199,6 @@ class Network:
         outages.depend_on(self.batteries.downtimes)
         self.fates_are_open = True
         self.clock.when_back = self.batteries.when_back
-
-    def _execute(self, hops: plain.Hops) -> None:
-        """Have these functions do what hops are."""
-        self._hops = hops
-        self.send: Send = MethodType(hops.send, self) if self.radio is None else self.radio.send
 
     @property
     def ledger(self) -> Ledger:
@@ -314,25 +309,6 @@ class Network:
         if self.clock.now < self.end and agents and not self.is_down(self.server):
             self.ledger.broadcasts += 1
             self._hops.broadcast(self, message, agents)
-
-    def expect_with(self, expect: Callable[[int, Channel | None], None]) -> None:
-        """Have *expect* told of each channel when something arrives on it, in place of the calendar here.
-
-        Who asks for it takes messages off their channels by :meth:`take`, in the order of times and ranks, and hands
-        them on. A message may be told of more than once. None in place of a channel: senders stop waiting for
-        acknowledgements then, and :meth:`stop_waiting` is to be called once all is handed on that has arrived then.
-        """
-        self.expect_outside = expect
-        self._execute(plain.hops_of(self, outside=True))
-
-    def take(self, channel: Channel, now: int, inbox: list[Arrival]) -> None:
-        """Move what arrives *now* (ns) from *channel* to *inbox*, and expect what follows; see :meth:`expect_with`."""
-        self._hops.take_off(self, channel, now, inbox)
-
-    def stop_waiting(self, now: int) -> None:
-        """Let senders that wait *now* (ns) in vain for an acknowledgement send again; see :meth:`expect_with`."""
-        for packet, channel in self.timers.pop(now, ()):
-            self._hops.repeat(self, channel, packet)
 
     @cached_property
     def _callbacks(self) -> list[Callable[[Event], None]]:
@@ -636,10 +612,6 @@ def _join(one: Channel, other: Channel) -> None:
     """Let each of two channels be the other direction of the other."""
     if isinstance(one, FaultyChannel) and isinstance(other, FaultyChannel):
         one.back, other.back = other, one
-
-
-def _nobody_expects(time: int, channel: Channel | None) -> None:
-    raise RuntimeError("the network keeps its own calendar")
 
 
 def _nobody(node: int, arrivals: list[Arrival]) -> None:

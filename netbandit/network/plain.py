@@ -620,37 +620,6 @@ def hand_over_one_by_one(network: "Network", due: list[Any], now: int) -> None:
             network.handler(receiver, inbox)
 
 
-@text
-def expect_outside(network: "Network", arrival: int, what: Any) -> None:
-    """Stand for `expect` where somebody else keeps the calendar."""
-    network.expect_outside(arrival, what)
-
-
-@text
-def expect_one_outside(network: "Network", arrival: int, what: Any) -> None:
-    """As `expect_outside`, where each message has an entry."""
-    network.due.setdefault(arrival, []).append(what)
-    network.expect_outside(arrival, what[2])
-
-
-@text
-def wake_outside(network: "Network", time: int, packet: Packet, channel: FaultyChannel) -> None:
-    """Stand for `wake_at` where somebody else keeps the calendar."""
-    network.timers.setdefault(time, []).append((packet, channel))
-    network.expect_outside(time, None)
-
-
-@text
-def take_one_off(network: "Network", channel: FaultyChannel, now: int, inbox: list[Arrival]) -> None:
-    """As `take_off`, where each message has an entry."""
-    waiting = network.due.pop(now)
-    waiting.sort(key=_RANK_AND_SERIAL)
-    network.due[now] = [what for what in waiting if what[2] is not channel]
-    for _, _, channel, kind, size, message, packet, waits in [what for what in waiting if what[2] is channel]:
-        if take(network, channel, kind, size, message, packet, waits, now):
-            inbox.append((now, channel.sender, message))
-
-
 class Hops:
     """Texts for one kind of network, each written out when it is first asked for.
 
@@ -659,22 +628,17 @@ class Hops:
         uplink: on uplinks,
         both: and on any of them.
         in_order: Whether channels bring all in the order of sending.
-        outside: Whether somebody else keeps the calendar.
     """
 
-    def __init__(
-        self, peer: _WhatHappens, uplink: _WhatHappens, both: _WhatHappens, *, in_order: bool, outside: bool
-    ) -> None:
+    def __init__(self, peer: _WhatHappens, uplink: _WhatHappens, both: _WhatHappens, *, in_order: bool) -> None:
         self.counts_deliveries = not in_order
         self._peer, self._uplink, self._both = dict(peer), dict(uplink), dict(both)
         self._names = {name: value for name, value in globals().items() if is_text(value)}
         self._names["deliver_at"] = deliver_in_order if in_order else deliver_one_by_one
         self._names["expect_arrival"] = expect_in_order if in_order else expect_one_by_one
         self._names["WITH_PACKETS"] = self._both["REPEATS"]
-        if outside:
-            self._names |= {"expect": expect_outside if in_order else expect_one_outside, "wake_at": wake_outside}
         if not in_order:
-            self._names |= {"hand_over_pass": hand_over_one_by_one, "take_off": take_one_off}
+            self._names["hand_over_pass"] = hand_over_one_by_one
 
     @cached_property
     def send(self) -> FunctionType:
@@ -701,16 +665,6 @@ class Hops:
         """Deliver what is due."""
         return written_out(hand_over, self._on_both)
 
-    @cached_property
-    def take_off(self) -> FunctionType:
-        """Take what arrives off a channel."""
-        return written_out(self._names["take_off"], self._on_both)
-
-    @cached_property
-    def repeat(self) -> FunctionType:
-        """Send a packet again."""
-        return written_out(repeat, self._on_both)
-
     @property
     def _one_class(self) -> dict[str, Any]:
         return self._names | {"repeats_on": surely, "is_acknowledgement": never}  # nobody sends these but hops
@@ -733,13 +687,8 @@ _written_for = cache(Hops)
 """The same for all networks in which the same can happen."""
 
 
-def hops_of(network: "Network", *, outside: bool = False) -> Hops:
-    """Return what the texts of hops come to in *network*.
-
-    Args:
-        network: The network.
-        outside: Whether somebody else keeps its calendar.
-    """
+def hops_of(network: "Network") -> Hops:
+    """Return what the texts of hops come to in *network*."""
     faults, outages = network.faults, network.outages
     both = (faults.peer, network.peer_class), (faults.uplink, network.uplink_class)
     common = {
@@ -763,7 +712,7 @@ def hops_of(network: "Network", *, outside: bool = False) -> Hops:
         "COUNTS_DELIVERIES": not in_order,
     }
     of_classes = flags(*both[:1]), flags(*both[1:]), union
-    return _written_for(*(tuple((found | common).items()) for found in of_classes), in_order=in_order, outside=outside)
+    return _written_for(*(tuple((found | common).items()) for found in of_classes), in_order=in_order)
 
 
 def _flags(*classes: tuple[ChannelFaults, LinkClass], faulty: bool) -> dict[str, bool]:

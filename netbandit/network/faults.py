@@ -38,14 +38,16 @@ class ChannelFaults:
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
-    """What can go wrong on the channels of one class of links, as hops look at it.
+class FaultModel:
+    """What can go wrong on the channels of one class of links, as the engine looks at it.
 
     Attributes:
+        loses: Whether messages are lost by chance,
         chance: The probability that a message is lost; that a bit is; or that a message is while its channel is good.
         chance_while_bad: The probability that a message is lost while its channel is bad.
         loses_bits: Whether *chance* is that of a bit.
         loses_in_bursts: Whether channels are good and bad for a time.
+        jitters: Whether latencies vary from message to message.
         overtaking: Whether jitter lets messages overtake each other.
         duplicate: The probability that a message arrives once more.
         attempts: How often a message is sent in all; 0: nothing is acknowledged.
@@ -55,10 +57,12 @@ class Law:
         factors: What the timeout of each repetition is multiplied by.
     """
 
+    loses: bool = False
     chance: float = 0.0
     chance_while_bad: float = 0.0
     loses_bits: bool = False
     loses_in_bursts: bool = False
+    jitters: bool = False
     overtaking: bool = False
     duplicate: float = 0.0
     attempts: int = 0
@@ -68,15 +72,17 @@ class Law:
     factors: Sequence[float] = ()
 
     @classmethod
-    def of(cls, faults: ChannelFaults) -> "Law":
+    def of(cls, faults: ChannelFaults) -> "FaultModel":
         """Return what *faults* come to."""
         loss, retry = faults.loss, faults.retry
         chance = 0.0 if loss is None else loss.good if isinstance(loss, BurstLoss) else loss.probability
         return cls(
+            loses=loss is not None,
             chance=float(chance),
             chance_while_bad=float(loss.bad) if isinstance(loss, BurstLoss) else 0.0,
             loses_bits=isinstance(loss, BitLoss),
             loses_in_bursts=isinstance(loss, BurstLoss),
+            jitters=faults.jitter is not None,
             overtaking=faults.overtaking,
             duplicate=float(faults.duplicate),
             attempts=0 if retry is None else retry.attempts,
@@ -85,6 +91,10 @@ class Law:
             least_patience=0 if retry is None else round(float(retry.timeout)),
             factors=() if retry is None else retry.factors,
         )
+
+
+NO_FAULTS = FaultModel()
+"""Nothing goes wrong."""
 
 
 @dataclass(frozen=True)

@@ -337,7 +337,7 @@ def _why_no_times(network: Network) -> str | None:
     """Return why a loop cannot keep the times of messages; None: there are messages, and it can."""
     if network.agents <= 1:
         return "there is one agent alone"
-    if network.fates_are_open:
+    if network.deferred_outcomes:
         return FATES_OPEN
     if network.trace is not None:
         return "a trace is written"

@@ -1,20 +1,17 @@
-"""What waits at its sender, where the fate of messages is open: it begins when its turn and its link have come."""
+"""Messages that wait at their sender where outcomes are deferred: each begins when its turn and its link have come."""
 
 from collections import deque
 from collections.abc import Iterator
-from typing import Any
 
-from netbandit.network.message import Kind, Message
+from netbandit.network.message import Message
+from netbandit.network.retry import Packet
 
 
-class Pending:
+class QueuedMessage:
     """A message that was put on a channel, and has not begun.
 
     Attributes:
-        kind: The kind in which it is counted.
-        size: Its bytes.
-        round: The round that it belongs to.
-        message: What its receiver is told.
+        message: The message.
         packet: What it is a transmission of, if there is a record of that.
         handed: When (ns) it was put on its channel,
         slot: and in which slot.
@@ -24,14 +21,9 @@ class Pending:
         first: Whether it was never tried.
     """
 
-    __slots__ = ("duration", "first", "handed", "kind", "message", "packet", "round", "size", "slot", "start", "tried")
+    __slots__ = ("duration", "first", "handed", "message", "packet", "slot", "start", "tried")
 
-    def __init__(
-        self, kind: Kind, size: int, round: int, message: Message, packet: Any, handed: int, slot: int, duration: int
-    ) -> None:
-        self.kind = kind
-        self.size = size
-        self.round = round
+    def __init__(self, message: Message, packet: Packet | None, handed: int, slot: int, duration: int) -> None:
         self.message = message
         self.packet = packet
         self.handed = handed
@@ -41,7 +33,7 @@ class Pending:
         self.first = True
 
 
-class Line:
+class TransmitQueue:
     """What waits for a channel, in the order in which it was put there.
 
     Attributes:
@@ -52,10 +44,10 @@ class Line:
     __slots__ = ("first", "others")
 
     def __init__(self) -> None:
-        self.first: Pending | None = None
-        self.others: deque[Pending] = deque()
+        self.first: QueuedMessage | None = None
+        self.others: deque[QueuedMessage] = deque()
 
-    def __iter__(self) -> Iterator[Pending]:
+    def __iter__(self) -> Iterator[QueuedMessage]:
         """Yield all that waits, in order."""
         if self.first is not None:
             yield self.first

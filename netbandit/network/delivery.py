@@ -12,7 +12,7 @@ from simpy import Event
 from simpy.core import Infinity
 
 from netbandit.network.acknowledgements import LATE, give_up, is_late, wait_in_vain
-from netbandit.network.calendar import enter
+from netbandit.network.calendar import NEVER, enter
 from netbandit.network.link import BY_RANK, Arrival, Channel
 from netbandit.network.message import Message
 from netbandit.network.metering import count, is_broadcast, is_uplink, pay_to_receive, write_trace
@@ -35,18 +35,21 @@ def deliver_due(network: "Network", event: Event) -> None:
     if event is not network.appointment:  # it was overtaken by an earlier one
         return
     environment, instants = network.environment, network.instants
+    deliver = deliver_deciding if network.decides_on_arrival or network.deferred_outcomes else deliver_pass
     queue = environment._queue
     network.appointed = -1  # while it delivers it needs no appointment
     while instants and not (queue and queue[0][0] < instants[0]):
         now = heappop(instants)
         environment._now = now
-        for channel, queued in network.starts.pop(now, ()):
-            start_next(network, channel, queued)
+        if network.starts:
+            for channel, queued in network.starts.pop(now, ()):
+                start_next(network, channel, queued)
         due = network.due.pop(now, None)
         if due is not None:
-            deliver_pass(network, due, now)
-        for packet, channel in network.timers.pop(now, ()):
-            repeat(network, channel, packet)
+            deliver(network, due, now)
+        if network.timers:
+            for packet, channel in network.timers.pop(now, ()):
+                repeat(network, channel, packet)
         if len(network.pending) > _FLUSH_AT:
             network.fingerprint.flush()
     network.appointed = Infinity
@@ -54,55 +57,69 @@ def deliver_due(network: "Network", event: Event) -> None:
         network.appoint(instants[0])
 
 
-def deliver_pass(network: "Network", due: list[Any], now: int) -> None:
+def deliver_pass(network: "Network", due: list[Channel], now: int) -> None:
     """Take what is due *now* (ns) off its channels, and hand each receiver all that arrives for it.
 
     Where an answer may be due at the same instant, all is taken off the channels before anybody acts.
     """
-    together = network.instantaneous or network.decides_on_arrival
+    if len(due) > 1:
+        due.sort(key=BY_RANK)
+    together, pending = network.instantaneous, network.pending
     inboxes: list[tuple[int, list[Arrival]]] = []
     inbox: list[Arrival] = []
     receiver = -1
-    if network.in_order:
-        due.sort(key=BY_RANK)
-    else:
-        due.sort(key=_RANK_AND_SERIAL)
-    for what in due:
-        channel = what if network.in_order else what[2]
+    for channel in due:
         if channel.receiver != receiver:
             if inbox and not together:
                 network.handler(receiver, inbox)
             receiver, inbox = channel.receiver, []
             if together:
                 inboxes.append((receiver, inbox))
-        if network.in_order:
-            pop_arrivals(network, channel, now, inbox)
-        else:
+        flight = channel.flight
+        following = now
+        while following == now:
+            arrival = flight.popleft()
+            message = arrival[2]
+            pending += (now, receiver, message.code, message.size)
+            inbox.append(arrival)
+            following = flight[0][0] if flight else NEVER
+        if following != NEVER:
+            enter(network, network.due, following, channel)
+    if not together:
+        network.handler(receiver, inbox)
+    for receiver, inbox in inboxes:
+        network.handler(receiver, inbox)
+
+
+def deliver_deciding(network: "Network", due: list[Any], now: int) -> None:
+    """As `deliver_pass`, where it is decided on arrival whether a message is news, or arrives at all."""
+    together = network.instantaneous or network.decides_on_arrival
+    due.sort(key=BY_RANK if network.in_order else _RANK_AND_SERIAL)
+    inboxes: list[tuple[int, list[Arrival]]] = []
+    inbox: list[Arrival] = []
+    receiver = -1
+    for what in due:
+        channel = what if network.in_order else what[2]
+        if channel.receiver != receiver:
+            if inbox and not together:
+                network.handler(receiver, inbox)
+            receiver, inbox = channel.receiver, []
+            inboxes.append((receiver, inbox))
+        if not network.in_order:
             decide(network, channel, what[3], now, inbox)
+            continue
+        flight: Any = channel.flight
+        following = now
+        while following == now:
+            decide(network, channel, flight.popleft(), now, inbox)
+            following = flight[0][0] if flight else NEVER
+        if following != NEVER:
+            enter(network, network.due, following, channel)
     if inbox and not together:
         network.handler(receiver, inbox)
     for receiver, inbox in inboxes:
-        if inbox:
+        if inbox and together:
             network.handler(receiver, inbox)
-
-
-def pop_arrivals(network: "Network", channel: Channel, now: int, inbox: list[Arrival]) -> None:
-    """Put into *inbox* what arrives on *channel* now (ns), and have what follows looked at in its turn."""
-    flight: Any = channel.flight
-    while True:
-        entry = flight.popleft()
-        if network.decides_on_arrival or network.deferred_outcomes:
-            decide(network, channel, entry, now, inbox)
-        else:
-            message = entry[2]
-            network.pending += (now, channel.receiver, message.code, message.size)
-            inbox.append(entry)
-        if not flight:
-            return
-        following = flight[0][0]
-        if following != now:
-            enter(network, network.due, following, channel)
-            return
 
 
 def decide(network: "Network", channel: Channel, entry: tuple[Any, ...], now: int, inbox: list[Arrival]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from netbandit.network.jitter import Jitter
-from netbandit.network.loss_laws import BitLoss, BurstLoss, Loss
+from netbandit.network.loss_laws import BitLoss, BurstLoss, ConstantLoss, Loss
 from netbandit.network.outages import OutagePlan
 from netbandit.network.radio_plan import RadioPlan
 from netbandit.network.retry import Retry
@@ -45,6 +45,7 @@ class FaultModel:
         loses: Whether messages are lost by chance,
         chance: The probability that a message is lost; that a bit is; or that a message is while its channel is good.
         chance_while_bad: The probability that a message is lost while its channel is bad.
+        loses_alike: Whether each message is lost with the same probability.
         loses_bits: Whether *chance* is that of a bit.
         loses_in_bursts: Whether channels are good and bad for a time.
         jitters: Whether latencies vary from message to message.
@@ -60,6 +61,7 @@ class FaultModel:
     loses: bool = False
     chance: float = 0.0
     chance_while_bad: float = 0.0
+    loses_alike: bool = False
     loses_bits: bool = False
     loses_in_bursts: bool = False
     jitters: bool = False
@@ -80,6 +82,7 @@ class FaultModel:
             loses=loss is not None,
             chance=float(chance),
             chance_while_bad=float(loss.bad) if isinstance(loss, BurstLoss) else 0.0,
+            loses_alike=isinstance(loss, ConstantLoss),
             loses_bits=isinstance(loss, BitLoss),
             loses_in_bursts=isinstance(loss, BurstLoss),
             jitters=faults.jitter is not None,

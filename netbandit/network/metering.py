@@ -29,27 +29,20 @@ def count(network: "Network", message: Message, copies: int) -> None:
     network.copies += copies
 
 
-def activate(network: "Network", channel: Channel, message: Message, start: int, slot: int, ahead: bool) -> None:
+def activate(network: "Network", channel: Channel, message: Message, start: int, slot: int) -> None:
     """Count an activation: a slot (of an uplink: a round) in which something is put on a link, whichever way it goes.
-
-    Where nothing waits, slots never decrease, so that only the latest one must be known.
 
     Args:
         network: The network.
         channel: The channel.
         message: What is put on it.
-        start: When (ns) its transmission starts.
-        slot: The present slot.
-        ahead: Whether *start* may lie in a later slot.
+        start: When (ns) its transmission starts, which may be in a later slot
+        slot: than the present one.
     """
-    link = channel.link
-    if link.second == network.server:
-        link.activate(message.round)
-    elif ahead:
-        link.activate_ahead(start // network.slot, slot)
-    elif link.latest != slot:
-        link.latest = slot
-        link.activations += 1
+    if channel.link.second == network.server:
+        channel.link.activate(message.round)
+    else:
+        channel.link.activate_ahead(start // network.slot, slot)
 
 
 def occupy(channel: Channel, wait: int, busy: int) -> None:

@@ -110,7 +110,7 @@ def cut_off(
     if duration:
         occupy(channel, start - handed, on_the_link)
     pay_to_send(network, channel, message.size, on_the_link)
-    activate(network, channel, message, start, slot, ahead=True)
+    activate(network, channel, message, start, slot)
     # It draws what every message draws, so that later ones are as they are.
     if faults.jitters:
         next(channel.jitters)

@@ -57,10 +57,15 @@ def send(network: "Network", message: Message, channels: Sequence[Channel], exce
         return
     slot = now // network.slot
     duration = network.link_class_of(channels[0]).transmission(message.size)
+    at_once = not (duration or network.outages is not None or network.deferred_outcomes)  # nothing holds it back
     sent = 0
     for channel in channels:
-        if channel.receiver != excepted and put(network, channel, message, None, now, slot, duration) != NOT_SENT:
-            sent += 1
+        if channel.receiver != excepted:
+            if at_once:
+                begin(network, channel, message, None, now, now, slot, 0)
+                sent += 1
+            elif put(network, channel, message, None, now, slot, duration) != NOT_SENT:
+                sent += 1
     if sent:
         count(network, message, sent)
 
@@ -124,10 +129,11 @@ def put(
         return NOT_SENT
     start = now
     if duration:
-        start = max(channel.free_at, now)
+        if channel.free_at > now:
+            start = channel.free_at
         if network.waits and start >= network.end:
             network.waiting.unsent += 1
-    if is_withheld(network, channel, now, start):
+    if (start >= network.end or network.outages is not None) and is_withheld(network, channel, now, start):
         return NOT_SENT
     if network.waits:
         start = start_in_contact(network, channel, message, now, start, slot, duration)
@@ -166,14 +172,22 @@ def begin(
     channel.bytes += size
     if network.batteries is not None:
         pay_to_send(network, channel, size, min(sent, network.end) - start)
-    activate(network, channel, message, start, slot, ahead=duration > 0 or network.waits)
+    link = channel.link
+    if duration or network.waits or link.second == network.server:
+        activate(network, channel, message, start, slot)
+    elif link.latest != slot:
+        link.latest = slot
+        link.activations += 1
     arrival: int = sent + channel.latency
     first = packet is None
     if faults.jitters:
         arrival += next(channel.jitters)
         if first and not faults.overtaking:
             arrival = max(arrival, channel.latest)
-    lost = faults.loses and next(channel.losses) < chance_of_loss(channel, size, start)
+    lost = False
+    if faults.loses:
+        chance = faults.chance if faults.loses_alike else chance_of_loss(channel, size, start)
+        lost = next(channel.losses) < chance
     if not lost and network.outages is not None:
         lost = is_cut(network, channel, start, arrival)
     copied = False
@@ -182,7 +196,7 @@ def begin(
         copy_arrival = sent + channel.latency
         if faults.jitters:
             copy_arrival += next(channel.copy_jitters)
-    if lost or not network.deferred_outcomes:
+    if network.trace is not None and (lost or not network.deferred_outcomes):
         write_trace(network, channel, message, handed, start, arrival, lost)
     waits = LATE
     if faults.attempts and message.kind is not ACK:
@@ -210,7 +224,11 @@ def begin(
     elif network.decides_on_arrival:
         expect(network, channel, (arrival, message, packet, waits))
     else:
-        expect(network, channel, (arrival, channel.sender, message))
+        flight: deque[Any] = channel.flight
+        if flight:
+            flight.append((arrival, channel.sender, message))
+        else:
+            expect(network, channel, (arrival, channel.sender, message))
     return arrival
 
 

@@ -12,6 +12,7 @@ from netbandit.bandits.bandit import ArmBandit, GeneratorOf
 from netbandit.bandits.reward_tables import RewardTable, RewardTableError
 from netbandit.part import Checks, Mistake, Note, Others, state
 from netbandit.reading import is_frame
+from netbandit.util.table_files import listed
 
 
 class Table(ArmBandit):
@@ -88,11 +89,15 @@ class Table(ArmBandit):
             text = f"is {others.horizon}, but the table has {len(found.rows)} rows: at most so many slots, or "
             yield Mistake("horizon", f"{text}bandit.repeat = true starts over", table="run")
         if found.agents is not None:
-            names = set(others.graph.names)
+            names = others.graph.names
+            known = set(names)
+            unknown = [agent for agent in found.agents if agent not in known]
             if len(found.agents) != others.agents:
                 yield Mistake(key, f"has rewards of {len(found.agents)} agents, but there are {others.agents}")
-            elif not all(map(str.isdecimal, found.agents)) and set(found.agents) != names:
-                yield Mistake(key, f"names agents, but not those of the network: {_few(set(found.agents) - names)}")
+            elif unknown:
+                text = f"names agents, but not those of the network: {listed(unknown)}; its agents are {listed(names)}"
+                yield Mistake(key, text)
+        yield from (Note(key, text) for text in found.notes)
 
     def files(self) -> dict[str, str]:
         """Return the file."""
@@ -105,7 +110,10 @@ class Table(ArmBandit):
             RewardTableError: It cannot be read, or has not what *rows* needs.
         """
         super().start(agents, generator)
-        found = self.table_of_rewards = self._read()
+        found = self._read()
+        if found.agents is not None and self.agent_names is not None:
+            found = found.of_agents(self.agent_names())
+        self.table_of_rewards = found
         self._use = self._rows(found)
         if self._use == "in-order":
             assert found.rows is not None
@@ -203,8 +211,3 @@ def _has_gaps(found: RewardTable) -> bool:
 def _of(row: NDArray[np.float64], agents: NDArray[np.int64], arms: NDArray[np.int64]) -> NDArray[np.float64]:
     paid: NDArray[np.float64] = row[arms] if row.ndim == 1 else row[agents, arms]
     return paid
-
-
-def _few(names: set[str]) -> str:
-    some = sorted(names)
-    return ", ".join(some[:5]) + (f" and {len(some) - 5} more" if len(some) > 5 else "")

@@ -57,11 +57,17 @@ def _lives_of_agents_that_forget(scenario: Scenario) -> bool:
     return nodes.get("memory") == "lost" and (private or _is_one_of(_kind(scenario, "learner")))
 
 
+def _tables_of_rewards(scenario: Scenario) -> bool:
+    """Return whether rewards are those of a table: names and slots were read as pandas guesses what they are."""
+    return _kind(scenario, "bandit") == "table"
+
+
 CHANGES: Sequence[Callable[[Scenario], bool]] = (
     _gossip_over_limited_bandwidth,
     _lives_of_agents_that_forget,
     _calls_that_only_repeat,
     _broadcasts_that_are_repeated,
+    _tables_of_rewards,
 )
 """Of each change which scenarios it concerns; nothing here is ever taken away."""
 

@@ -8,6 +8,7 @@ from netbandit.results import run_keys as keys_of_runs
 from netbandit.results.run_keys import run_key, run_keys
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
+from netbandit.testing.scenes import WORLDS
 
 BERNOULLI = 'bandit = { kind = "bernoulli", arms = 3 }\nlearner = { kind = "elimination" }\n'
 LINEAR = 'bandit = { kind = "linear", arms = 3, dimension = 2 }\n'
@@ -143,6 +144,7 @@ UPLINKS = "links.uplink = {{ {} }}\n".format
 RETRY = 'retry = { timeout = "9 ms" }'
 PRIVATE = 'bandit = {{ kind = "bernoulli", arms = 3 }}\nlearner = {{ kind = "elimination", epsilon = {} }}\n'.format
 FORGETS = 'faults.nodes = {{ up_for = "1 s", down_for = "1 s", memory = "{}" }}\n'.format
+REWARDS = f"bandit = {{ kind = \"table\", path = '{WORLDS['table']['path']}', rows = \"drawn\" }}\n"
 SOME = BERNOULLI.replace('n" }', 'n", participation = 0.5 }')
 
 
@@ -181,6 +183,8 @@ SOME = BERNOULLI.replace('n" }', 'n", participation = 0.5 }')
         (BERNOULLI + PROTOCOL("master-worker") + UPLINKS(RETRY), False),
         (BERNOULLI + PROTOCOL("sink") + UPLINKS("loss = 0.1"), False),
         (BERNOULLI + PROTOCOL("sink") + PEERS(RETRY), False),
+        # Names and slots of tables are read as they are.
+        (REWARDS + 'learner.kind = "ucb"\n' + PROTOCOL("local"), True),
     ],
 )
 def test_scenarios_that_alone_have_other_numbers_than_before_are_called_by_another_name(monkeypatch, text, has_changed):

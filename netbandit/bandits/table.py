@@ -21,7 +21,8 @@ class Table(ArmBandit):
     A wide table has one column per arm, with the arm's name in its header. Its rows are replayed in order, one row per
     slot, the same for all agents; drawn independently for each agent and slot; or taken as an empirical law of each
     arm, where arms may have different numbers of rewards. A long table has the columns ``arm`` and ``reward``, with
-    ``slot`` where rewards belong to the same row, and with ``agent`` where rewards differ between agents.
+    ``slot`` where rewards belong to the same row, and with ``agent`` where rewards differ between agents. Names are
+    compared as text; slots are in the order of their numbers or dates, or else of their rows.
 
     Where rows are replayed, regret is against the best arm in hindsight: the one with the largest sum, over all agents,
     of the rows that are played; else it is against the arm with the largest mean. Learners treat rewards as Bernoulli
@@ -34,7 +35,8 @@ class Table(ArmBandit):
     data: Any = None
     """From Python, in place of *path*: a pandas DataFrame."""
     arms: list[str] | None = Field(default=None, min_length=1)
-    """The columns that are arms, or the values of the column ``arm``, in this order; absent: all."""
+    """The columns that are arms, or the values of the column ``arm``, in this order; absent: all, where
+    none may be a time or an index."""
     rows: Literal["in-order", "drawn", "laws"] | None = None
     """How rows are used; absent: ``in-order``, or ``laws`` where a long table has no column ``slot``."""
     begin: Literal["first", "random"] = "first"

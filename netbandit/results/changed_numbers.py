@@ -11,7 +11,7 @@ from netbandit.registry import BUILT_IN
 from netbandit.units import parse_duration
 
 Scenario = Mapping[str, Any]
-"""A resolved scenario, as far as it is known: keys that came later may be missing."""
+"""A resolved scenario, as far as it is known, with the names of its files: keys that came later may be missing."""
 
 
 def numbers_of(scenario: Scenario, least: int) -> int:
@@ -62,12 +62,19 @@ def _tables_of_rewards(scenario: Scenario) -> bool:
     return _kind(scenario, "bandit") == "table"
 
 
+def _edge_lists(scenario: Scenario) -> bool:
+    """Return whether the graph is an edge list: what followed a # was cut off, and quotes were part of names."""
+    file = str(scenario.get("topology", {}).get("file", ""))
+    return _kind(scenario, "topology", "family") == "file" and not file.lower().endswith((".graphml", ".gml", ".json"))
+
+
 CHANGES: Sequence[Callable[[Scenario], bool]] = (
     _gossip_over_limited_bandwidth,
     _lives_of_agents_that_forget,
     _calls_that_only_repeat,
     _broadcasts_that_are_repeated,
     _tables_of_rewards,
+    _edge_lists,
 )
 """Of each change which scenarios it concerns; nothing here is ever taken away."""
 
@@ -79,8 +86,8 @@ def _links(scenario: Scenario, table: str) -> Mapping[str, Any]:
     return found
 
 
-def _kind(scenario: Scenario, table: str) -> str:
-    return str(scenario.get(table, {}).get("kind", ""))
+def _kind(scenario: Scenario, table: str, key: str = "kind") -> str:
+    return str(scenario.get(table, {}).get(key, ""))
 
 
 def _is_one_of(kind: str, *kinds: str) -> bool:

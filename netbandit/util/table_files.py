@@ -34,6 +34,7 @@ _LARGEST_RATIO = 1032
 _PIECE = 1 << 20
 _SHOWN = 40
 _NEVER_CLOSED = "a double quote is opened and never closed"
+_LONG_FIELD = f"has a field of more than {csv.field_size_limit():,} characters: is a quote not closed?"
 _WORD = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
 
 
@@ -190,11 +191,11 @@ class Records:
         first = next((line for line in lines if _is_content(line)), None)
         if first is None:
             return
-        self.separator = _separator(first, self._separators)
+        self.separator = separator_of(first, self._separators)
         begin = self.lines.number
         if self.separator == " ":
-            yield Record(begin, self._words(first))
-            yield from (Record(self.lines.number, self._words(line)) for line in lines if _is_content(line))
+            yield Record(begin, fields(self.lines, first, " "))
+            yield from (Record(self.lines.number, fields(self.lines, line, " ")) for line in lines if _is_content(line))
             return
         inside = False
 
@@ -217,15 +218,8 @@ class Records:
             for cells in rows:
                 inside = False
                 yield Record(begin, [cell.strip() for cell in cells])
-        except csv.Error as error:
-            long = f"has a field of more than {csv.field_size_limit():,} characters: is a quote not closed?"
-            raise TableFileError(self.lines.path, long if "limit" in str(error) else str(error), begin) from None
-
-    def _words(self, line: str) -> list[str]:
-        found = _WORD.findall(line)
-        if any(bare.startswith('"') for _, bare in found):
-            raise self.lines.error(_NEVER_CLOSED)
-        return [bare or quoted.replace('""', '"') for quoted, bare in found]
+        except csv.Error:  # the only one of lines without zero bytes
+            raise TableFileError(self.lines.path, _LONG_FIELD, begin) from None
 
 
 def _is_content(line: str) -> bool:
@@ -233,12 +227,36 @@ def _is_content(line: str) -> bool:
     return bool(text) and text[0] != "#"
 
 
-def _separator(line: str, separators: str) -> str:
+def separator_of(line: str, separators: str = ",;\t") -> str:
+    """Return which of *separators* a line has most of outside double quotes; none, or a blank if it has only these."""
     bare = re.sub(r'"[^"]*("|$)', "", line.strip(" \r\n"))
     best = max(separators.replace(" ", ""), key=bare.count)
     if best in bare:
         return best  # also where there are blanks: around separators, and in names, they separate nothing
     return " " if " " in separators and len(line.split()) > 1 else ""
+
+
+def fields(lines: TextLines, text: str, separator: str) -> list[str]:
+    """Return the fields of a row that is the latest of *lines*, or a part of it.
+
+    Raises:
+        TableFileError: A quote is not closed.
+    """
+    if separator == " ":
+        found = _WORD.findall(text)
+        if any(bare.startswith('"') for _, bare in found):
+            raise lines.error(_NEVER_CLOSED)
+        return [bare or quoted.replace('""', '"') for quoted, bare in found]
+
+    def fed() -> Iterator[str]:
+        yield text
+        raise lines.error(_NEVER_CLOSED)
+
+    try:
+        cells = next(csv.reader(fed(), delimiter=separator or ",", skipinitialspace=True))
+    except csv.Error:
+        raise lines.error(_LONG_FIELD) from None
+    return [cell.strip() for cell in cells]
 
 
 class Table:

@@ -19,7 +19,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netbandit.nesting import any_depth, read_json
 from netbandit.plural import counted
-from netbandit.util.table_files import TableFileError, TextLines, fields, listed, number, separator_of, shown
+from netbandit.util.table_files import (
+    TableFileError,
+    TextLines,
+    fields,
+    is_content,
+    listed,
+    number,
+    separator_of,
+    shown,
+)
 
 if TYPE_CHECKING:
     import networkx
@@ -201,9 +210,10 @@ def _bad_line(line: int, reason: str) -> NotAGraphError:
 
 def _rows(lines: TextLines) -> Iterator[_Row]:
     separator = None
-    for text in lines.contents():
-        if text[0] == "%":
+    for line in lines:
+        if not is_content(line, "#%"):
             continue
+        text = line.strip(" \r\n")  # a tab at an end is a field that is empty
         braces = _BRACES.search(text)
         bare = text if braces is None else text[: braces.start()]
         separator = separator_of(bare, ",;\t ") if separator is None else separator

@@ -188,14 +188,14 @@ class Records:
             TableFileError: The file cannot be read, or a quote is not closed.
         """
         lines = iter(self.lines)
-        first = next((line for line in lines if _is_content(line)), None)
+        first = next((line for line in lines if is_content(line)), None)
         if first is None:
             return
         self.separator = separator_of(first, self._separators)
         begin = self.lines.number
         if self.separator == " ":
             yield Record(begin, fields(self.lines, first, " "))
-            yield from (Record(self.lines.number, fields(self.lines, line, " ")) for line in lines if _is_content(line))
+            yield from (Record(self.lines.number, fields(self.lines, line, " ")) for line in lines if is_content(line))
             return
         inside = False
 
@@ -204,7 +204,7 @@ class Records:
             nonlocal inside, begin
             yield first
             for line in lines:
-                if not inside and not _is_content(line):
+                if not inside and not is_content(line):
                     continue
                 begin = begin if inside else self.lines.number
                 inside = True
@@ -222,14 +222,15 @@ class Records:
             raise TableFileError(self.lines.path, _LONG_FIELD, begin) from None
 
 
-def _is_content(line: str) -> bool:
-    text = line.lstrip()
-    return bool(text) and text[0] != "#"
+def is_content(line: str, comments: str = "#") -> bool:
+    """Return whether a line of a table is neither blank nor begins with one of *comments*, but for blanks."""
+    text = line.lstrip(" ")
+    return text[:1] not in comments and not text.isspace()
 
 
 def separator_of(line: str, separators: str = ",;\t") -> str:
     """Return which of *separators* a line has most of outside double quotes; none, or a blank if it has only these."""
-    bare = re.sub(r'"[^"]*("|$)', "", line.strip(" \r\n"))
+    bare = re.sub(r'"[^"]*("|$)', "", line.strip() if " " in separators else line.strip(" \r\n"))
     best = max(separators.replace(" ", ""), key=bare.count)
     if best in bare:
         return best  # also where there are blanks: around separators, and in names, they separate nothing

@@ -282,11 +282,25 @@ class _OfParquet:
         if self._file.metadata.num_rows * len(wanted) > MOST_CELLS:
             raise self.error(f"has more than {MOST_CELLS:,} fields, which is the most that is read")
         try:
-            table = self._file.read(columns=wanted)
-            columns = {name: table.column(name).to_pylist() for name in wanted}
+            table = self._file.read(columns=wanted).combine_chunks()
+            figures = {name: _of_arrow(table.column(name)) for name in wanted if name not in names}
+            coded = {name: table.column(name).combine_chunks().dictionary_encode() for name in names}
+            texts = {
+                name: (column.indices.fill_null(-1).to_numpy(), column.dictionary.to_pylist())
+                for name, column in coded.items()
+            }
         except Exception as error:  # pyarrow's own, for what is damaged
             raise self.error(f"cannot be read: {one_line(str(error))}") from None
-        return _of_values(self, columns, numbers, names, index)
+        return _of_values(self, figures, texts, index)
+
+
+def _of_arrow(column: Any) -> "NDArray[Any] | list[Any]":
+    """Return a column of pyarrow as numbers, where it has numbers, else as Python's objects."""
+    from pyarrow import types
+
+    numeric = any(is_one(column.type) for is_one in (types.is_integer, types.is_floating, types.is_boolean))
+    found: NDArray[Any] | list[Any] = column.cast("float64", safe=False).to_numpy() if numeric else column.to_pylist()
+    return found
 
 
 class _OfFrame:
@@ -305,36 +319,51 @@ class _OfFrame:
         return RewardTableError(reason if place is None else f"row {place}: {reason}")
 
     def load(self, numbers: Sequence[str], names: Sequence[str], index: str | None) -> _Content:
-        wanted = [*numbers, *names, *([] if index is None else [index])]
-        return _of_values(
-            self, {name: self.frame[name].astype(object).tolist() for name in wanted}, numbers, names, index
-        )
+        import pandas
+
+        figures = {name: self.frame[name].to_numpy() for name in (*numbers, *([] if index is None else [index]))}
+        coded = {name: pandas.factorize(self.frame[name]) for name in names}
+        return _of_values(self, figures, {name: (codes, list(found)) for name, (codes, found) in coded.items()}, index)
 
 
 def _of_values(
     source: _Source,
-    columns: Mapping[str, Sequence[Any]],
-    numbers: Sequence[str],
-    names: Sequence[str],
+    figures: "Mapping[str, NDArray[Any] | list[Any]]",
+    names: Mapping[str, tuple[NDArray[np.int64], list[Any]]],
     index: str | None,
 ) -> _Content:
-    """Return columns of Python's values; see `_Source.load`."""
-    found = {name: np.array([_value(source, name, *row) for row in enumerate(columns[name])]) for name in numbers}
-    if index is not None:
-        found[index] = np.array([_or_nan(str(value)) for value in columns[index]])
+    """Return columns of values.
+
+    Args:
+        source: The table.
+        figures: The columns of numbers.
+        names: Of each column of names which of the values each row has, -1 for none, and the values.
+        index: See `_Source.load`.
+    """
+    found = {}
+    for name, values in figures.items():
+        if isinstance(values, np.ndarray) and values.dtype.kind in "iufb" and not np.isinf(values).any():
+            found[name] = values.astype(np.float64)
+        elif name == index:
+            found[name] = np.array([_or_nan(str(value)) for value in values])
+        else:
+            found[name] = np.array([_value(source, name, *row) for row in enumerate(values)], dtype=np.float64)
     texts = {}
-    for name in names:
-        codes: dict[str, int] = {}
-        given: dict[str, Any] = {}
-        rows = []
-        for row, value in enumerate(columns[name]):
-            text = _text(value)
-            if not text:
-                raise source.error(f"the {name} is missing", row)
-            if isinstance(given.setdefault(text, value), str) != isinstance(value, str):
-                raise source.error(f"the {name} {shown(text)} is there as a text and as a number", row)
-            rows.append(codes.setdefault(text, len(codes)))
-        texts[name] = _Names(list(codes), np.array(rows, dtype=np.int64))
+    for name, (codes, values) in names.items():
+        labels = [_text(value) for value in values]
+        lacking = np.flatnonzero(
+            (codes < 0) | np.isin(codes, [place for place, label in enumerate(labels) if not label])
+        )
+        if len(lacking):
+            raise source.error(f"the {name} is missing", int(lacking[0]))
+        order: dict[str, int] = {}
+        first: dict[str, Any] = {}
+        for place, (label, value) in enumerate(zip(labels, values, strict=True)):
+            order.setdefault(label, len(order))
+            if isinstance(first.setdefault(label, value), str) != isinstance(value, str):
+                row = int((codes == place).argmax())
+                raise source.error(f"the {name} {shown(label)} is there as a text and as a number", row)
+        texts[name] = _Names(list(order), np.array([order[label] for label in labels], dtype=np.int64)[codes])
     return _Content(found, texts)
 
 

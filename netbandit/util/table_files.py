@@ -16,7 +16,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from math import isfinite
+from math import inf
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
@@ -307,15 +307,16 @@ class Table:
             TableFileError: The file cannot be read, or a row is longer or shorter than that of the names.
         """
         columns = len(self.names)
-        for line, cells in self._rows:
+        for record in self._rows:
+            line, cells = record
             if len(cells) != columns + self.left_out:
                 raise TableFileError(self.path, self._wrong_count(cells), line)
             if self.left_out:
                 for cell in cells[columns:]:
                     if cell:
                         raise TableFileError(self.path, f"{shown(cell)} stands in a column without a name", line)
-                cells = cells[:columns]
-            yield Record(line, cells)
+                record = Record(line, cells[:columns])
+            yield record
 
     def error(self, reason: str, line: int | None = None) -> TableFileError:
         """Return an error of a line, by default that of the names."""
@@ -345,8 +346,11 @@ def number(text: str) -> float | None:
 
 def finite(text: str) -> float | None:
     """Return the finite number that *text* is, None if it is none."""
-    found = number(text)
-    return found if found is not None and isfinite(found) else None
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if -inf < found < inf and "_" not in text and text.isascii() else None
 
 
 def shown(text: str) -> str:

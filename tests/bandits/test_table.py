@@ -6,6 +6,7 @@ import os
 import sys
 from itertools import pairwise
 
+import networkx
 import numpy as np
 import pandas
 import pytest
@@ -389,3 +390,24 @@ def test_whoever_pulls_in_blocks_is_refused():
     )
     with pytest.raises(ScenarioError, match="pulls arms in blocks"):
         made.run(out="never")
+
+
+def test_a_run_gives_agents_the_rewards_of_their_names(tmp_path, monkeypatch):
+    graph = networkx.path_graph(2)
+    networkx.set_node_attributes(graph, {0: "b", 1: "a"}, "label")
+    networkx.write_graphml(graph, tmp_path / "net.graphml")
+    (tmp_path / "rewards.csv").write_text("agent,arm,reward,time\na,x,1,5\nb,x,2,6\n")
+    started = []
+    start = nb.bandits.Table.start
+    monkeypatch.setattr(nb.bandits.Table, "start", lambda self, *given: (start(self, *given), started.append(self)))
+    made = nb.Scenario(
+        topology={"family": "file", "file": str(tmp_path / "net.graphml")},
+        bandit=nb.bandits.Table(path=str(tmp_path / "rewards.csv")),
+        learner=nb.learners.Ucb(),
+        protocol=nb.protocols.Local(),
+        run=nb.Run(horizon=4),
+    )
+    made.run(out=tmp_path / "out")
+    assert {tuple(one.means_at(0).ravel()) for one in started} == {(2, 1)}
+    (note,) = check(made.document()).notes
+    assert note.endswith("bandit.path: 1 column not used: time")

@@ -99,11 +99,13 @@ class Lines:
 
     Attributes:
         number: The number of the latest line.
+        head: The comments before the first of them.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.number = 0
+        self.head: list[str] = []
 
     def __iter__(self) -> Iterator[list[str]]:
         for line in self.texts():
@@ -115,6 +117,8 @@ class Lines:
         Raises:
             BadLineError: One is no text in UTF-8, or there are too many.
         """
+        self.number, any_yet = 0, False
+        self.head.clear()
         with self._path.open("rb") as file:
             while line := file.readline(_LONGEST_LINE):
                 self.number += 1
@@ -134,7 +138,11 @@ class Lines:
                 if "\0" in text:
                     raise BadLineError("has a zero byte: is no text")
                 text = text.strip()
-                if text and not text.startswith("#"):
+                if text.startswith("#"):
+                    if not any_yet:
+                        self.head.append(text)
+                elif text:
+                    any_yet = True
                     yield text
 
 

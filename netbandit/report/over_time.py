@@ -74,7 +74,7 @@ def _tracks(family: Mobile, streams: Streams, slot: int, until: int) -> list[NDA
         if points > MOST_NUMBERS:
             return None
         for own, (begin, over) in zip(parts, pairwise(bounds), strict=True):
-            own.append(np.column_stack([tracks.time[begin:over], tracks.place[begin:over]]))
+            own.append(np.column_stack([tracks.time[begin:over], tracks.place[begin:over, :2]]))
     found = []
     for own in parts:
         track = np.concatenate(own)

@@ -57,11 +57,18 @@ def _lives_of_agents_that_forget(scenario: Scenario) -> bool:
     return nodes.get("memory") == "lost" and (private or _is_one_of(_kind(scenario, "learner")))
 
 
+def _tracks_from_files(scenario: Scenario) -> bool:
+    """Return whether agents move as a file says: since when, from where, at which heights."""
+    topology = scenario.get("topology", {})
+    return topology.get("family") == "mobile" and topology.get("model") == "file"
+
+
 CHANGES: Sequence[Callable[[Scenario], bool]] = (
     _gossip_over_limited_bandwidth,
     _lives_of_agents_that_forget,
     _calls_that_only_repeat,
     _broadcasts_that_are_repeated,
+    _tracks_from_files,
 )
 """Of each change which scenarios it concerns; nothing here is ever taken away."""
 

@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from netbandit.duration_keys import DurationText, PositiveDuration
 from netbandit.network import contact_files, track_files
 from netbandit.network.contact_files import Meetings, listed
 from netbandit.network.families.family import MOST_AGENTS
 from netbandit.network.families.meeting import Meeting
+from netbandit.network.topology import TopologyError
 from netbandit.network.tracks import GaussMarkov, Tracks, Waypoint, joined
 from netbandit.part import Checks, Mistake, Note
 from netbandit.streams import Streams
@@ -40,13 +41,15 @@ Speed = Annotated[str, _read_by(parse_speed, SPEED), Allowed(SPEED)]
 _USED = {
     "waypoint": {"agents", "area", "speed", "pause"},
     "gauss-markov": {"agents", "area", "step", "memory", "sigma"},
-    "file": {"file", "format"},
+    "file": {"file", "format", "from_"},
 }
 """The keys that belong to each model."""
 
 
 class Mobile(Meeting):
     """Agents that move; links are the pairs that come near before the horizon, and are up while they are."""
+
+    model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
 
     agents: Annotated[int, Field(ge=1, le=MOST_AGENTS)] | None = None
     """Number of agents (M); absent: those of the file."""
@@ -72,7 +75,10 @@ class Mobile(Meeting):
     """With ``model = "file"``: the file, relative to the scenario that names it."""
     format: Literal["one", "ns-2", "bonnmotion"] = "one"
     """Of ``file``: what its lines say, times in seconds and places in metres: ``one``: `TIME NODE X Y` after a header;
-    ``ns-2``: `$ns_ at T "$node_(I) setdest X Y V"`; ``bonnmotion``: `T X Y T X Y ...`, a line a node."""
+    ``ns-2``: `$ns_ at T "$node_(I) setdest X Y V"`; ``bonnmotion``: `T X Y T X Y ...`, a line a node, or
+    `T X Y Z ...`."""
+    from_: Annotated[DurationText | None, Field(alias="from")] = None
+    """Of ``file``: the file's time that is the run's 0; absent: minTime of the header of ``one``, else 0."""
 
     def check(self) -> Checks:
         """Yield what cannot be between the keys, and which are not used."""
@@ -80,7 +86,7 @@ class Mobile(Meeting):
         used = _USED[self.model]
         every: set[str] = set().union(*_USED.values())
         for key in sorted((every - used) & self.model_fields_set - {"agents"}):
-            yield Note(key, f"is not used with model = {show(self.model)}")
+            yield Note(key.rstrip("_"), f"is not used with model = {show(self.model)}")
         if self.model == "file":
             if self.file is None:
                 yield Mistake("file", 'is missing: model = "file" needs one')
@@ -108,7 +114,12 @@ class Mobile(Meeting):
         width, height = map(parse_length, self.area)
         if self.model == "file":
             readers = {"one": track_files.one, "ns-2": track_files.ns2, "bonnmotion": track_files.bonnmotion}
-            yield joined(0, end, contact_files.read(Path(str(self.file)), readers[self.format]))
+            paths = contact_files.read(Path(str(self.file)), readers[self.format])
+            if self.agents not in (None, len(paths.points)):
+                text = f"is {self.agents}, but the file has {len(paths.points)}: must be left out, or that"
+                raise TopologyError([(("agents",), text)])
+            since = paths.begin if self.from_ is None else parse_duration(self.from_).nanoseconds(slot)
+            yield joined(0, end, [(time - since, place) for time, place in paths.points])
             return
         assert self.agents is not None
         if self.model == "waypoint":

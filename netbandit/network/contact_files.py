@@ -18,6 +18,7 @@ import numpy as np
 
 from netbandit.network.contacts import FOR_EVER, MOST_CONTACTS, ContactList, Integers, UpTimes
 from netbandit.network.topology import TopologyError
+from netbandit.settings import Problem
 from netbandit.wording import quoted
 
 MOST_LINES = 1 << 23
@@ -63,14 +64,14 @@ class Meetings(NamedTuple):
         edges: The links, shape (L, 2), the lower agent first, in lexicographic order.
         contacts: When they are up.
         latencies: The latency (s) of links of which something is known, by their ends.
-        notes: What is not used of what was read.
+        notes: What should be known of what was read, each at a key path relative to the topology's table.
     """
 
     names: list[str]
     edges: Integers
     contacts: ContactList
     latencies: Mapping[tuple[int, int], str] = MappingProxyType({})
-    notes: tuple[str, ...] = ()
+    notes: tuple[Problem, ...] = ()
 
 
 Reader = Callable[["Lines"], Trace]
@@ -197,31 +198,34 @@ _ONE_OTHERS = frozenset({"C", "S", "A", "DE", "DR", "R"})
 def one(lines: Lines) -> Trace:
     """Read ``TIME CONN A B up|down``, as the ONE simulator writes and reads connections.
 
-    What is up at the end of the file stays up. Events of messages are skipped.
+    A sixth word names the interface: two are linked while one of their interfaces is. What is up at the end of the
+    file stays up. Events of messages are skipped.
     """
     nodes = _Nodes()
     contacts: list[tuple[int, int, int, int]] = []
-    up: dict[tuple[int, int], tuple[int, int]] = {}
+    up: dict[tuple[tuple[int, int], str], tuple[int, int]] = {}
     latest = -FOR_EVER
     for words in lines:
         if len(words) > 1 and words[1] in _ONE_OTHERS:
             continue
-        if len(words) != 5 or words[1] != "CONN" or words[4] not in ("up", "down"):
+        state = words[4].lower() if len(words) in (5, 6) and words[1] == "CONN" else ""
+        if state not in ("up", "down"):
             raise BadLineError(f"must be TIME CONN A B up|down, not {quoted(' '.join(words))}")
         time = nanoseconds(words[0])
         if time < latest:
             raise BadLineError(f"runs back in time, to {words[0]} s")
         latest = time
         link = nodes.link(words[2], words[3])
-        if words[4] == "up":
-            if link in up:
-                raise BadLineError(f"{words[2]} and {words[3]} are connected already, since line {up[link][1]}")
-            up[link] = time, lines.number
-        elif link in up:
-            contacts.append((*link, up.pop(link)[0], time))
+        by = link, "".join(words[5:])
+        if state == "up":
+            if by in up:
+                raise BadLineError(f"{words[2]} and {words[3]} are connected already, since line {up[by][1]}")
+            up[by] = time, lines.number
+        elif by in up:
+            contacts.append((*link, up.pop(by)[0], time))
         else:
             raise BadLineError(f"{words[2]} and {words[3]} are not connected")
-    contacts += [(*link, since, FOR_EVER) for link, (since, _) in up.items()]
+    contacts += [(*link, since, FOR_EVER) for (link, _), (since, _) in up.items()]
     return nodes.trace(contacts)
 
 
@@ -378,7 +382,27 @@ def meetings(trace: Trace, since: int, until: int, agents: int | None = None) ->
     for (one, other), latency in trace.latencies.items():
         first, second = sorted((int(number[one]), int(number[other])))
         latencies[first, second] = latency
-    return Meetings(names, edges, contacts, latencies, trace.notes)
+    notes: list[Problem] = [(("file",), f"not used: {said}") for said in trace.notes]
+    if len(trace.begin) and not len(edges):
+        last = int(trace.end.max())
+        text = beyond("contacts", int(trace.begin.min()), None if last >= FOR_EVER else last, since, until)
+        notes.append((("from",), f"nobody meets in the run: {text}"))
+    return Meetings(names, edges, contacts, latencies, tuple(notes))
+
+
+def beyond(what: str, first: int, last: int | None, since: int, until: int) -> str:
+    """Return what is said where a run has nothing of what a file says.
+
+    Args:
+        what: What that is.
+        first: The file's time (ns) of the first of it,
+        last: and of the end of the last; None: there is none.
+        since: The file's time (ns) that is the run's 0.
+        until: When the run ends, by its own time (ns).
+    """
+    to = "on" if last is None else f"to {_seconds(last)} s"
+    run = f"it is {_seconds(since)} s to {_seconds(since + until)} s of the file"
+    return f'{run}, whose {what} are from {_seconds(first)} s {to}; from = "{_seconds(first)} s" would begin there'
 
 
 def listed(ends: Integers, begin: Integers, end: Integers) -> tuple[Integers, ContactList]:
@@ -447,5 +471,5 @@ def write(file: TextIO, up: UpTimes, edges: Integers, agents: int) -> None:
 
 
 def _seconds(time: int) -> str:
-    whole, part = divmod(time, _SECOND)
-    return f"{whole}.{part:09d}".rstrip("0").rstrip(".")
+    whole, part = divmod(abs(time), _SECOND)
+    return "-" * (time < 0) + f"{whole}.{part:09d}".rstrip("0").rstrip(".")

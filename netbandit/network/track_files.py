@@ -83,8 +83,8 @@ def bonnmotion(lines: Lines) -> Paths:
         except BadLineError as error:
             wrong.append((error, lines.number))
     if not found:
-        error, lines.number = wrong[0]
-        raise error
+        first, lines.number = wrong[0]
+        raise first
     if len(found) == 2:
         raise BadLineError("may be T X Y or T X Y Z: the file must say which, by #2D or #3D in its first line")
     return found[0]

@@ -60,7 +60,7 @@ def _lives_of_agents_that_forget(scenario: Scenario) -> bool:
 def _tracks_from_files(scenario: Scenario) -> bool:
     """Return whether agents move as a file says: since when, from where, at which heights."""
     topology = scenario.get("topology", {})
-    return topology.get("family") == "mobile" and topology.get("model") == "file"
+    return (topology.get("family"), topology.get("model")) == ("mobile", "file")
 
 
 CHANGES: Sequence[Callable[[Scenario], bool]] = (

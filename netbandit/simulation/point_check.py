@@ -397,7 +397,7 @@ class PointCheck:
         latency = scenario.links.peer.latency
         if latency != "edges" and any_given(graph):
             self.notes.append((("links", "peer", "latency"), NOT_TAKEN))
-        self.notes += [(("topology", "file"), f"not used: {said}") for said in graph.graph.graph.get("notes", ())]
+        self.notes += [(("topology", *path), text) for path, text in graph.graph.graph.get("notes", ())]
         if said := unused(graph.graph):
             self.notes.append((("topology", "graph" if known["kinds"]["topology"] == "graph" else "file"), said))
         if latency in FROM_GRAPH:

@@ -113,13 +113,7 @@ class Mobile(Meeting):
         """Yield where agents are until *end* (ns), part after part; see `Meeting.meetings`."""
         width, height = map(parse_length, self.area)
         if self.model == "file":
-            readers = {"one": track_files.one, "ns-2": track_files.ns2, "bonnmotion": track_files.bonnmotion}
-            paths = contact_files.read(Path(str(self.file)), readers[self.format])
-            if self.agents not in (None, len(paths.points)):
-                text = f"is {self.agents}, but the file has {len(paths.points)}: must be left out, or that"
-                raise TopologyError([(("agents",), text)])
-            since = paths.begin if self.from_ is None else parse_duration(self.from_).nanoseconds(slot)
-            yield joined(0, end, [(time - since, place) for time, place in paths.points])
+            yield self._read(slot, end)[0]
             return
         assert self.agents is not None
         if self.model == "waypoint":
@@ -130,6 +124,16 @@ class Mobile(Meeting):
             step = max(1, parse_duration(self.step).nanoseconds(slot))
             model = GaussMarkov((width, height), step, self.memory, parse_speed(self.sigma))
             yield from model.tracks(self.agents, streams, end)
+
+    def _read(self, slot: int, end: int) -> tuple[Tracks, int]:
+        """Return the tracks of the file, and which of its times (ns) is the run's 0."""
+        readers = {"one": track_files.one, "ns-2": track_files.ns2, "bonnmotion": track_files.bonnmotion}
+        paths = contact_files.read(Path(str(self.file)), readers[self.format])
+        if self.agents not in (None, len(paths.points)):
+            text = f"is {self.agents}, but the file has {len(paths.points)}: must be left out, or that"
+            raise TopologyError([(("agents",), text)])
+        since = paths.begin if self.from_ is None else parse_duration(self.from_).nanoseconds(slot)
+        return joined(0, end, [(time - since, place) for time, place in paths.points]), since
 
     def meetings(self, streams: Streams, slot: int, end: int) -> Meetings:
         """Return when agents are near one another; see `netbandit.network.approaches`."""

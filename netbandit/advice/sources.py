@@ -71,7 +71,9 @@ class Source:
         """What of a file nothing here takes, a sentence each."""
         topology = self.timed.topology
         own = any_given(topology) and self.point.scenario.links.peer.latency != "edges"
-        said = [": ".join([".".join(("topology", *path)), text]) for path, text in topology.graph.graph.get("notes", ())]
+        said = [
+            ": ".join([".".join(("topology", *path)), text]) for path, text in topology.graph.graph.get("notes", ())
+        ]
         return [*filter(None, [f"links.peer.latency: {NOT_TAKEN}" if own else "", unused(topology.graph), *said])]
 
     @property

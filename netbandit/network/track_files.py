@@ -1,19 +1,22 @@
 """Tracks of agents from files: as the ONE simulator, ns-2 and BonnMotion write them.
 
-Times in files are seconds and places metres; here times are whole nanoseconds. ``#`` begins a comment.
+Times in files are seconds and places metres; here times are whole nanoseconds. How text and comments are read,
+`netbandit.util.table_files` says.
 """
 
 import re
 from array import array
 from collections import defaultdict
+from itertools import takewhile
 from math import hypot, isfinite
 from typing import NamedTuple
 
 import numpy as np
 
-from netbandit.network.contact_files import BadLineError, Lines, nanoseconds
+from netbandit.network.contact_files import BadLineError, nanoseconds, texts
 from netbandit.network.contacts import Integers
 from netbandit.network.tracks import Floats
+from netbandit.util.table_files import TextLines
 from netbandit.wording import quoted
 
 _SECOND = 10**9
@@ -34,7 +37,7 @@ class Paths(NamedTuple):
     begin: int = 0
 
 
-def one(lines: Lines) -> Paths:
+def one(lines: TextLines) -> Paths:
     """Read ONE's ``TIME NODE X Y``, after its header ``minTime maxTime minX maxX minY maxY minZ maxZ``.
 
     As in ONE, a run begins at minTime, places are relative to minX and minY, and further words are not read.
@@ -42,18 +45,17 @@ def one(lines: Lines) -> Paths:
     track = _Track()
     header: tuple[int, float, float] | None = None
     latest = -_LATEST
-    for words in lines:
+    for text in texts(lines):
+        words = text.split()
         if header is None:
             if len(words) < 6:
-                raise BadLineError(
-                    f"must be minTime maxTime minX maxX minY maxY minZ maxZ, not {quoted(' '.join(words))}"
-                )
+                raise BadLineError(f"must be minTime maxTime minX maxX minY maxY minZ maxZ, not {quoted(text)}")
             for word in words[:6]:
                 _number(word)
             header = nanoseconds(words[0]), _number(words[2]), _number(words[4])
             continue
         if len(words) < 4:
-            raise BadLineError(f"must be TIME NODE X Y, not {quoted(' '.join(words))}")
+            raise BadLineError(f"must be TIME NODE X Y, not {quoted(text)}")
         time = nanoseconds(words[0])
         if time < latest:
             raise BadLineError(f"runs back in time, to {words[0]} s")
@@ -63,17 +65,18 @@ def one(lines: Lines) -> Paths:
 
 
 _MARKS = {"#2D": 2, "#3D": 3}
-"""What BonnMotion writes first in a file with heights, and its counterpart."""
+"""What BonnMotion writes before all nodes of a file with heights, and its counterpart."""
 
 
-def bonnmotion(lines: Lines) -> Paths:
+def bonnmotion(lines: TextLines) -> Paths:
     """Read BonnMotion's ``T X Y T X Y ...``, a line a node, or ``T X Y Z ...``.
 
-    Which it is, says the first line, ``#3D`` (as BonnMotion writes it) or ``#2D``; without one, the count of numbers
-    in all lines, and that no time is before the one that it follows.
+    Which it is, says a line before all nodes, ``#3D`` (as BonnMotion writes it) or ``#2D``; without one, the count of
+    numbers in all lines, and that no time is before the one that it follows.
     """
-    counts = {len(words) for words in lines}
-    marked = next((_MARKS[text] for text in lines.head if text in _MARKS), None)
+    head = takewhile(lambda text: not text or text.startswith("#"), map(str.strip, lines))
+    marked = next((_MARKS[text] for text in head if text in _MARKS), None)
+    counts = {len(text.split()) for text in texts(lines)}
     forms = [number for number in (2, 3) if marked in (None, number)]
     forms = [number for number in forms if not any(count % (number + 1) for count in counts)] or forms[:1]
     found, wrong = [], []
@@ -90,10 +93,11 @@ def bonnmotion(lines: Lines) -> Paths:
     return found[0]
 
 
-def _waypoints(lines: Lines, axes: int) -> Paths:
+def _waypoints(lines: TextLines, axes: int) -> Paths:
     track = _Track()
     step = axes + 1
-    for node, words in enumerate(lines):
+    for node, text in enumerate(texts(lines)):
+        words = text.split()
         if len(words) % step:
             form = " ".join("TXYZ"[:step])
             raise BadLineError(f"must be {form} {form} ..., not {len(words)} numbers")
@@ -122,7 +126,7 @@ class _Command(NamedTuple):
     speed: float | None
 
 
-def ns2(lines: Lines) -> Paths:
+def ns2(lines: TextLines) -> Paths:
     """Read ns-2's ``$ns_ at T "$node_(I) setdest X Y V"`` and ``set X_ X``, and where nodes begin: ``$node_(I) set``.
 
     A node goes straight at V m/s; a later command takes over wherever it then is. What is set at a time T is a jump,
@@ -130,7 +134,7 @@ def ns2(lines: Lines) -> Paths:
     """
     start: defaultdict[str, dict[str, float]] = defaultdict(dict)
     commands: defaultdict[str, list[_Command]] = defaultdict(list)
-    for written in lines.texts():
+    for written in texts(lines):
         text = " ".join(written.partition("#")[0].rstrip("; \t").split())
         if text.startswith("$god_") or '"$god_' in text or not text:
             continue
@@ -159,7 +163,7 @@ def ns2(lines: Lines) -> Paths:
     return Paths(track.points())
 
 
-def _drive(track: "_Track", node: str, start: dict[str, float], commands: list[_Command], lines: Lines) -> None:
+def _drive(track: "_Track", node: str, start: dict[str, float], commands: list[_Command], lines: TextLines) -> None:
     """Write down where a node is that obeys *commands*."""
     here = {"Z": 0.0, **start}
     leg: _Leg | None = None

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.memory import affordable, shown
 from netbandit.network.contacts import Integers
 from netbandit.streams import Streams
 
@@ -17,6 +18,10 @@ _LEGS = 64
 """How many legs are drawn at once."""
 _POINTS = 1 << 22
 """About how many points of tracks of many steps are kept at once."""
+_MOST_STEPS = 1 << 28
+_BYTES_A_POINT = 90
+"""What a point takes while tracks are drawn: measured."""
+_SURELY_FITS = 100_000_000
 
 
 class Tracks(NamedTuple):
@@ -77,11 +82,24 @@ class Waypoint(NamedTuple):
             0, end, [self._track(streams.generator("mobile", agent), end / _SECOND) for agent in range(agents)]
         )
 
+    def too_many(self, agents: int, end: int) -> str | None:
+        """Return what is wrong where tracks until *end* (ns) have more points than fit into memory; None: they fit."""
+        legs = agents * (_LEGS + end / _SECOND / (self.pause + self._leg()))
+        size = 2 * legs * _BYTES_A_POINT
+        if size <= _SURELY_FITS or size <= (most := affordable()):
+            return None
+        needed = f"{legs:.2g} legs in a run, which take some {shown(size)} of memory"
+        return f"too fast: agents would go about {needed}; {shown(most)} is available here"
+
+    def _leg(self) -> float:
+        """Return how long a leg takes in the mean (s)."""
+        slow, fast = self.speed
+        return mean_distance(*self.area) * (1 / slow if slow == fast else log(fast / slow) / (fast - slow))
+
     def _track(self, rng: np.random.Generator, end: float) -> tuple[Integers, Floats]:
         area = np.array(self.area)
         slow, fast = self.speed
-        a_metre = 1 / slow if slow == fast else log(fast / slow) / (fast - slow)
-        leg = mean_distance(*self.area) * a_metre
+        leg = self._leg()
         if rng.random() * (self.pause + leg) < self.pause:
             place = area * rng.random(2)
             times, places = [0.0, self.pause * rng.random()], [place, place]
@@ -130,6 +148,14 @@ class GaussMarkov(NamedTuple):
     step: int
     memory: float
     sigma: float
+
+    def too_many(self, agents: int, end: int) -> str | None:
+        """Return what is wrong where tracks until *end* (ns) have more steps than are possible; None: they do not."""
+        steps = ceil(end / self.step)
+        if steps <= _MOST_STEPS and steps * agents <= _MOST_STEPS << 4:
+            return None
+        text = f"at most {_MOST_STEPS:,} are possible, and {_MOST_STEPS << 4:,} of all together"
+        return f"too short: each of {agents} agents would go {steps:,} steps in a run; {text}"
 
     def tracks(self, agents: int, streams: Streams, end: int) -> Iterator[Tracks]:
         """Yield the tracks until *end* (ns), part after part: those of agent i from the stream ("mobile", i)."""

@@ -378,7 +378,8 @@ def beyond(what: str, first: int, last: int | None, since: int, until: int) -> s
     """
     to = "on" if last is None else f"to {_seconds(last)} s"
     run = f"it is {_seconds(since)} s to {_seconds(since + until)} s of the file"
-    return f'{run}, whose {what} are from {_seconds(first)} s {to}; from = "{_seconds(first)} s" would begin there'
+    instead = "" if first < 0 else f'; from = "{_seconds(first)} s" would begin there'
+    return f"{run}, whose {what} are from {_seconds(first)} s {to}{instead}"
 
 
 def listed(ends: Integers, begin: Integers, end: Integers) -> tuple[Integers, ContactList]:

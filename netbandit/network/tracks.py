@@ -19,7 +19,7 @@ _LEGS = 64
 _POINTS = 1 << 22
 """About how many points of tracks of many steps are kept at once."""
 _MOST_STEPS = 1 << 28
-_BYTES_A_POINT = 90
+_BYTES_A_POINT = 160
 """What a point takes while tracks are drawn: measured."""
 _SURELY_FITS = 100_000_000
 
@@ -89,7 +89,7 @@ class Waypoint(NamedTuple):
         if size <= _SURELY_FITS or size <= (most := affordable()):
             return None
         needed = f"{legs:.2g} legs in a run, which take some {shown(size)} of memory"
-        return f"too fast: agents would go about {needed}; {shown(most)} is available here"
+        return f"too many: agents would go about {needed}; {shown(most)} is available here"
 
     def _leg(self) -> float:
         """Return how long a leg takes in the mean (s)."""

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from netbandit.network.approaches import approaches
 from netbandit.network.contact_files import listed
-from netbandit.network.families import Mobile
+from netbandit.network.families import Mobile, mobile
+from netbandit.network.topology import TopologyError
 from netbandit.network.tracks import GaussMarkov, Waypoint, joined, mean_distance
 from netbandit.part import read_part
 from netbandit.streams import Streams
@@ -192,6 +193,45 @@ def test_keys_that_cannot_be(keys, path, words):
     ((found, text),) = problems
     assert found == ("topology", *path)
     assert words in text
+
+
+@pytest.mark.parametrize(
+    ("keys", "key", "words"),
+    [
+        ({"speed": ["0.5 m/s", "1e12 m/s"]}, "speed", "3.4e+12 legs in a run, which take some"),
+        ({"model": "gauss-markov", "step": "1 ns"}, "step", "1,000,000,000,000 steps in a run"),
+        ({"agents": 10**6, "model": "gauss-markov"}, "agents", "pairs would be in range at a time; at most 4,194,304"),
+        ({"agents": 20_000, "range": "2 km"}, "agents", "about 2e+08 pairs would be in range at a time"),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_anything_is_drawn(monkeypatch, keys, key, words):
+    for model in (Waypoint, GaussMarkov):
+        monkeypatch.setattr(model, "tracks", None)
+    with pytest.raises(TopologyError) as error:
+        Mobile(**{"agents": 50, "range": "100 m", **keys}).meetings(Streams(0, 0), S, 1_000 * S)
+    ((path, text),) = error.value.problems
+    assert path == (key,)
+    assert words in text
+
+
+def test_a_file_of_agents_who_are_all_in_range_is_refused(tmp_path):
+    (tmp_path / "crowd.txt").write_text("0 1 2\n" * 3_500)
+    crowd = Mobile(model="file", format="bonnmotion", file=str(tmp_path / "crowd.txt"), range="1 m")
+    with pytest.raises(TopologyError, match=r"file: too many: about 6.1e\+06 pairs would be in range at a time"):
+        crowd.meetings(Streams(0, 0), S, S)
+
+
+def test_more_contacts_than_are_possible_are_refused_as_they_are_found(monkeypatch):
+    monkeypatch.setattr(mobile, "_ROWS", 4)
+    walkers = Mobile(agents=9, range="100 m")
+    expected = walkers.meetings(Streams(0, 0), S, 3600 * S)
+    monkeypatch.setattr(mobile, "_ROWS", 1 << 20)
+    at_once = walkers.meetings(Streams(0, 0), S, 3600 * S)
+    assert (expected.edges == at_once.edges).all()
+    assert (expected.contacts.times == at_once.contacts.times).all()
+    monkeypatch.setattr(mobile, "MOST_CONTACTS", len(at_once.contacts.times) - 1)
+    with pytest.raises(TopologyError, match="range: too large: there are more contacts than"):
+        walkers.meetings(Streams(0, 0), S, 3600 * S)
 
 
 def test_the_contacts_of_fifty_walkers_for_an_hour_take_less_than_a_second():

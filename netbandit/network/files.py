@@ -42,8 +42,9 @@ _TIMES = ("ns", "us", "ms", "s", "min", "slots")
 """The units of a latency that may stand in its name: ``latency_ms``, ``delay_us``."""
 _BANDWIDTHS = {"bit": "bit/s", "kbit": "kbit/s", "mbit": "Mbit/s", "gbit": "Gbit/s"}
 """Those of a bandwidth, all a second: ``bandwidth_kbit``, ``bandwidth_mbits``."""
-_FIGURES = (_LATENCY, "delay", "bandwidth", "capacity", "throughput", "loss", "jitter")
-"""How attributes begin that say of a link what a scenario can say of it, too."""
+_SPEED = "linkspeedraw"
+_KNOWN_BY = ("id", "key", "label", "name", "source", "target")
+"""Attributes by which a link is known, and which say nothing of it."""
 _UNUSED = "unused figures of links"
 
 
@@ -167,7 +168,7 @@ def _graph(network: Network, component: str | None) -> "networkx.Graph[int]":
     for first, second, attributes in network.links:
         ends = sorted((number[first], number[second]))
         if ends[0] != ends[1]:
-            pair, speed = (ends[0], ends[1]), _number(attributes, "linkspeedraw")
+            pair, speed = (ends[0], ends[1]), _number(attributes, _SPEED)
             known = links.get(pair)
             links[pair] = speed if known is None or (speed is not None and speed > known) else known
             latency = _latency(attributes)
@@ -224,8 +225,8 @@ def _is_latency(attribute: str) -> bool:
 
 
 def _is_unused(attribute: str) -> bool:
-    """Tell whether an attribute of a link says what a scenario could take, but does not by this name."""
-    return not _is_latency(attribute) and attribute.lower().startswith(_FIGURES)
+    """Tell whether an attribute says something of a link that is not taken."""
+    return not _is_latency(attribute) and attribute.lower() not in (_SPEED, *_KNOWN_BY)
 
 
 def _instead(attribute: str, values: Sequence[Any]) -> str:

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 Attributes = dict[str, Any]
 
+_GRAPH = re.compile(r'"[^"]*"|^\s*#.*$|(\bgraph\s*\[)', re.MULTILINE)
+"""In GML, texts, comments, and where the graph begins."""
+
 
 class NotAGraphError(Exception):
     """The content is not a graph in the format it should have; says why in a few words."""
@@ -70,9 +73,10 @@ def gml(content: bytes) -> Network:
     import networkx
 
     text = _text(content)
-    if not re.search(r"\bmultigraph\b", text):
-        # Files with parallel links seldom say so, and networkx would refuse them.
-        text = re.sub(r"\bgraph\s*\[", "graph [\n multigraph 1\n", text, count=1)
+    opens = next((found.end() for found in _GRAPH.finditer(text) if found[1]), None)
+    if opens is not None:
+        # Files with parallel links seldom say so, and networkx would refuse them; who says so says it twice.
+        text = f"{text[:opens]}\n multigraph 1\n{text[opens:]}"
 
     def read() -> "networkx.Graph[Any]":
         return networkx.parse_gml(text, label="id")

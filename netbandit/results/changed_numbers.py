@@ -68,6 +68,12 @@ def _edge_lists(scenario: Scenario) -> bool:
     return _kind(scenario, "topology", "family") == "file" and not file.lower().endswith((".graphml", ".gml", ".json"))
 
 
+def _tracks_from_files(scenario: Scenario) -> bool:
+    """Return whether agents move as a file says: since when, from where, at which heights."""
+    topology = scenario.get("topology", {})
+    return (topology.get("family"), topology.get("model")) == ("mobile", "file")
+
+
 CHANGES: Sequence[Callable[[Scenario], bool]] = (
     _gossip_over_limited_bandwidth,
     _lives_of_agents_that_forget,
@@ -75,6 +81,7 @@ CHANGES: Sequence[Callable[[Scenario], bool]] = (
     _broadcasts_that_are_repeated,
     _tables_of_rewards,
     _edge_lists,
+    _tracks_from_files,
 )
 """Of each change which scenarios it concerns; nothing here is ever taken away."""
 

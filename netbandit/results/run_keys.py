@@ -75,6 +75,7 @@ ADDED: Mapping[str, Any] = {
     "topology:random.disconnected": False,
     "topology:hybrid.disconnected": False,
     "topology:file.columns": None,
+    "topology:mobile.from": None,
     "protocol:local.stop": 0.0,
     "protocol:local.route": "tree",
     "protocol:local.absorb": False,

@@ -397,7 +397,8 @@ class PointCheck:
         latency = scenario.links.peer.latency
         if latency != "edges" and any_given(graph):
             self.notes.append((("links", "peer", "latency"), NOT_TAKEN))
-        self.notes += [(("topology", "file"), f"not used: {said}") for said in graph.graph.graph.get("notes", ())]
+        remarks = [(("topology", *path), text) for path, text in graph.graph.graph.get("notes", ())]
+        self.notes += remarks
         if said := unused(graph.graph):
             self.notes.append((("topology", "graph" if known["kinds"]["topology"] == "graph" else "file"), said))
         if latency in FROM_GRAPH:
@@ -410,6 +411,8 @@ class PointCheck:
                 self.problems += [(path, f"{show(latency)} cannot be: {text}; {hint}") for _, text in error.problems]
         if not self.problems:
             self._check_among({**known, "watch": self._watch})
+        if self.problems:  # a graph in pieces may have its reason there
+            self.problems += [remark for remark in remarks if remark[0][1] in ("from", "range")]
 
 
 _MANY_LINKS = 500_000

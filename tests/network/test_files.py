@@ -96,6 +96,24 @@ class TestFormats:
         text = 'graph [ node [ id 0 label "Malmö" ] ]'
         assert load(write(tmp_path, "net.gml", text)).names == ["Malmö"]
 
+    @pytest.mark.parametrize(
+        ("head", "label"),
+        [
+            ("", "A"),
+            ("", "a multigraph"),
+            ("multigraph 0", "B [ graph [ C"),
+            ("multigraph 1 directed 1", "D"),
+            ("# a multigraph\n", "E"),
+        ],
+    )
+    def test_gml_with_parallel_links_whatever_words_are_in_it(self, tmp_path, head, label):
+        edge = "edge [ source 2 target 1 ]"
+        nodes = f'node [ id 2 label "F" ] node [ id 1 label "{label}" ]'
+        text = f'Creator "graph [ of {label}"\n# graph [\ngraph [ {head} {nodes} {edge} {edge} ]'
+        topology = load(write(tmp_path, "net.gml", text))
+        assert topology.edges.tolist() == [[0, 1]]
+        assert topology.names == [label, "F"]
+
     @pytest.mark.parametrize("key", ["links", "edges"])
     def test_node_link_json(self, tmp_path, key):
         data = {
@@ -532,7 +550,13 @@ class TestFiguresThatAreNotTaken:
             ),
             ("n.csv", "from;to;weight\na;b;3\n", "weight"),
             ("n.edgelist", "a b 3.5\nb c 4\n", "the third column"),
-            ("n.edgelist", 'a b {"latency_ms": 3}\nb c {"Bandwidth": 2, "colour": 1}\n', "Bandwidth"),
+            ("n.edgelist", 'a b {"latency_ms": 3}\nb c {"Bandwidth": 2, "colour": 1}\n', "Bandwidth, colour"),
+            ("n.edgelist", 'a b {"packet_loss": 0.1, "bw": 3}\n', "bw, packet_loss"),
+            (
+                "n.json",
+                '{"nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 2, "rtt": 4, "key": 0}]}',
+                "rtt",
+            ),
             (
                 "n.gml",
                 "graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 delay 4 label 7 ] ]",
@@ -552,7 +576,7 @@ class TestFiguresThatAreNotTaken:
             "source,target\na,b\n",
             "a b\n",
             'a b {"latency": "3 ms"}\n',
-            'a b {"colour": "red"}\n',
+            'a b {"label": "red", "LinkSpeedRaw": 3.0}\n',
         ],
     )
     def test_there_are_none(self, tmp_path, text):

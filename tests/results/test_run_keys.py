@@ -6,6 +6,7 @@ from helpers.fake_study import resolved
 
 from netbandit.point import Point
 from netbandit.results import run_keys as keys_of_runs
+from netbandit.results.changed_numbers import numbers_of
 from netbandit.results.run_keys import run_key, run_keys
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
@@ -203,6 +204,18 @@ def test_graphs_of_edge_lists_alone_are_read_in_another_way(tmp_path, monkeypatc
     now = run_key(point_of(text), 0)
     monkeypatch.setattr(keys_of_runs, "numbers_of", lambda scenario, least: least)
     assert (run_key(point_of(text), 0) != now) == has_changed
+
+
+@pytest.mark.parametrize(
+    ("topology", "has_changed"),
+    [
+        ({"family": "mobile", "model": "file", "format": "one"}, True),
+        ({"family": "mobile", "model": "waypoint", "format": "one"}, False),
+        ({"family": "contacts", "format": "one"}, False),
+    ],
+)
+def test_runs_over_files_that_are_read_otherwise_are_called_by_another_name(topology, has_changed):
+    assert (numbers_of({"topology": topology}, 1) > 1) == has_changed
 
 
 def test_a_class_of_the_users_own_counts_by_what_is_known_of_it():

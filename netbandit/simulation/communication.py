@@ -498,9 +498,12 @@ class Synchronisations(Communication):
         return not self.isolated
 
     def waiting(self) -> list[int]:
-        """See `Communication.waiting`; an agent that has called and not yet released has waited no slot so far."""
+        """See `Communication.waiting`; an agent that has called and not yet released has waited no slot so far.
+
+        An agent that tells nothing takes part in no round, and waits for the end of none.
+        """
         slot, horizon = self.clock.slot, self.clock.horizon
-        sets, agents = np.nonzero(self.quiet)
+        sets, agents = np.nonzero(self.quiet & ~self.lies.mute)
         since: dict[int, int] = {}
         for own, agent in zip(sets.tolist(), agents.tolist(), strict=True):
             released = self._released_at.get((agent, own), self.clock.end)

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 SHOWN_AFTER = 2.0
 """Seconds a sweep may take without saying how far it is."""
 
+LONG = 60.0
+"""Seconds that a sweep must have before it for that to be said in a line that stays, once."""
+
+SURE_AFTER = 10.0
+"""Seconds after which what has been done says how long the rest will take: what is compiled first is little of them."""
+
 LINE_EVERY = 30.0
 """Seconds between two lines where there is no terminal, at least."""
 
@@ -52,6 +58,7 @@ class ProgressReport:
         self._bar: Progress | None = None
         self._lock = threading.Lock()
         self._lines = 0
+        self._warned = bool(reading)
         self._over = False
 
     def __enter__(self) -> Self:
@@ -80,6 +87,12 @@ class ProgressReport:
             self._points_done, self._points = points_done, points
             if self._bar is not None:
                 self._update(self._bar)
+            if not self._warned and done and time.monotonic() - self._began >= SURE_AFTER and self._left() >= LONG:
+                self._warned = True
+                text = (
+                    f"a long study: about {rough_time(self._left())} left for {total - done} of {counted(total, 'run')}"
+                )
+                self._print(f"{text}; stopped, it goes on later where it was (--estimate says ahead what takes long)")
 
     def _later(self, seconds: float, what: Callable[[], None]) -> None:
         self._timer = threading.Timer(seconds, what)
@@ -102,7 +115,10 @@ class ProgressReport:
         if self._points > 1:
             far.append(f"{self._points_done} of {self._points} points")
         parts = [f"{', '.join(far)} after {rough_time(time.monotonic() - self._began)}", self._rate(), self._estimate()]
-        self._console.print(", ".join(filter(None, parts)), soft_wrap=True, highlight=False, markup=False)
+        self._print(", ".join(filter(None, parts)))
+
+    def _print(self, line: str) -> None:
+        self._console.print(line, soft_wrap=True, highlight=False, markup=False)
 
     def _show(self) -> None:
         """Start the bar, even if no run has ended yet."""
@@ -157,8 +173,10 @@ class ProgressReport:
         """Return how long the rest will take if it goes on like this, or nothing if that cannot be said yet."""
         if not self._done or self._done == self._total:
             return ""
-        seconds = (time.monotonic() - self._began) / self._done * (self._total - self._done)
-        return f"about {rough_time(seconds)} left"
+        return f"about {rough_time(self._left())} left"
+
+    def _left(self) -> float:
+        return (time.monotonic() - self._began) / self._done * (self._total - self._done)
 
 
 @contextmanager

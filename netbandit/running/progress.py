@@ -21,7 +21,7 @@ LONG = 60.0
 """Seconds that a sweep must have before it for that to be said in a line that stays, once."""
 
 SURE_AFTER = 10.0
-"""Seconds after which what has been done says how long the rest will take: what is compiled first is little of them."""
+"""Seconds from the first run that has ended until those that have ended since say how long the rest will take."""
 
 LINE_EVERY = 30.0
 """Seconds between two lines where there is no terminal, at least."""
@@ -59,6 +59,7 @@ class ProgressReport:
         self._lock = threading.Lock()
         self._lines = 0
         self._warned = bool(reading)
+        self._first: tuple[float, int] | None = None  # when a run had first ended, and how many had
         self._over = False
 
     def __enter__(self) -> Self:
@@ -87,12 +88,9 @@ class ProgressReport:
             self._points_done, self._points = points_done, points
             if self._bar is not None:
                 self._update(self._bar)
-            if not self._warned and done and time.monotonic() - self._began >= SURE_AFTER and self._left() >= LONG:
+            if not self._warned and self._is_long():
                 self._warned = True
-                text = (
-                    f"a long study: about {rough_time(self._left())} left for {total - done} of {counted(total, 'run')}"
-                )
-                self._print(f"{text}; stopped, it goes on later where it was (--estimate says ahead what takes long)")
+                self._say("; a long study, which goes on from where it was if it is stopped (--estimate: said ahead)")
 
     def _later(self, seconds: float, what: Callable[[], None]) -> None:
         self._timer = threading.Timer(seconds, what)
@@ -105,20 +103,17 @@ class ProgressReport:
             if self._over:
                 return
             if self._done < self._total:
+                self._lines += 1
                 self._say()
             self._later(max(LINE_EVERY, LINE_SHARE * (time.monotonic() - self._began)), self._say_again)
 
-    def _say(self) -> None:
-        self._lines += 1
+    def _say(self, more: str = "") -> None:
         share = self._done / self._total
         far = [f"{self._reading}: {share:.0%}" if self._reading else f"{self._done} of {counted(self._total, 'run')}"]
         if self._points > 1:
             far.append(f"{self._points_done} of {self._points} points")
         parts = [f"{', '.join(far)} after {rough_time(time.monotonic() - self._began)}", self._rate(), self._estimate()]
-        self._print(", ".join(filter(None, parts)))
-
-    def _print(self, line: str) -> None:
-        self._console.print(line, soft_wrap=True, highlight=False, markup=False)
+        self._console.print(", ".join(filter(None, parts)) + more, soft_wrap=True, highlight=False, markup=False)
 
     def _show(self) -> None:
         """Start the bar, even if no run has ended yet."""
@@ -173,10 +168,18 @@ class ProgressReport:
         """Return how long the rest will take if it goes on like this, or nothing if that cannot be said yet."""
         if not self._done or self._done == self._total:
             return ""
-        return f"about {rough_time(self._left())} left"
+        seconds = (time.monotonic() - self._began) / self._done * (self._total - self._done)
+        return f"about {rough_time(seconds)} left"
 
-    def _left(self) -> float:
-        return (time.monotonic() - self._began) / self._done * (self._total - self._done)
+    def _is_long(self) -> bool:
+        """Return whether much is left, by what has ended since the first run has: until then processes start."""
+        now = time.monotonic()
+        if self._first is None:
+            self._first = (now, self._done) if self._done else None
+            return False
+        since, before = self._first
+        ended = self._done - before
+        return ended > 0 and now - since >= SURE_AFTER and (now - since) / ended * (self._total - self._done) >= LONG
 
 
 @contextmanager

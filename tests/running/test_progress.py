@@ -75,13 +75,14 @@ def test_a_study_that_is_found_to_be_long_is_said_to_be_so_once(monkeypatch, ter
     told, stream = report(monkeypatch, terminal=terminal, long=60.0)
     now = told._began
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
-    for seconds, done in ((5, 0), (9, 1), (20, 20), (30, 21)):  # in the first run something has been compiled
+    # Processes have started for long; then a run ends in a second; then they are more than were thought.
+    for seconds, done, total in ((0, 0, 40), (30, 1, 40), (39, 3, 40), (50, 21, 40), (60, 31, 400)):
+        assert stream.getvalue() == ""  # of what was told before
         now = told._began + seconds
-        assert stream.getvalue() == ""  # what was told before
-        told(done, 40 if done < 21 else 400)
-    (line,) = stream.getvalue().splitlines()
-    assert line.startswith("a long study: about 9 min left for 379 of 400 runs")
-    told(22, 400)
+        told(done, total)
+    line = "31 of 400 runs after 60 s, 31 a minute, about 12 min left; a long study, which goes on from where it was"
+    assert stream.getvalue().startswith(line)
+    told(32, 400)
     assert len(stream.getvalue().splitlines()) == 1
 
 

@@ -8,6 +8,7 @@ from netbandit.network.airtime import MOST_BYTES
 from netbandit.network.link import LinkClass
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, NUMBER_BYTES
 from netbandit.network.topology import Topology
+from netbandit.own_code import is_ours
 from netbandit.plural import counted
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.relay import Relay
@@ -59,8 +60,9 @@ def _message_bytes(point: RunnablePoint) -> tuple[int, bool]:
         item = NUMBER_BYTES * arms
         if point.protocol.differs:  # then each says which arms, and how often it has pulled them
             item += LABEL_BYTES * arms + NUMBER_BYTES
-    elif isinstance(learner, CountingLearner):
-        item = learner.item_bytes(2 * (outline.arms or 0))
+    elif isinstance(learner, CountingLearner) and is_ours(type(learner)):
+        nodes = point.scenario.faults.nodes
+        item = learner.item_bytes(2 * (outline.arms or 0) + (nodes is not None and nodes.memory == "lost"))
     else:
         item = release_size(point)
     return HEADER_BYTES + LABEL_BYTES + item, item > 0

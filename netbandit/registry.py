@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from netbandit.installed_parts import Offer, look_again, offered, offers
-from netbandit.own_code import HiddenModuleError, complaint, import_beside, kept_alive
 from netbandit.part import Part
+from netbandit.user_code.errors import complaint
+from netbandit.user_code.loading import HiddenModuleError, import_beside, kept_alive
 from netbandit.wording import show, unknown_value
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {

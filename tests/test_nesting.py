@@ -7,11 +7,11 @@ import pytest
 
 from netbandit.nesting import TooDeepError, any_depth, read_json, read_toml
 from netbandit.network import readers
-from netbandit.own_identity import UnstableError, identity_of
 from netbandit.results.sealed_json import SealError, digest, unsealed
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.overrides import read_overrides
 from netbandit.scenario.source import source_of
+from netbandit.user_code.fingerprint import UnstableError, identity_of
 
 DEEP = "[" * 100_000
 

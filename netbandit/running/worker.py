@@ -13,11 +13,12 @@ from shutil import copyfile
 from typing import TYPE_CHECKING, NamedTuple
 
 import netbandit
-from netbandit.own_code import complaint, find_beside, kept_alive
 from netbandit.point import Point
 from netbandit.results.run_folder import ERROR, TRACE, DamagedRunError, complete, read_run, save_run
 from netbandit.results.safe_files import StorageError, make_folder, partial, write_whole
 from netbandit.simulation import announcing
+from netbandit.user_code.errors import complaint
+from netbandit.user_code.loading import find_beside, kept_alive
 
 if TYPE_CHECKING:
     from netbandit.simulation.point import RunnablePoint

@@ -9,8 +9,6 @@ from typing import Any
 from netbandit.bandits.bandit import Watch
 from netbandit.exploration import unequal_exploration
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.own_code import ReturnedError, complaint, kept_alive, place
-from netbandit.own_identity import UnstableError
 from netbandit.registry import BUILT_IN, kind_key, kind_of, named_parts, own_module
 from netbandit.scenario import sweep
 from netbandit.scenario.load import Document
@@ -20,6 +18,9 @@ from netbandit.settings import KeyPath, Problem
 from netbandit.simulation.idle_links import LinkKey, idle_link_notes
 from netbandit.simulation.point import RunnablePoint
 from netbandit.simulation.point_check import PointCheck
+from netbandit.user_code.errors import ReturnedError, complaint, place
+from netbandit.user_code.fingerprint import UnstableError
+from netbandit.user_code.loading import kept_alive
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,6 @@ from netbandit.network.families.hybrid import Hybrid
 from netbandit.network.families.meeting import Meeting
 from netbandit.network.files import unused
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.own_code import ReturnedError, is_ours
-from netbandit.own_identity import UnstableError, identity_of
 from netbandit.part import Others, Part, found_by, read_part
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
@@ -62,6 +60,8 @@ from netbandit.simulation.release_size import release_size
 from netbandit.simulation.returned import checked
 from netbandit.simulation.switch_notes import switch_notes
 from netbandit.streams import Streams
+from netbandit.user_code.errors import ReturnedError, is_ours
+from netbandit.user_code.fingerprint import UnstableError, identity_of
 from netbandit.wording import one_of, show
 
 

@@ -13,7 +13,7 @@ from types import ModuleType
 
 from hypothesis import strategies as st
 
-from netbandit.own_identity import UnstableError, identity_of
+from netbandit.user_code.fingerprint import UnstableError, identity_of
 
 HELPERS = ("helper_one", "helper_two")
 NOTEBOOK = "__main__"

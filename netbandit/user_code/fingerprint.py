@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from netbandit.nesting import TooDeepError, any_depth
-from netbandit.own_code import is_own, message
+from netbandit.user_code.errors import is_own, message
 
 
 class UnstableError(Exception):

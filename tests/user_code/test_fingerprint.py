@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import netbandit as nb
 from netbandit.bandits.bernoulli import Bernoulli
-from netbandit.own_identity import UnstableError, identity_of
+from netbandit.user_code.fingerprint import UnstableError, identity_of
 
 
 @pytest.fixture(scope="module")

@@ -61,7 +61,7 @@ from netbandit.simulation.returned import checked
 from netbandit.simulation.switch_notes import switch_notes
 from netbandit.streams import Streams
 from netbandit.user_code.errors import ReturnedError, is_ours
-from netbandit.user_code.fingerprint import UnstableError, identity_of
+from netbandit.user_code.fingerprint import UnstableError, fingerprint_of
 from netbandit.wording import one_of, show
 
 
@@ -183,7 +183,7 @@ class PointCheck:
                 continue
             if kind not in self._identities:
                 try:
-                    self._identities[kind] = identity_of(kind)
+                    self._identities[kind] = fingerprint_of(kind)
                 except UnstableError as error:
                     self._identities[kind] = error
             identity = self._identities[kind]

@@ -45,6 +45,21 @@ def kept_alive() -> Iterator[None]:
             os._exit = _leave
 
 
+@contextmanager
+def importing(argv: str = "") -> Iterator[None]:
+    """Import modules of the user's own in the body: none ends the process, or sees the command's arguments.
+
+    Args:
+        argv: What they see as the only one.
+    """
+    before, sys.argv = sys.argv, [argv]
+    try:
+        with kept_alive():
+            yield
+    finally:
+        sys.argv = before
+
+
 def _exit(status: int) -> NoReturn:
     if (os.getpid(), threading.get_ident()) in _kept:
         raise ProcessExitError(f"os._exit({status}) would end netbandit, and all other runs with it")

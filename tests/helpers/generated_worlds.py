@@ -13,7 +13,7 @@ from types import ModuleType
 
 from hypothesis import strategies as st
 
-from netbandit.user_code.fingerprint import UnstableError, identity_of
+from netbandit.user_code.fingerprint import fingerprint_of
 
 HELPERS = ("helper_one", "helper_two")
 NOTEBOOK = "__main__"
@@ -207,14 +207,6 @@ def seen(found):
     return json.dumps(found().sees(), default=str)
 
 
-def known_by(found):
-    """What the class is known by; None where that cannot be said."""
-    try:
-        return identity_of(found)
-    except UnstableError:
-        return None
-
-
 if __name__ == "__main__":
     for line in sys.stdin:
-        print(known_by(made(json.loads(line))), flush=True)
+        print(fingerprint_of(made(json.loads(line))), flush=True)

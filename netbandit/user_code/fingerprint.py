@@ -116,14 +116,14 @@ class _Walk(pickle._Pickler):
     def memoize(self, obj: Any) -> None:
         """Tell who *obj* is when it is met again; what cannot be changed is written again."""
         if type(obj) not in _BY_VALUE:
-            super().memoize(obj)
+            super().memoize(obj)  # type: ignore[misc]  # typeshed does not know it, nor `save`
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
         """Write what is pickled by its *name*."""
         if self._is_own(type(obj).__module__):
             raise self._unstable(f"{name} is pickled by its name")
         self._refuse_compiled(getattr(obj, "__module__", None))
-        self.save(("name", name))
+        self.save(("name", name))  # type: ignore[attr-defined]
 
     def persistent_id(self, obj: Any) -> Any:
         """Return what is written in place of *obj*; None where that is its pickle."""
@@ -188,7 +188,7 @@ class _Walk(pickle._Pickler):
             yield from self._function(thing)
         else:
             yield "its class", type(thing)
-            state: Any = object.__getstate__(thing)  # type: ignore[attr-defined]  # what a class leaves out of pickles, too
+            state: Any = object.__getstate__(thing)  # what a class leaves out of pickles, too
             for attributes in state if isinstance(state, tuple) else (state,):
                 yield from list((attributes or {}).items())
             if isinstance(thing, set | frozenset):

@@ -31,19 +31,23 @@ class RunPlan:
         document: The scenario as it was written.
         points: The points of its sweep, in order; one without a sweep.
         notes: What is valid, but has no effect or is hardly meant; one line each.
+        unchecked: The number of points that were checked in part, as not all that they name was imported; these cannot
+            be run.
     """
 
     document: Document
     points: list[RunnablePoint]
     notes: list[str]
+    unchecked: int = 0
 
 
-def check(document: Document, watch: Watch = lambda what, done, total: None) -> RunPlan:
+def check(document: Document, watch: Watch = lambda what, done, total: None, *, own_code: bool = True) -> RunPlan:
     """Find everything that is wrong with a scenario, or make its parts.
 
     Args:
         document: The scenario as it was written.
         watch: Told of files that take time to read.
+        own_code: Whether modules of the user's own, and of packages that offer parts, are imported.
 
     Raises:
         ScenarioError: The scenario has mistakes; all of them are in it.
@@ -57,15 +61,17 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     idle: dict[KeyPath, list[Problem]] = {}
     wrong: dict[Problem, list[Combination]] = {}
     link_keys: list[tuple[Combination, list[LinkKey]]] = []
+    unchecked: dict[Problem, None] = {}
     count = 0
     for combination in sweep.expand(document.data, document.parameters):
         count += 1
-        checked = PointCheck(document, combination, graphs, identities, watch)
+        checked = PointCheck(document, combination, graphs, identities, watch, own_code)
         made = _guarded(checked, combination)
         for problem in dict.fromkeys(map(combination.origin, checked.problems)):
             wrong.setdefault(problem, []).append(combination)
         notes.update(list(dict.fromkeys(checked.notes)))  # once a point
         idle_notes += map(combination.origin, checked.never_reused)
+        unchecked.update(dict.fromkeys(map(combination.origin, checked.unchecked)))
         for problem in checked.idle:
             idle.setdefault(problem[0], []).append(combination.origin(problem))
         if made is not None:
@@ -92,7 +98,12 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
         swept = document.data.get("sweep", {})
         places = [("sweep", key) for key in ("learner.kind", sweep.CASES) if key in swept]
         idle_notes.append((next(iter(places), ("learner", "kind")), differ))
-    return RunPlan(document, points, document.error([*document.notes, *everywhere, *idle_notes]).lines)
+    return RunPlan(
+        document,
+        points,
+        document.error([*document.notes, *unchecked, *everywhere, *idle_notes]).lines,
+        count - len(points),
+    )
 
 
 def _guarded(checked: PointCheck, combination: Combination) -> RunnablePoint | None:

@@ -18,7 +18,7 @@ from netbandit.results.safe_files import make_folder, write_whole
 from netbandit.suite.cells import spends_too_much, values_of
 from netbandit.suite.tracks import Track
 from netbandit.user_code.errors import complaint
-from netbandit.user_code.loading import find_beside, kept_alive
+from netbandit.user_code.loading import find_beside, importing, kept_alive
 
 if TYPE_CHECKING:
     from netbandit.simulation.point import RunnablePoint
@@ -94,4 +94,7 @@ def main() -> None:
     find_beside(Path(pickle.load(given)))
     with suppress(EOFError):
         while True:
-            perform(pickle.loads(pickle.load(given)))
+            packed = pickle.load(given)
+            with importing():
+                task = pickle.loads(packed)
+            perform(task)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from netbandit.printable import one_line
 
-_OURS = str(Path(__file__).parents[1].resolve())
-_INSTALLED = tuple({str(Path(sysconfig.get_path(name)).resolve()) for name in ("purelib", "platlib")})
-_PYTHONS = tuple({str(Path(sysconfig.get_path(name)).resolve()) for name in ("stdlib", "platstdlib")})
+_OURS = Path(__file__).parents[1].resolve()
+_INSTALLED = {Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib")}
+_PYTHONS = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")}
 
 
 class ReturnedError(ValueError):
@@ -39,9 +39,19 @@ def is_own(module: str, file: str, packages: frozenset[str] = frozenset()) -> bo
     if file.startswith("<"):
         return True
     path = Path(file).resolve()
+    return not (_is_installed(path) or is_pythons(file) or path.is_relative_to(_OURS))
+
+
+def is_pythons(file: str) -> bool:
+    """Say whether *file* belongs to Python itself, and is no library's."""
+    path = Path(file).resolve()
+    return not _is_installed(path) and any(path.is_relative_to(folder) for folder in _PYTHONS)
+
+
+def _is_installed(path: Path) -> bool:
     # Other Pythons' libraries may be in reach, too, such as the system's.
-    installed = not {"site-packages", "dist-packages"}.isdisjoint(path.parts)
-    return not installed and not str(path).startswith((_OURS, *_INSTALLED, *_PYTHONS))
+    named = not {"site-packages", "dist-packages"}.isdisjoint(path.parts)
+    return named or any(path.is_relative_to(folder) for folder in _INSTALLED)
 
 
 def message(error: BaseException) -> str:

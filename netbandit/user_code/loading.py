@@ -1,4 +1,4 @@
-"""Code of the user's own: how its modules are found, and what to say where it goes wrong.
+"""Modules of the user's own: which of them a scenario may name, how they are found, and importing them.
 
 Modules beside a scenario are found behind all others, so that one named like a module of Python's or of a library
 hides nothing that is needed to run; that it is hidden itself is said where it is asked for.
@@ -11,13 +11,17 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
+from netbandit.printable import one_line
+from netbandit.user_code.errors import is_pythons
 
-class HiddenModuleError(ImportError):
-    """A module beside the scenario is named like one that is found before it."""
+
+class RefusedModuleError(ImportError):
+    """A module that a scenario must not name; nothing of it has run."""
 
 
 class ProcessExitError(BaseException):
@@ -46,13 +50,9 @@ def kept_alive() -> Iterator[None]:
 
 
 @contextmanager
-def importing(argv: str = "") -> Iterator[None]:
-    """Import modules of the user's own in the body: none ends the process, or sees the command's arguments.
-
-    Args:
-        argv: What they see as the only one.
-    """
-    before, sys.argv = sys.argv, [argv]
+def importing() -> Iterator[None]:
+    """Import modules of the user's own in the body: none ends the process, or sees the command's arguments."""
+    before, sys.argv = sys.argv, ["netbandit"]
     try:
         with kept_alive():
             yield
@@ -93,20 +93,64 @@ def find_beside(folder: Path) -> None:
 
 
 def import_beside(name: str, folder: Path) -> ModuleType:
-    """Import the module *name*, of *folder* or installed.
+    """Import the module *name*, of *folder* or installed, and say so on stderr once in this process.
 
     Raises:
-        HiddenModuleError: *folder* has such a module, but another one of this name is found first.
+        RefusedModuleError: It is Python's or a program, or *folder* has such a module, but another one is found first.
         BaseException: Whatever the module raises.
     """
-    find_beside(folder)
+    folder = folder.absolute()
+    found = _findable(name, folder)
     importlib.invalidate_caches()
-    with kept_alive():
-        module = importlib.import_module(name)
-    there = folder.joinpath(*name.split("."))
-    beside = [path.resolve() for path in (there.with_name(f"{there.name}.py"), there / "__init__.py") if path.is_file()]
-    found = getattr(module, "__file__", None)
-    if beside and (found is None or Path(found).resolve() not in beside):
-        where = "Python itself" if name.partition(".")[0] in sys.stdlib_module_names else found
-        raise HiddenModuleError(f"{beside[0].name} is hidden by the module {name} of {where}: give it another name")
-    return module
+    with importing():
+        if found and (folder, found) not in _told and name not in sys.modules and not name.startswith("netbandit."):
+            _told.add((folder, found))
+            print(one_line(f"imports {found}"), file=sys.stderr, flush=True)
+        return importlib.import_module(name)
+
+
+_told: set[tuple[Path, str]] = set()
+
+
+def _findable(name: str, folder: Path) -> str:
+    """Let the module *name* be found; return how to call it and where it is, or nothing where nobody finds it.
+
+    No part of it is imported for that, nor its package.
+    """
+    parts = name.split(".")
+    if not all(part.isidentifier() for part in parts):
+        raise RefusedModuleError(f"{name!r} is not the name of a module")
+    if "__main__" in parts:
+        hint = "write a module that only defines the class (in Python, pass the class itself)"
+        raise RefusedModuleError(f"{name} is a program, which importing it would run: {hint}")
+    beside = [file for file in _files_of(folder.joinpath(*parts)) if file.is_file()]
+    before = list(_Beside.folders)
+    find_beside(folder)
+    locations = _locations(parts[0])
+    own = {file.resolve() for file in (folder / parts[0], *_files_of(folder / parts[0]))}
+    if not any(Path(one).resolve() in own for one in locations):
+        _Beside.folders[:] = before  # where nothing of the user's own runs, no other module is taken from there either
+        python = parts[0] in sys.stdlib_module_names or any(map(is_pythons, locations))
+        if beside:
+            where = "Python itself" if python else ", ".join(locations)
+            raise RefusedModuleError(
+                f"{beside[0].name} is hidden by the module {name} of {where}: give it another name"
+            )
+        if python:
+            raise RefusedModuleError(f"{name} is a module of Python itself, which has no parts: name one of your own")
+        return f"the module {name}, installed in {Path(locations[0]).parent}" if locations else ""
+    return f"{beside[0].relative_to(folder).as_posix()}, beside the scenario" if beside else ""
+
+
+def _locations(top: str) -> list[str]:
+    """Return the file of the top-level module *top*, or the folders of a package that has none."""
+    try:
+        spec = find_spec(top)
+    except ValueError:  # it is in memory, made by no import
+        spec = None
+    file = getattr(sys.modules.get(top), "__file__", None) or (spec.origin if spec is not None else None)
+    return [file] if file else list(spec.submodule_search_locations or ()) if spec is not None else []
+
+
+def _files_of(module: Path) -> list[Path]:
+    return [module.with_name(f"{module.name}.py"), module / "__init__.py"]

@@ -49,7 +49,7 @@ def run_elsewhere(points: Sequence[RunnablePoint], hash_seed: int, table: str = 
     with _by_value(points):
         packed = cloudpickle.dumps((list(points), table))
     done = subprocess.run(
-        [sys.executable, "-c", _RUN],
+        [sys.executable, "-P", "-c", _RUN],
         input=packed,
         capture_output=True,
         env=os.environ | {"PYTHONHASHSEED": str(hash_seed), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},

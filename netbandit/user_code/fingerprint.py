@@ -272,7 +272,7 @@ class _Walk(pickle._Pickler):
         module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
         if not (isinstance(module, str) and isinstance(name, str)) or self._is_own(module):
             return None
-        if module.partition(".")[0] == "netbandit" and "<" not in name:
+        if _is_truly_ours(thing) and "<" not in name:
             return f"netbandit:{name}"
         if isinstance(thing, type) and not thing.__flags__ & _MADE_AT_RUN_TIME:
             return f"{module}:{name}"
@@ -285,6 +285,13 @@ class _Walk(pickle._Pickler):
 
 _HAVE_UFUNCS = ("numpy", "scipy.special")
 _MADE_AT_RUN_TIME = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+
+
+def _is_truly_ours(thing: Any) -> bool:
+    """Say whether *thing* is a class or function of ours, and does not only call itself like one."""
+    if isinstance(thing, types.FunctionType):
+        return str(thing.__globals__.get("__name__")).startswith("netbandit.")
+    return isinstance(thing, type) and is_ours(thing)
 
 
 def _own_module(name: str, packages: frozenset[str]) -> bool:

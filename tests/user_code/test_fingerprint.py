@@ -214,6 +214,32 @@ def test_where_we_keep_a_class_does_not_count_and_which_one_it_is_does(monkeypat
     assert fingerprint_of(Mine) != before
 
 
+def test_what_only_says_that_it_is_ours_counts_by_its_content():
+    """As what `functools.wraps` makes does, whether a function or an object that is called."""
+    import functools
+
+    from netbandit.units import parse_energy
+
+    class Caller:
+        def __init__(self, number):
+            self.number = number
+            functools.update_wrapper(self, parse_energy)
+
+    def seeing(wrapped):
+        class World(Bernoulli):
+            def start(self, agents, generator):
+                return wrapped
+
+        return fingerprint_of(World)
+
+    def wrapping(number):
+        return functools.wraps(parse_energy)(lambda: number)
+
+    names = [seeing(each) for each in (Caller(1), Caller(2), wrapping(1), wrapping(2), parse_energy, wrapping(1))]
+    assert len(set(names)) == 5
+    assert names[5] == names[2]
+
+
 def test_compiled_loops_count_by_their_source():
     import numba
 

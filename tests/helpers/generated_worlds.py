@@ -74,6 +74,8 @@ WAYS = {
     "enumeration": "class C{n}(Enum):\n    A = {v}\ndef {n}(): return (C{n}.A.value, {calls})",
     "named tuple": "C{n} = namedtuple('C{n}', 'a b', defaults=(0, {v}))\ndef {n}(): return (C{n}(1).b, {calls})",
     "list of one's own": "class C{n}(list): pass\nK{n} = C{n}([{v}])\ndef {n}(): return (K{n}[0], {calls})",
+    "set of one's own": "class C{n}(set): pass\nK{n} = C{n}(['a', 'b', 'c', 'x{v}'])\n"
+    "def {n}(): return (sorted(K{n}), {calls})",
     "ordered": "K{n} = OrderedDict([(b, a) for a, b in enumerate(['x', 'y', {v}])])\n"
     "def {n}(): return (list(K{n}), {calls})",
     "pattern": "K{n} = re.compile('a{v}')\ndef {n}(): return (K{n}.pattern, {calls})",

@@ -113,7 +113,7 @@ ONE_MISTAKE = {
     ),
     "no module": (['bandit.kind="no_such:X"'], "bandit.kind", "cannot import no_such: ModuleNotFoundError"),
     "no class": (['bandit.kind="mine:Nobody"'], "bandit.kind", 'the module mine has no class "Nobody"'),
-    "no bandit": (['bandit.kind="os:path"'], "bandit.kind", "os:path is not a bandit"),
+    "no bandit": (['bandit.kind="numpy:array"'], "bandit.kind", "numpy:array is not a bandit"),
     "abstract": (['bandit.kind="mine:Half"'], "bandit.kind", "mine:Half cannot be used: it leaves out start"),
     "abstract learner": (
         ['learner.kind="netbandit.learners.slots:Learner"'],

@@ -5,11 +5,23 @@ import os
 
 import pytest
 from helpers.fresh import Fresh
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
-# How long an example takes is the machine's affair: a busy one is no failure.
-settings.register_profile("any-machine", deadline=None)
-settings.load_profile("any-machine")
+# Each run tests the same examples, however long they take: nothing is found by chance, or missed by a busy machine.
+settings.register_profile(
+    "same",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+# As many others, from the seed that --hypothesis-seed gives: what the tests search with, where they are asked to.
+settings.register_profile("search", settings.get_profile("same"), derandomize=False, database=None)
+settings.load_profile("same")
+
+# Hypothesis also draws numbers that stand in modules of ours, of those that this worker happens to have imported.
+providers.is_local_module_file = lambda path: False
 
 # Threads of linear algebra, of which each worker would have as many as there are cores, mostly wait for one another.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from helpers.scenes import SMALL, study
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netbandit.scenario.errors import ScenarioError
@@ -271,7 +271,7 @@ VALUES = [
 
 
 def test_check_never_fails_otherwise(tmp_path):
-    @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=300, deadline=None)
     @given(st.lists(st.tuples(st.sampled_from(KEYS), st.sampled_from(VALUES)), min_size=1, max_size=4))
     def mutate(changes):
         try:

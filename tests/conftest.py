@@ -8,6 +8,8 @@ from helpers.fresh import Fresh
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
+from netbandit.running import progress
+
 # Each run tests the same examples, however long they take: nothing is found by chance, or missed by a busy machine.
 settings.register_profile(
     "same",
@@ -30,6 +32,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # else each of them, and there are hundreds, compiles all modules anew, which takes longer than what most of them do.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+
+# How far a sweep is would be told, on a busy machine, where tests expect nothing.
+progress.LINE_EVERY = 1e6
 
 LONG = "test_uncompiled.py", "running/test_faults.py", "cli/test_processes.py"
 OF_ALL_PARTS = (

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from time import process_time
 
 import pytest
 from helpers.scenes import SMALL, study
@@ -378,6 +379,7 @@ def test_a_mistake_between_a_file_and_what_it_extends_names_both(tmp_path, monke
 def test_a_hundred_thousand_agents_and_a_server(tmp_path):
     overrides = ["topology.family=star", "topology.agents=100_000", "protocol.kind=master-worker", "run.horizon=2000"]
     budget = ["learner.participation=0.2", "learner.rounds=6", "learner.gap=0.5"]
+    began = process_time()
     found = study(tmp_path, *overrides, *budget).points[0].simulation(0).run()
     assert found.metrics["rounds"] >= 1
-    assert found.metrics["wall_s"] < 30
+    assert process_time() - began < 60

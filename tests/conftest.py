@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import gc
+import importlib
 import os
 
 import pytest
@@ -61,6 +62,12 @@ def pytest_collection_modifyitems(items):
 def _place(group):
     order = group.endswith(LONG), group in LOOPS, group.endswith("test_combinations.py"), group.endswith(OF_ALL_PARTS)
     return [*order, True].index(True)
+
+
+def pytest_configure(config):
+    """Have matplotlib list the fonts before workers start, each of which would, and say so where it takes long."""
+    if getattr(config.option, "numprocesses", None):
+        importlib.import_module("matplotlib.font_manager")
 
 
 def pytest_collection_finish():

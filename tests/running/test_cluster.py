@@ -18,8 +18,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for the s
 
 def listening():
     """The address of every socket on which this process or one of its children listens."""
-    me = psutil.Process()
-    found = [connection for one in (me, *me.children(recursive=True)) for connection in one.net_connections()]
+    me, found = psutil.Process(), []
+    for one in (me, *me.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):  # it may have ended meanwhile
+            found += one.net_connections()
     return [connection.laddr for connection in found if connection.status == psutil.CONN_LISTEN]
 
 

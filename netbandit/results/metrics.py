@@ -275,7 +275,7 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "may_stall": MetricEntry(
         "",
-        "Whether agents wait, without a deadline, for messages that may be lost, or wait for a link that does not come, "
+        "Whether agents wait, without a deadline, for messages that may be lost, or for a link that does not come, "
         "1 or 0: then runs can stall, whether or not this one did.",
     ),
     "uploads": MetricEntry("messages", "Deposits sent to the keeper.", "parameter-server"),

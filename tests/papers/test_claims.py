@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from helpers.some_claim import claim
 from pydantic import ValidationError
@@ -65,6 +67,13 @@ def test_what_is_said_to_be_no_sentence_of_the_paper_is_a_question_of_our_own(na
         assert "(ours)" not in asked.says, asked.id
         if asked.where.startswith(("our own", "no paper", "not in the", "beyond the paper")):
             assert asked.ours, asked.id
+
+
+@pytest.mark.parametrize("name", ["dpmab", "feducb", "pfcb", "vertical"])
+def test_a_claim_of_a_paper_whose_text_was_read_names_the_passage(name):
+    passage = re.compile("(Section|Theorem|Proposition|Corollary|Remark|Appendix|Figure|Table|Algorithm) [0-9IVXA-Z]")
+    for asked in read_paper(papers_folder() / name).claims:
+        assert asked.ours or passage.search(asked.where), asked.id
 
 
 @pytest.mark.parametrize("name", paper_names())

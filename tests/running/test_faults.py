@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import resource
 import signal
 import sys
@@ -39,6 +40,7 @@ From the fortieth run on it waits while there is a file "hold" beside it.
 """
 
 import os
+import re
 import re
 import signal
 import time

@@ -57,10 +57,10 @@ class Cells:
             if panel.ratio_to is not None:
                 self.numbers[where] /= np.nan if base is None else _mean(values_of(formula, base))
         telling = np.isfinite(self.numbers) & ~itself
-        rows, columns = telling.any(axis=1), telling.any(axis=0)
-        self.numbers = self.numbers[rows][:, columns]
-        self.rows = [row for row, kept in zip(self.rows, rows, strict=True) if kept]
-        self.columns = [column for column, kept in zip(self.columns, columns, strict=True) if kept]
+        rows, columns = np.flatnonzero(telling.any(axis=1)), np.flatnonzero(telling.any(axis=0))
+        self.numbers = self.numbers[np.ix_(rows, columns)]
+        self.rows = [self.rows[row] for row in rows]
+        self.columns = [self.columns[column] for column in columns]
 
 
 def base_of(runs: "FigureRuns", panel: "Panel", point: "PointResult") -> "PointResult | None":

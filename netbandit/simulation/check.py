@@ -1,8 +1,9 @@
 """From a scenario as it was written to points that can run, or to all of its mistakes at once."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from netbandit.scenario.sweep import Combination
 from netbandit.settings import KeyPath, Problem
 from netbandit.simulation.idle_links import LinkKey, idle_link_notes
 from netbandit.simulation.point import RunnablePoint
-from netbandit.simulation.point_check import PointCheck
+from netbandit.simulation.point_check import PointCheck, is_large
 from netbandit.user_code.errors import ReturnedError, complaint, place
 from netbandit.user_code.fingerprint import UnstableError
 from netbandit.user_code.loading import kept_alive
@@ -62,11 +63,18 @@ def check(document: Document, watch: Watch = lambda what, done, total: None, *, 
     wrong: dict[Problem, list[Combination]] = {}
     link_keys: list[tuple[Combination, list[LinkKey]]] = []
     unchecked: dict[Problem, None] = {}
-    count = 0
-    for combination in sweep.expand(document.data, document.parameters):
-        count += 1
-        checked = PointCheck(document, combination, graphs, identities, watch, own_code)
-        made = _guarded(checked, combination)
+    checks = [
+        (PointCheck(document, combination, graphs, identities, watch, own_code), combination)
+        for combination in sweep.expand(document.data, document.parameters)
+    ]
+    count = len(checks)
+    undrawn = [_guarded(checked, combination, checked.made) for checked, combination in checks]
+    # Where there are mistakes, they are told before any large graph is drawn.
+    mistaken = bool(problems) or any(checked.problems for checked, _ in checks)
+    for (checked, combination), point in zip(checks, undrawn, strict=True):
+        made = None
+        if point is not None and not (mistaken and is_large(point)):
+            made = _guarded(checked, combination, partial(checked.drawn, point))
         for problem in dict.fromkeys(map(combination.origin, checked.problems)):
             wrong.setdefault(problem, []).append(combination)
         notes.update(list(dict.fromkeys(checked.notes)))  # once a point
@@ -106,11 +114,13 @@ def check(document: Document, watch: Watch = lambda what, done, total: None, *, 
     )
 
 
-def _guarded(checked: PointCheck, combination: Combination) -> RunnablePoint | None:
-    """Return the parts at *combination*; whatever code of the user's own raises on the way is a mistake."""
+def _guarded(
+    checked: PointCheck, combination: Combination, step: Callable[[], RunnablePoint | None]
+) -> RunnablePoint | None:
+    """Return the parts at *combination*; whatever code of the user's own raises in a *step* is a mistake."""
     try:
         with kept_alive():
-            return checked.made()
+            return step()
     except KeyboardInterrupt:
         raise
     except ReturnedError as error:

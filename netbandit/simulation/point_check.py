@@ -66,7 +66,7 @@ from netbandit.wording import one_of, show
 
 
 class PointCheck:
-    """The check of one point: collects what is wrong, from the file's tables to the drawn graph.
+    """The check of one point: collects what is wrong, from the file's tables (`made`) to the drawn graph (`drawn`).
 
     Args:
         document: The scenario as it was written.
@@ -106,9 +106,10 @@ class PointCheck:
         self.idle: list[Problem] = []
         self.never_reused: list[Problem] = []
         self.link_keys: list[LinkKey] = []
+        self._known: Mapping[str, Any] = {}
 
     def made(self) -> RunnablePoint | None:
-        """Return the point, or None if there are problems."""
+        """Return the point, or None if there are problems; no graph is drawn."""
         data = self._combination.data
         scenario, problems = validate(data)
         self.problems += problems
@@ -167,7 +168,14 @@ class PointCheck:
             inputs=inputs,
             identities=self._identities_of(parts, attack),
         )
-        self._check_graph(point, known)
+        if isinstance(family, Shape | Hybrid):
+            self._check_state(point, point.resolved["topology"]["agents"])
+        self._known = known
+        return None if self.problems else point
+
+    def drawn(self, point: RunnablePoint) -> RunnablePoint | None:
+        """Return the *point* that was `made`, or None if its graph has problems."""
+        self._check_graph(point, self._known)
         return None if self.problems else point
 
     def _importable(self, table: str, kind: str | type) -> bool:
@@ -355,11 +363,6 @@ class PointCheck:
         run = scenario.run
         met_until = [run.slot, run.horizon] if isinstance(parts.family, Meeting) else []
         key = json.dumps([family, parts.resolved["topology"], run.seed, *met_until], sort_keys=True)
-        expected = isinstance(parts.family, Shape | Hybrid)
-        if expected:
-            self._check_state(parts, parts.resolved["topology"]["agents"])
-            if self.problems:
-                return
         graph = self._graphs.get(key)
         if graph is None:
             self._graphs.clear()  # points that share a graph mostly come one after the other
@@ -378,7 +381,7 @@ class PointCheck:
         if isinstance(graph, TopologyError):
             self._within("topology", iter(graph.problems))
             return
-        if not expected:
+        if not isinstance(parts.family, Shape | Hybrid):
             self._check_state(parts, graph.agents)
         if self.problems:
             return
@@ -423,7 +426,8 @@ class PointCheck:
         latency = scenario.links.peer.latency
         if latency != "edges" and any_given(graph):
             self.notes.append((("links", "peer", "latency"), NOT_TAKEN))
-        self.notes += [(("topology", "file"), f"not used: {said}") for said in graph.graph.graph.get("notes", ())]
+        remarks = [(("topology", *path), text) for path, text in graph.graph.graph.get("notes", ())]
+        self.notes += remarks
         if said := unused(graph.graph):
             self.notes.append((("topology", "graph" if known["kinds"]["topology"] == "graph" else "file"), said))
         if latency in FROM_GRAPH:
@@ -436,8 +440,19 @@ class PointCheck:
                 self.problems += [(path, f"{show(latency)} cannot be: {text}; {hint}") for _, text in error.problems]
         if not self.problems:
             self._check_among({**known, "watch": self._watch})
+        if self.problems:  # a graph in pieces may have its reason there
+            self.problems += [remark for remark in remarks if remark[0][1] in ("from", "range")]
 
 
+def is_large(point: RunnablePoint) -> bool:
+    """Return whether the graph of *point* is known to take a while to be drawn."""
+    family = point.family
+    return isinstance(family, Shape | Hybrid) and (
+        point.resolved["topology"]["agents"] > _MANY_AGENTS or family.expected() > _MANY_LINKS
+    )
+
+
+_MANY_AGENTS = 10_000
 _MANY_LINKS = 500_000
 _SECONDS_A_LINK = 4e-6
 """How long it takes to draw a link; measured, give or take a factor of three between the families."""

@@ -188,7 +188,7 @@ def _started() -> "subprocess.Popen[bytes]":
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment)
     assert process.stdin is not None
     with suppress(BrokenPipeError):
-        pickle.dump(str(Path.cwd()), process.stdin)
+        pickle.dump((os.getpid(), str(Path.cwd())), process.stdin)
     return process
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from netbandit.results.run_keys import run_keys
 from netbandit.results.safe_files import make_folder, write_whole
+from netbandit.running.parents import end_with_parent
 from netbandit.suite.cells import spends_too_much, values_of
 from netbandit.suite.tracks import Track
 from netbandit.user_code.errors import complaint
@@ -89,9 +90,14 @@ def write(file: Path, runs: Sequence[Any], end: Sequence[str] | None) -> None:
 
 
 def main() -> None:
-    """Run the tasks that standard input brings, one after the other, until it ends."""
+    """Run the tasks that standard input brings, one after the other, until it ends, or the process that brings them.
+
+    What it brings first is the number of that process, and its working directory.
+    """
     given = sys.stdin.buffer
-    find_beside(Path(pickle.load(given)))
+    parent, folder = pickle.load(given)
+    end_with_parent(parent)
+    find_beside(Path(folder))
     with suppress(EOFError):
         while True:
             packed = pickle.load(given)

@@ -299,6 +299,7 @@ _OWN_STATE = (
 )
 _SAME = (
     properties.compiled_is_plain,
+    properties.chosen_is_plain,
     properties.traced_is_untraced,
 )  # in all their ways: with good links, and in the swarm
 _FAULTY = _hold(*(holds for holds in properties.ALWAYS if holds not in _SAME))

@@ -1,4 +1,5 @@
 import io
+import math
 import re
 import time
 
@@ -10,9 +11,10 @@ from netbandit.running.progress import ProgressReport, reading
 from netbandit.units import rough_time
 
 
-def report(monkeypatch, terminal, shown_after=0.05, line_every=0.0):
+def report(monkeypatch, terminal, shown_after=0.05, line_every=0.0, long=math.inf):
     monkeypatch.setattr(progress, "SHOWN_AFTER", shown_after)
     monkeypatch.setattr(progress, "LINE_EVERY", line_every)
+    monkeypatch.setattr(progress, "LONG", long)
     stream = io.StringIO()
     return ProgressReport(Console(file=stream, width=80, force_terminal=terminal)), stream
 
@@ -66,6 +68,22 @@ def test_points_and_the_rate_are_told(monkeypatch):
         "120 of 12000 runs, 12 of 240 points after 10 min, 12 a minute, about 16.5 h left",
         "3000 of 12000 runs, 60 of 240 points after 60 s, 50 a second, about 3 min left",
     ]
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_study_that_is_found_to_be_long_is_said_to_be_so_once(monkeypatch, terminal):
+    told, stream = report(monkeypatch, terminal=terminal, long=60.0)
+    now = told._began
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    # Processes have started for long; then a run ends in a second; then they are more than were thought.
+    for seconds, done, total in ((0, 0, 40), (30, 1, 40), (39, 3, 40), (50, 21, 40), (60, 31, 400)):
+        assert stream.getvalue() == ""  # of what was told before
+        now = told._began + seconds
+        told(done, total)
+    line = "31 of 400 runs after 60 s, 31 a minute, about 12 min left; a long study, which goes on from where it was"
+    assert stream.getvalue().startswith(line)
+    told(32, 400)
+    assert len(stream.getvalue().splitlines()) == 1
 
 
 def test_an_interrupted_sweep_does_not_say_that_it_is_done(monkeypatch):

@@ -127,11 +127,12 @@ def _findable(name: str, folder: Path) -> str:
     beside = [file for file in (there.with_name(f"{there.name}.py"), there / "__init__.py") if file.is_file()]
     before = list(_Beside.folders)
     find_beside(folder)
-    locations = _locations(parts[0])
+    python = parts[0] in sys.stdlib_module_names  # which are not even looked for: there are finders that import others
+    locations = [] if python else _locations(parts[0])
     homes = {folder.resolve(), (folder / parts[0]).resolve()}
     if not any(Path(one).parent.resolve() in homes for one in locations):
         _Beside.folders[:] = before  # where nothing of the user's own runs, no other module is taken from there either
-        python = parts[0] in sys.stdlib_module_names or any(map(is_pythons, locations))
+        python |= any(map(is_pythons, locations))
         if beside:
             where = "Python itself" if python else ", ".join(locations)
             raise RefusedModuleError(

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from helpers.scenes import SMALL
 
 from netbandit.cli import main
-from netbandit.registry import BUILT_IN, kind_key
+from netbandit.registry import BUILT_IN, KindError, kind_key, part_class
 from netbandit.user_code import loading
 
 MARKED = """\
@@ -74,6 +74,16 @@ def test_what_is_pythons_or_a_program_is_refused_and_not_run(folder, module):
         assert "imports" not in found.stderr
     assert not {name for name in set(sys.modules) - before if name.startswith(module or "?")}
     assert imports(folder) == []
+
+
+def test_no_module_of_pythons_is_imported(folder):
+    """Also those that are found by their place alone, and what is in packages."""
+    names = sorted(sys.stdlib_module_names | {"test", "test.support", "idlelib.idle", "lib2to3.pgen2.driver"})
+    before = set(sys.modules)
+    for name in names:
+        with pytest.raises(KindError, match=f"{name} is a module of Python itself, which has no parts"):
+            part_class("learner", f"{name}:x", folder)
+    assert set(sys.modules) == before
 
 
 def test_a_module_beside_the_scenario_that_another_one_hides_is_not_imported_either(folder):

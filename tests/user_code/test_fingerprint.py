@@ -76,7 +76,7 @@ def test_worlds_that_see_other_numbers_are_known_by_other_names(elsewhere, world
     compare(world, place % (len(world["functions"]) + generated_worlds.OF_A_WORLD), other, elsewhere)
 
 
-@pytest.mark.slow
+@pytest.mark.search
 @settings(max_examples=5_000)
 @given(worlds(), places, numbers)
 def test_many_worlds_that_see_other_numbers_are_known_by_other_names(elsewhere, world, place, other):

@@ -71,9 +71,11 @@ def _agents_that_wait_for_links(scenario: Scenario) -> bool:
     return sensed and endless and carried and _is_one_of(_kind(scenario, "learner"), *_WAITING)
 
 
-def _callers_that_are_mute(scenario: Scenario) -> bool:
-    """Return whether agents that told nothing were counted among those that wait for the end of a call."""
-    return _attack(scenario) == "mute" and _is_one_of(_kind(scenario, "learner"), *_CALLING)
+def _agents_that_are_mute(scenario: Scenario) -> bool:
+    """Return whether agents that told nothing waited for the end of a call, or others were taken for them in a loop."""
+    learner, protocol = _kind(scenario, "learner"), _kind(scenario, "protocol")
+    told = _is_one_of(protocol, "flooding", "gis", "gossip") and learner != "elimination"
+    return _attack(scenario) == "mute" and (told or _is_one_of(learner, *_CALLING))
 
 
 def _gossip_that_loses_nothing(scenario: Scenario) -> bool:
@@ -94,7 +96,7 @@ CHANGES: Sequence[Callable[[Scenario], bool]] = (
     _broadcasts_that_are_repeated,
     _liars_in_exchanges,
     _agents_that_wait_for_links,
-    _callers_that_are_mute,
+    _agents_that_are_mute,
     _gossip_that_loses_nothing,
 )
 """Of each change which scenarios it concerns; nothing here is ever taken away."""

@@ -203,7 +203,9 @@ OFUL = LINEAR + 'learner = { kind = "oful" }\n'
         (BERNOULLI + PROTOCOL("flooding") + COMES.replace("sensed", "unknown"), False),
         (BERNOULLI + PROTOCOL("gossip") + COMES, False),
         (COUNTS + COMES, False),
-        # Who tells nothing waits for no call.
+        # Who tells nothing waits for no call, and is not taken for others.
+        *[(COUNTS.replace("local", "gis") + LIES(attack), attack == "mute") for attack in ("flip", "mute")],
+        (COUNTS + LIES("mute"), False),
         (OFUL + PROTOCOL("flooding") + LIES("mute"), True),
         (OFUL + PROTOCOL("flooding") + LIES("flip"), False),
         (BERNOULLI + PROTOCOL("flooding") + LIES("mute"), False),

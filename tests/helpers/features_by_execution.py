@@ -1,11 +1,13 @@
 """What each way of executing a run makes of each feature: the same numbers as event by event, or it is refused.
 
-    python tests/helpers/features_by_execution.py --pin    # write the table anew, if nothing differs
+    python tests/helpers/features_by_execution.py --pin    # write the table anew
+    python tests/helpers/features_by_execution.py --json   # print it as it is now, and as it was written
 
-Without ``--pin`` it prints the table. Nothing is compiled: loops run as the Python that they are written in.
+Nothing is compiled: loops run as the Python that they are written in.
 """
 
 import csv
+import json
 import os
 import sys
 from pathlib import Path
@@ -22,7 +24,6 @@ from netbandit.testing.properties import differences
 
 TABLE = Path(__file__).parents[1] / "data" / "features_by_execution.csv"
 MEETINGS = Path(__file__).parents[1] / "grid" / "meetings.csv"
-SAME, DIFFERENT = "same numbers", "DIFFERENT"
 
 BASE = """\
 run = { horizon = 16, slot = "1 ms" }
@@ -47,10 +48,23 @@ EXECUTIONS = {
     "rounds of sink": (*_ROUNDS, "protocol.kind=sink"),
     "calls over flooding": (*_LINEAR, "protocol.kind=flooding"),
     "calls over local": (*_LINEAR, "protocol.kind=local"),
+    "own steps": ("learner.kind=own_steps:Counting", "protocol.kind=silent"),
+    "own rounds": (*_ROUNDS, "protocol.kind=own_handlers:PassOn"),
     "gathers": ("bandit={kind='vertical', dimension=4, arms=3}", "learner.kind=linucb", "protocol.kind=vertical"),
 }
-"""What agents do, in small scenarios, each of which goes another way than event by event as long as nothing is added."""
+"""What agents do, in small scenarios; each goes another way than event by event as long as nothing is added."""
 
+_ATTACK = """\
+class Turned:
+    def means(self, truth, view, rng):
+        return 1 - truth
+
+    def totals(self, truth, view, rng):
+        return truth[0], truth[0] - truth[1]
+
+    def sums(self, truth, view, rng):
+        return truth[0], -truth[1], truth[2]
+"""
 _FLIP = "adversary={agents=[1], attack='flip'}"
 FEATURES = {
     "nothing": (),
@@ -79,6 +93,7 @@ FEATURES = {
     "liars, latencies": (_FLIP, "links.peer.latency={uniform=['0 ms', '3 ms']}"),
     "noise": ("adversary={agents=[1], attack='noise'}", "links.peer.jitter=3 ms"),
     "mute": ("adversary={agents=[1], attack='mute', from='5 ms'}",),
+    "own attack": ("adversary={agents=[1], attack='turned:Turned'}", "links.peer.jitter=3 ms"),
     "robust": (_FLIP, "learner.robust=median"),
     "energy": ("energy={idle='1 mW', pull='1 uJ'}",),
     "batteries": ("energy={capacity='9 uJ', idle='1 mW', harvest='500 uW', recover=0.4}",),
@@ -87,7 +102,8 @@ FEATURES = {
     "carry": ("topology.changes={born=0.3, dies=0.4}", "protocol.carry=4 ms"),
     "contacts": (f"topology={{family='contacts', format='intervals', file='{MEETINGS}'}}",),
     "mobile": (
-        "topology={family='mobile', agents=4, area=['60 m', '60 m'], range='40 m', speed=['2 km/s', '9 km/s']}",
+        "topology={family='mobile', agents=4, area=['60 m', '60 m'], range='40 m', speed=['2000 m/s', '9000 m/s']}",
+        "topology.neighbours=unknown",
     ),
     "radio": ("links.peer={bandwidth='1 Mbit/s', radio={access={aloha='2 ms'}}}",),
     "asynchronous": ("protocol.timing=asynchronous",),
@@ -99,35 +115,37 @@ FEATURES = {
 
 
 def cell(feature, execution, folder):
-    """Return what the scenario of an execution makes of a feature; a second line says how, or why it is refused."""
+    """Return whether the numbers of a feature are the same, by which way, and why by no other; or why it cannot be."""
     try:
         point = check(load(folder / "scene.toml", [*EXECUTIONS[execution], *FEATURES[feature]], text=BASE)).points[0]
     except ScenarioError as error:
-        return "no such scenario: " + error.lines[0].partition(": ")[2]
+        return "no such scenario: " + error.lines[0].split(": ")[1]
     with executed("plain"):
         plain = point.simulation(0).run()
     with executed("compiled"):
         compiled = point.simulation(0).run(folder / "trace.jsonl" if feature == "trace" else None)
         how = "a trace is written" if feature == "trace" else "; ".join(execution_plan(point))
     found = next(differences(plain, compiled, digits=10), None)
-    return f"{DIFFERENT}: {found} ({how})" if found else f"{SAME}: {how}"
+    return f"DIFFERENT: {found} ({how})" if found else f"same numbers: {how}"
 
 
 def table():
-    """Return all cells, by feature and execution."""
+    """Return all cells: a feature, an execution, and what is made of it."""
     with TemporaryDirectory() as folder:
-        return {(one, other): cell(one, other, Path(folder)) for one in FEATURES for other in EXECUTIONS}
+        (Path(folder) / "turned.py").write_text(_ATTACK)
+        return [[one, other, cell(one, other, Path(folder))] for one in FEATURES for other in EXECUTIONS]
 
 
 def pinned():
     """Return the cells as they were written."""
     with TABLE.open(newline="", encoding="utf-8") as file:
-        return {(feature, execution): said for feature, execution, said in csv.reader(file)}
+        return list(csv.reader(file))
 
 
 if __name__ == "__main__":
     cells = table()
-    if "--pin" in sys.argv and not any(said.startswith(DIFFERENT) for said in cells.values()):
+    if "--pin" in sys.argv:
         with TABLE.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows((*key, said) for key, said in cells.items())
-    csv.writer(sys.stdout, lineterminator="\n").writerows((*key, said) for key, said in cells.items())
+            csv.writer(file, lineterminator="\n").writerows(cells)
+    if "--json" in sys.argv:
+        print(json.dumps({"found": cells, "pinned": pinned()}))

@@ -164,8 +164,16 @@ def checked(files: Sequence[str], overrides: Sequence[str]) -> "list[RunPlan]":
     return [study for _, study in studies]
 
 
-def valid_and_mistakes(files: Sequence[str], overrides: Sequence[str]) -> "tuple[list[tuple[str, RunPlan]], list[str]]":
-    """Return the valid files with their scenarios, and all mistakes of the others, a line each."""
+def valid_and_mistakes(
+    files: Sequence[str], overrides: Sequence[str], *, own_code: bool = True
+) -> "tuple[list[tuple[str, RunPlan]], list[str]]":
+    """Return the valid files with their scenarios, and all mistakes of the others, a line each.
+
+    Args:
+        files: The scenarios.
+        overrides: Each the ``KEY=VALUE`` of a ``--set``.
+        own_code: Whether modules that are not ours may be imported.
+    """
     from rich.console import Console
 
     from netbandit.running.progress import reading
@@ -178,7 +186,7 @@ def valid_and_mistakes(files: Sequence[str], overrides: Sequence[str]) -> "tuple
     for file in files:
         try:
             with reading(Console(stderr=True)) as watch:
-                studies.append((file, check_scenario(load(file, overrides), watch)))
+                studies.append((file, check_scenario(load(file, overrides), watch, own_code=own_code)))
         except ScenarioError as error:
             lines += error.lines
     return studies, list(dict.fromkeys(lines))

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 import netbandit
 from netbandit.execution import environment_variable
-from netbandit.own_code import message
 from netbandit.results.held_folders import temporary_folder
+from netbandit.user_code.errors import message
 from netbandit.wording import quoted
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import netbandit
-from netbandit.own_code import complaint, message
 from netbandit.plural import counted
 from netbandit.point import Point
 from netbandit.results.held_folders import opened
@@ -27,6 +26,7 @@ from netbandit.running.lost_workers import giving_up_without_workers
 from netbandit.running.worker import Ended, Failure, copy_run, perform, perform_packed
 from netbandit.simulation.announcing import to_stderr
 from netbandit.simulation.result import versions
+from netbandit.user_code.errors import complaint, message
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -8,7 +8,6 @@ from netbandit.network.airtime import MOST_BYTES
 from netbandit.network.link import LinkClass
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, NUMBER_BYTES
 from netbandit.network.topology import Topology
-from netbandit.own_code import is_ours
 from netbandit.plural import counted
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.relay import Relay
@@ -18,6 +17,7 @@ from netbandit.simulation.build_faults import radio_plan
 from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.point import RunnablePoint
 from netbandit.simulation.release_size import release_size
+from netbandit.user_code.errors import is_ours
 from netbandit.wording import show
 
 _MAC_BYTES = 5

@@ -10,8 +10,6 @@ from typing import Any
 from netbandit.bandits.bandit import Watch
 from netbandit.exploration import unequal_exploration
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.own_code import ReturnedError, complaint, kept_alive, place
-from netbandit.own_identity import UnstableError
 from netbandit.registry import BUILT_IN, kind_key, kind_of, named_parts, own_module
 from netbandit.scenario import sweep
 from netbandit.scenario.load import Document
@@ -21,6 +19,9 @@ from netbandit.settings import KeyPath, Problem
 from netbandit.simulation.idle_links import LinkKey, idle_link_notes
 from netbandit.simulation.point import RunnablePoint
 from netbandit.simulation.point_check import PointCheck, is_large
+from netbandit.user_code.errors import ReturnedError, complaint, place
+from netbandit.user_code.fingerprint import UnstableError
+from netbandit.user_code.loading import kept_alive
 
 
 @dataclass(frozen=True)
@@ -31,19 +32,23 @@ class RunPlan:
         document: The scenario as it was written.
         points: The points of its sweep, in order; one without a sweep.
         notes: What is valid, but has no effect or is hardly meant; one line each.
+        unchecked: The number of points that were checked in part, as not all that they name was imported; these cannot
+            be run.
     """
 
     document: Document
     points: list[RunnablePoint]
     notes: list[str]
+    unchecked: int = 0
 
 
-def check(document: Document, watch: Watch = lambda what, done, total: None) -> RunPlan:
+def check(document: Document, watch: Watch = lambda what, done, total: None, *, own_code: bool = True) -> RunPlan:
     """Find everything that is wrong with a scenario, or make its parts.
 
     Args:
         document: The scenario as it was written.
         watch: Told of files that take time to read.
+        own_code: Whether modules of the user's own, and of packages that offer parts, are imported.
 
     Raises:
         ScenarioError: The scenario has mistakes; all of them are in it.
@@ -57,13 +62,15 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     idle: dict[KeyPath, list[Problem]] = {}
     wrong: dict[Problem, list[Combination]] = {}
     link_keys: list[tuple[Combination, list[LinkKey]]] = []
+    unchecked: dict[Problem, None] = {}
     checks = [
-        (PointCheck(document, combination, graphs, identities, watch), combination)
+        (PointCheck(document, combination, graphs, identities, watch, own_code), combination)
         for combination in sweep.expand(document.data, document.parameters)
     ]
     count = len(checks)
     undrawn = [_guarded(checked, combination, checked.made) for checked, combination in checks]
-    mistaken = bool(problems) or None in undrawn  # then no large graph is drawn before that is told
+    # Where there are mistakes, they are told before any large graph is drawn.
+    mistaken = bool(problems) or any(checked.problems for checked, _ in checks)
     for (checked, combination), point in zip(checks, undrawn, strict=True):
         made = None
         if point is not None and not (mistaken and is_large(point)):
@@ -72,6 +79,7 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
             wrong.setdefault(problem, []).append(combination)
         notes.update(list(dict.fromkeys(checked.notes)))  # once a point
         idle_notes += map(combination.origin, checked.never_reused)
+        unchecked.update(dict.fromkeys(map(combination.origin, checked.unchecked)))
         for problem in checked.idle:
             idle.setdefault(problem[0], []).append(combination.origin(problem))
         if made is not None:
@@ -98,7 +106,12 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
         swept = document.data.get("sweep", {})
         places = [("sweep", key) for key in ("learner.kind", sweep.CASES) if key in swept]
         idle_notes.append((next(iter(places), ("learner", "kind")), differ))
-    return RunPlan(document, points, document.error([*document.notes, *everywhere, *idle_notes]).lines)
+    return RunPlan(
+        document,
+        points,
+        document.error([*document.notes, *unchecked, *everywhere, *idle_notes]).lines,
+        count - len(points),
+    )
 
 
 def _guarded(

@@ -3,10 +3,11 @@
 import json
 import re
 import sys
+from time import process_time
 
 import pytest
 from helpers.scenes import SMALL, study
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netbandit.scenario.errors import ScenarioError
@@ -113,7 +114,7 @@ ONE_MISTAKE = {
     ),
     "no module": (['bandit.kind="no_such:X"'], "bandit.kind", "cannot import no_such: ModuleNotFoundError"),
     "no class": (['bandit.kind="mine:Nobody"'], "bandit.kind", 'the module mine has no class "Nobody"'),
-    "no bandit": (['bandit.kind="os:path"'], "bandit.kind", "os:path is not a bandit"),
+    "no bandit": (['bandit.kind="numpy:array"'], "bandit.kind", "numpy:array is not a bandit"),
     "abstract": (['bandit.kind="mine:Half"'], "bandit.kind", "mine:Half cannot be used: it leaves out start"),
     "abstract learner": (
         ['learner.kind="netbandit.learners.slots:Learner"'],
@@ -273,7 +274,7 @@ VALUES = [
 
 
 def test_check_never_fails_otherwise(tmp_path):
-    @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=300, deadline=None)
     @given(st.lists(st.tuples(st.sampled_from(KEYS), st.sampled_from(VALUES)), min_size=1, max_size=4))
     def mutate(changes):
         try:
@@ -410,6 +411,7 @@ def test_a_mistake_that_is_cheap_to_find_is_told_before_any_large_graph_is_drawn
 def test_a_hundred_thousand_agents_and_a_server(tmp_path):
     overrides = ["topology.family=star", "topology.agents=100_000", "protocol.kind=master-worker", "run.horizon=2000"]
     budget = ["learner.participation=0.2", "learner.rounds=6", "learner.gap=0.5"]
+    began = process_time()
     found = study(tmp_path, *overrides, *budget).points[0].simulation(0).run()
     assert found.metrics["rounds"] >= 1
-    assert found.metrics["wall_s"] < 30
+    assert process_time() - began < 60

@@ -275,8 +275,8 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "may_stall": MetricEntry(
         "",
-        "Whether agents wait, without a deadline, for messages that may be lost, 1 or 0: then runs can stall, whether "
-        "or not this one did.",
+        "Whether agents wait, without a deadline, for messages that may be lost, or wait for a link that does not come, "
+        "1 or 0: then runs can stall, whether or not this one did.",
     ),
     "uploads": MetricEntry("messages", "Deposits sent to the keeper.", "parameter-server"),
     "downloads": MetricEntry("messages", "Answers and pushes sent by the keeper.", "parameter-server"),

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import resource
 import signal
 import sys
@@ -132,12 +133,14 @@ def test_a_worker_is_killed_in_the_middle_of_a_hundred_runs(place):
 
 def test_the_driver_is_killed_and_started_again_over_damaged_results(place):
     (place / "hold").touch()
-    process = start(place, [5], 100, "--trace")
+    (place / "tmp").mkdir()
+    process = start(place, [5], 100, "--trace", TMPDIR=str(place / "tmp"))
     assert eventually(lambda: len(results(place)) >= 30)
     process.kill()
     process.communicate(timeout=BACKSTOP)
     assert no_process_left(process.pid)
     (place / "hold").unlink()
+    assert [*(place / "tmp").iterdir()]  # nobody was there to remove it: who starts next does
     finished = len(results(place))
     assert 30 <= finished < 100
     for path in results(place):  # nothing that says it is complete is not
@@ -149,9 +152,10 @@ def test_the_driver_is_killed_and_started_again_over_damaged_results(place):
     curves.write_bytes(curves.read_bytes()[:-1])
     finished -= 3
     (place / "log").write_text("")
-    again = start(place, [5], 100, "--trace")
+    again = start(place, [5], 100, "--trace", TMPDIR=str(place / "tmp"))
     code, output, errors = end(again)
     assert code == 0
+    assert not [*(place / "tmp").iterdir()]
     heading, *lines = errors.splitlines()
     assert heading == "3 runs repeated, as their files were damaged or of an unknown format:"
     runs = {f"  {path.parent}: {name} does not match its checksum" for path, name in (
@@ -162,6 +166,18 @@ def test_the_driver_is_killed_and_started_again_over_damaged_results(place):
     assert len(said(place)) == 100 - finished
     check_whole(place, [5], 100)
     assert no_process_left(again.pid)
+
+
+def test_a_terminal_that_is_closed_ends_the_sweep_and_leaves_nothing(place):
+    (place / "tmp").mkdir()
+    process = start(place, [5], 100, TMPDIR=str(place / "tmp"))
+    assert eventually(lambda: len(results(place)) >= 3)
+    process.send_signal(signal.SIGHUP)
+    code, output, errors = end(process)
+    assert (code, output) == (130, "")
+    assert re.fullmatch(r"\nstopped: \d+ of 100 runs are done; the same command continues from there\n", errors)
+    assert not [*(place / "tmp").iterdir()]
+    assert no_process_left(process.pid)
 
 
 def test_poisoned_points_are_told_at_the_end_and_the_others_finish(place):

@@ -97,6 +97,22 @@ def test_points_and_the_rate_are_told(clock):
     ]
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_study_that_is_found_to_be_long_is_said_to_be_so_once(clock, monkeypatch, terminal):
+    monkeypatch.setattr(progress, "LONG", 60.0)
+    told, stream = report(clock, terminal=terminal)
+    began = clock.now
+    # Processes have started for long; then a run ends in a second; then they are more than were thought.
+    for seconds, done, total in ((0, 0, 40), (30, 1, 40), (39, 3, 40), (50, 21, 40), (60, 31, 400)):
+        assert stream.getvalue() == ""  # of what was told before
+        clock.now = began + seconds
+        told(done, total)
+    line = "31 of 400 runs after 60 s, 31 a minute, about 12 min left; a long study, which goes on from where it was"
+    assert stream.getvalue().startswith(line)
+    told(32, 400)
+    assert len(stream.getvalue().splitlines()) == 1
+
+
 def test_an_interrupted_sweep_does_not_say_that_it_is_done(clock):
     told, stream = report(clock, terminal=False)
     with told:

@@ -1,3 +1,4 @@
+import os
 import pickle
 import time
 from pathlib import Path
@@ -160,6 +161,13 @@ def test_what_cannot_be_extended(write, check, extends, text):
     (line,) = check("child.toml")
     assert line.startswith("child.toml:2:1: extends: ")
     assert line.endswith(text)
+
+
+def test_what_may_have_no_end_is_not_extended(write, check):
+    os.mkfifo("pipe.toml")
+    write(child='extends = "pipe.toml"\n', other='extends = "/dev/zero"\n')
+    assert check("child.toml") == ["child.toml:1:1: extends: pipe.toml: is a pipe, must be a scenario file"]
+    assert check("other.toml") == ["other.toml:1:1: extends: /dev/zero: is a device, must be a scenario file"]
 
 
 def test_a_circle_of_files(write, check):

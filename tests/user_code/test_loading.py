@@ -10,11 +10,11 @@ from helpers.processes import BACKSTOP, started
 from helpers.scenes import SMALL, study
 
 from netbandit.cli import main
-from netbandit.own_code import complaint, message
 from netbandit.running import sweeps
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
+from netbandit.user_code.errors import complaint, message
 
 IMPORTS = "from netbandit.bandits.bernoulli import Bernoulli\n"
 CHEATS = (

@@ -86,7 +86,8 @@ def reproduce(
 ) -> None:
     """Run the figures of a paper and say which of its claims hold.
 
-    Prints a line for each claim, and at the end a table of the verdicts; draws each figure, and writes claims.csv. A
+    Prints a line for each claim, and at the end a table of the verdicts, counted for claims of the paper and for own
+    questions; draws each figure, and writes claims.csv. A
     paper begins with the list of its figures and what each takes. Without a PAPER all papers are reproduced.
     The claims of a figure that chance decides err together in at most 5 % (Holm): each is told with its p-value and the
     level at which it was judged. The number of replications is fixed beforehand: to run again with more because a claim
@@ -156,11 +157,15 @@ def _reproduce(
             judgements += [(paper.name, judgement) for judgement in found]
             failures += failed
     files = write_claims(folder, judgements)
-    verdicts = [judgement.verdict for _, judgement in judgements]
     if judgements:
         _show_verdicts(judgements, several=len(papers) > 1)
-    counts = ", ".join(_said_of(verdicts.count(each), each) for each in dict.fromkeys(verdicts))
-    click.echo(f"{counted(len(verdicts), 'claim')}: {counts}" if verdicts else "no claim")
+    for ours, asked in ((False, "claim"), (True, "own question")):
+        verdicts = [judgement.verdict for _, judgement in judgements if judgement.claim.ours == ours]
+        counts = ", ".join(_said_of(verdicts.count(each), each) for each in dict.fromkeys(verdicts))
+        if verdicts:
+            click.echo(f"{counted(len(verdicts), asked)}: {counts}")
+    if not judgements:
+        click.echo("no claim")
     click.echo(f"results: {folder}, {', '.join(file.name for file in files)} and the pictures of the figures")
     report_failed(failures)
     return bool(failures)
@@ -251,5 +256,6 @@ def _show_verdicts(judgements: "Sequence[tuple[str, Judgement]]", *, several: bo
     for paper, judgement in judgements:
         claim = judgement.claim
         figure = f"{paper}/{claim.figure}" if several else claim.figure
-        table.add_row(*map(Text, (f"{claim.id}: {claim.says}", judgement.verdict, figure)))
+        asked = f"{claim.id}{' (ours)' if claim.ours else ''}: {claim.says}"
+        table.add_row(*map(Text, (asked, judgement.verdict, figure)))
     Console(width=_WIDTH, highlight=False).print(table)

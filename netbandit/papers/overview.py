@@ -40,7 +40,9 @@ def figure_lines(paper: Paper, replications: int | None, jobs: int, *, tried: bo
     width = max(len(figure.id) for figure in paper.figures)
     quick = []
     for figure, found in current(shipped() if replications is None else {}, paper):
-        claims = sum(claim.figure == figure.id for claim in paper.claims)
+        claims = [claim for claim in paper.claims if claim.figure == figure.id]
+        ours = sum(claim.ours for claim in claims)
+        asked = counted(len(claims), "claim") + (f" ({ours} ours)" if ours else "")
         if found is not None and found.seconds is not None:
             seconds = found.seconds / min(jobs, found.runs)
             said = f"{counted(found.runs, 'run')}, {rough_time(seconds)} when recorded, {_decided(found)}"
@@ -48,7 +50,7 @@ def figure_lines(paper: Paper, replications: int | None, jobs: int, *, tried: bo
                 quick.append(f"{paper.name}/{figure.id}")
         else:
             said = _estimated(paper, figure, replications, jobs, tried=tried)
-        yield f"  {figure.id:<{width}}  {counted(claims, 'claim')}, {said}"
+        yield f"  {figure.id:<{width}}  {asked}, {said}"
     if quick:
         yield f"  claims decided within a minute: {', '.join(quick)}"
 

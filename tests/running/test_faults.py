@@ -41,6 +41,7 @@ From the fortieth run on it waits while there is a file "hold" beside it.
 
 import os
 import re
+import re
 import signal
 import time
 from pathlib import Path
@@ -134,15 +135,15 @@ def test_a_worker_is_killed_in_the_middle_of_a_hundred_runs(place):
 
 
 def test_the_driver_is_killed_and_started_again_over_damaged_results(place):
-    (place / "hold").touch()
     (place / "tmp").mkdir()
+    (place / "hold").touch()
     process = start(place, [5], 100, "--trace", TMPDIR=str(place / "tmp"))
     assert eventually(lambda: len(results(place)) >= 30)
     process.kill()
     process.communicate(timeout=BACKSTOP)
     assert no_process_left(process.pid)
-    (place / "hold").unlink()
     assert [*(place / "tmp").iterdir()]  # nobody was there to remove it: who starts next does
+    (place / "hold").unlink()
     finished = len(results(place))
     assert 30 <= finished < 100
     for path in results(place):  # nothing that says it is complete is not

@@ -1,4 +1,5 @@
 import io
+import math
 import re
 import threading
 from types import SimpleNamespace
@@ -40,6 +41,7 @@ class Clock:
 def clock(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(progress, "LINE_EVERY", 30.0)
+    monkeypatch.setattr(progress, "LONG", math.inf)
     monkeypatch.setattr(progress, "time", clock)
     monkeypatch.setattr(progress, "threading", SimpleNamespace(Timer=clock.timer, Lock=threading.Lock))
     return clock
@@ -100,7 +102,7 @@ def test_points_and_the_rate_are_told(clock):
 @pytest.mark.parametrize("terminal", [False, True])
 def test_a_study_that_is_found_to_be_long_is_said_to_be_so_once(clock, monkeypatch, terminal):
     monkeypatch.setattr(progress, "LONG", 60.0)
-    told, stream = report(clock, terminal=terminal)
+    told, stream = report(clock, terminal)
     began = clock.now
     # Processes have started for long; then a run ends in a second; then they are more than were thought.
     for seconds, done, total in ((0, 0, 40), (30, 1, 40), (39, 3, 40), (50, 21, 40), (60, 31, 400)):

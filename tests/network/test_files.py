@@ -221,7 +221,7 @@ class TestEdgeListsOfOthers:
         st.sampled_from(",;\t"),
         st.booleans(),
     )
-    @settings(derandomize=True, max_examples=150, deadline=None)
+    @settings(max_examples=150, deadline=None)
     def test_ids_are_those_of_the_csv_module(self, tmp_path_factory, rows, separator, header):
         rows = [["hub", f"x{place}", " ".join(row)] for place, row in enumerate(rows)] + [
             [first.strip() or "-", "hub", third] for first, _, third in rows

@@ -15,7 +15,7 @@ from netbandit.network.acknowledgements import LATE, give_up, is_late, wait_in_v
 from netbandit.network.calendar import NEVER, enter
 from netbandit.network.link import BY_RANK, Arrival, Channel
 from netbandit.network.message import Message
-from netbandit.network.metering import count, is_broadcast, is_uplink, pay_to_receive, write_trace
+from netbandit.network.metering import is_broadcast, is_uplink, pay_to_receive, write_trace
 from netbandit.network.retry import ACK, ACK_BYTES, Packet, repetition_of
 from netbandit.network.transmission import NOT_SENT, is_missed, put, start_next
 
@@ -94,27 +94,23 @@ def deliver_pass(network: "Network", due: list[Channel], now: int) -> None:
 def deliver_deciding(network: "Network", due: list[Any], now: int) -> None:
     """As `deliver_pass`, where it is decided on arrival whether a message is news, or arrives at all."""
     together = network.instantaneous or network.decides_on_arrival
-    due.sort(key=BY_RANK if network.in_order else _RANK_AND_SERIAL)
     inboxes: list[tuple[int, list[Arrival]]] = []
     inbox: list[Arrival] = []
     receiver = -1
-    for what in due:
-        channel = what if network.in_order else what[2]
+    for channel, entry in pop_entries(network, due, now):
         if channel.receiver != receiver:
             if inbox and not together:
                 network.handler(receiver, inbox)
             receiver, inbox = channel.receiver, []
             inboxes.append((receiver, inbox))
-        if not network.in_order:
-            decide(network, channel, what[3], now, inbox)
-            continue
-        flight: Any = channel.flight
-        following = now
-        while following == now:
-            decide(network, channel, flight.popleft(), now, inbox)
-            following = flight[0][0] if flight else NEVER
-        if following != NEVER:
-            enter(network, network.due, following, channel)
+        if network.deferred_outcomes:
+            _, message, packet, handed, start, on_time, copy = entry
+            news = arrive(network, channel, message, packet, handed, start, on_time, copy, now)
+        else:
+            _, message, packet, waits = entry
+            news = receive(network, channel, message, packet, waits, now)
+        if news:
+            inbox.append((now, channel.sender, message if packet is None else packet.message))
     if inbox and not together:
         network.handler(receiver, inbox)
     for receiver, inbox in inboxes:
@@ -122,16 +118,22 @@ def deliver_deciding(network: "Network", due: list[Any], now: int) -> None:
             network.handler(receiver, inbox)
 
 
-def decide(network: "Network", channel: Channel, entry: tuple[Any, ...], now: int, inbox: list[Arrival]) -> None:
-    """Put into *inbox* what arrives on *channel* now (ns), if it is news to its receiver."""
-    if network.deferred_outcomes:
-        _, message, packet, handed, start, due, copy = entry
-        news = arrive(network, channel, message, packet, handed, start, due, copy, now)
-    else:
-        _, message, packet, waits = entry
-        news = receive(network, channel, message, packet, waits, now)
-    if news:
-        inbox.append((now, channel.sender, message if packet is None else packet.message))
+def pop_entries(network: "Network", due: list[Any], now: int) -> list[tuple[Channel, tuple[Any, ...]]]:
+    """Take all that is due *now* (ns) off its channels; return it with these, by receiver and sender, then as sent."""
+    if not network.in_order:
+        due.sort(key=_RANK_AND_SERIAL)
+        return [(channel, entry) for _, _, channel, entry in due]
+    due.sort(key=BY_RANK)
+    found: list[tuple[Channel, tuple[Any, ...]]] = []
+    for channel in due:
+        flight: Any = channel.flight
+        following = now
+        while following == now:
+            found.append((channel, flight.popleft()))
+            following = flight[0][0] if flight else NEVER
+        if following != NEVER:
+            enter(network, network.due, following, channel)
+    return found
 
 
 def arrive(
@@ -211,13 +213,9 @@ def acknowledge(
     back, faults = channel.back, channel.faults
     if packet is None and channel.latency + back.latency > faults.least_patience:
         packet = _arrived_packet(channel, message, waits, now)
-    arrival = NOT_SENT
-    if now < network.end:
-        duration = network.link_class_of(back).transmission(ACK_BYTES)
-        acknowledgement = Message(ACK, ACK_BYTES, packet, message.round)
-        arrival = put(network, back, acknowledgement, None, now, now // network.slot, duration)
-        if arrival != NOT_SENT:
-            network.acknowledgements += 1
+    arrival = put(network, (back,), Message(ACK, ACK_BYTES, packet, message.round), None)
+    if arrival != NOT_SENT:
+        network.acknowledgements += 1
     if packet is None:
         if arrival < 0:
             wait_in_vain(network, channel, _arrived_packet(channel, message, waits, now))
@@ -252,10 +250,7 @@ def repeat(network: "Network", channel: Channel, packet: Packet) -> None:
         return
     message = packet.message
     repetition = Message(repetition_of(message.kind), message.size, message.value, message.round)
-    duration = network.link_class_of(channel).transmission(message.size)
-    arrival = put(network, channel, repetition, packet, now, now // network.slot, duration)
-    if arrival != NOT_SENT:
+    if put(network, (channel,), repetition, packet) != NOT_SENT:
         network.tally.retransmissions += 1
-        count(network, repetition, 1)
     elif max(channel.free_at, now) < network.end:
         give_up(network, channel, packet)

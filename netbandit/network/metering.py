@@ -29,22 +29,6 @@ def count(network: "Network", message: Message, copies: int) -> None:
     network.copies += copies
 
 
-def activate(network: "Network", channel: Channel, message: Message, start: int, slot: int) -> None:
-    """Count an activation: a slot (of an uplink: a round) in which something is put on a link, whichever way it goes.
-
-    Args:
-        network: The network.
-        channel: The channel.
-        message: What is put on it.
-        start: When (ns) its transmission starts, which may be in a later slot
-        slot: than the present one.
-    """
-    if channel.link.second == network.server:
-        channel.link.activate(message.round)
-    else:
-        channel.link.activate_ahead(start // network.slot, slot)
-
-
 def occupy(channel: Channel, wait: int, busy: int) -> None:
     """Count how long (ns) a message has waited for *channel*, and for how much of the run it occupies it."""
     queue = channel.queue

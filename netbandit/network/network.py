@@ -80,6 +80,7 @@ class Network:
         node_outages: When nodes are down; None where none ever is.
         links_fail: Whether a link between agents may go down while a message is on its way.
         waits: Whether what agents send over a link that they see down waits for it.
+        always_up: Whether all links and nodes are.
         instantaneous: Whether an answer may arrive at the very instant of what it answers.
         in_order: Whether messages arrive on each channel in the order of sending, each transmission at most once.
         prompt: Whether it is known how long a message was under way: nothing queues, is late or copied, and no node is
@@ -97,6 +98,7 @@ class Network:
     __slots__ = (
         "__dict__",
         "acknowledgements",
+        "always_up",
         "appointed",
         "carry",
         "copies",
@@ -220,6 +222,7 @@ class Network:
         self.links_fail = outages is not None and outages.any_links
         if outages is not None and self.waits and not (jitters or outages.fail_unseen):
             self.links_fail = False  # what starts gets through
+        self.always_up = not (self.links_fail or self.waits or self.node_outages is not None)
         self._takes_time = any(links.takes_time for _, links in classes)
         self.instantaneous = False
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from netbandit.network.calendar import NEVER
 from netbandit.network.link import Channel, FaultyChannel
 from netbandit.network.message import Message
-from netbandit.network.metering import activate, count, occupy, pay_to_send, write_trace
+from netbandit.network.metering import count, occupy, pay_to_send, write_trace
 
 if TYPE_CHECKING:
     from netbandit.network.network import Network
@@ -110,7 +110,7 @@ def cut_off(
     if duration:
         occupy(channel, start - handed, on_the_link)
     pay_to_send(network, channel, message.size, on_the_link)
-    activate(network, channel, message, start, slot)
+    channel.link.activate_ahead(start // network.slot, slot)
     # It draws what every message draws, so that later ones are as they are.
     if faults.jitters:
         next(channel.jitters)

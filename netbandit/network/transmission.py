@@ -27,7 +27,7 @@ from netbandit.network.calendar import NEVER, enter, expect
 from netbandit.network.link import NOTHING_YET, Channel
 from netbandit.network.loss_laws import chance_of_bits
 from netbandit.network.message import Message
-from netbandit.network.metering import activate, count, occupy, pay_to_send, write_trace
+from netbandit.network.metering import count, occupy, pay_to_send, write_trace
 from netbandit.network.retry import ACK, Packet
 from netbandit.network.store_carry_forward import (
     latest_start,
@@ -52,28 +52,13 @@ def send(network: "Network", message: Message, channels: Sequence[Channel], exce
 
     They are those of its sender; nodes that say the same at once may do so together.
     """
-    now = network.environment._now
-    if now >= network.end or not channels:
-        return
-    slot = now // network.slot
-    duration = network.link_class_of(channels[0]).transmission(message.size)
-    at_once = not (duration or network.outages is not None or network.deferred_outcomes)  # nothing holds it back
-    sent = 0
-    for channel in channels:
-        if channel.receiver != excepted:
-            if at_once:
-                begin(network, channel, message, None, now, now, slot, 0)
-                sent += 1
-            elif put(network, channel, message, None, now, slot, duration) != NOT_SENT:
-                sent += 1
-    if sent:
-        count(network, message, sent)
+    put(network, channels, message, None, excepted)
 
 
 def send_reliably(network: "Network", message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
     """As `send`, where nothing queues, fails, waits or is traced (`Network.is_reliable`): most messages are such.
 
-    What `put`, `begin`, `activate` and `expect` do then, in one loop: a call takes Python as long as all else here.
+    It is `put` and `begin` without all that cannot happen then.
     """
     now = network.environment._now
     if now >= network.end:
@@ -107,39 +92,48 @@ def send_reliably(network: "Network", message: Message, channels: Sequence[Chann
 
 
 def put(
-    network: "Network", channel: Channel, message: Message, packet: Packet | None, now: int, slot: int, duration: int
+    network: "Network", channels: Sequence[Channel], message: Message, packet: Packet | None, excepted: int = -1
 ) -> int:
-    """Put a message on *channel* before the horizon, and decide what will become of it.
+    """Put a message on *channels*, of one class of links, and decide what will become of it.
 
     Args:
         network: The network.
-        channel: The channel.
+        channels: The channels.
         message: What is sent, as it is counted: an acknowledgement, or a repetition, is a message of its own.
         packet: What it is a transmission of; None: it is sent for the first time, and there is no record of it.
-        now: The present time (ns),
-        slot: and its slot.
-        duration: How long (ns) it occupies the channel; 0: its bandwidth is unlimited.
+        excepted: The node to which it is not sent; -1: none.
 
     Returns:
-        When it arrives (ns), `LOST`, or `NOT_SENT`; this also where its outcome is deferred, as it counts once it
-        begins.
+        When it arrives on the last channel (ns), `LOST`, or `NOT_SENT`; this also where its outcome is deferred.
     """
-    if network.deferred_outcomes:
-        enqueue(network, channel, QueuedMessage(message, packet, now, slot, duration))
+    now = network.environment._now
+    if now >= network.end or not channels:
         return NOT_SENT
-    start = now
-    if duration:
-        if channel.free_at > now:
-            start = channel.free_at
-        if network.waits and start >= network.end:
-            network.waiting.unsent += 1
-    if (start >= network.end or network.outages is not None) and is_withheld(network, channel, now, start):
-        return NOT_SENT
-    if network.waits:
-        start = start_in_contact(network, channel, message, now, start, slot, duration)
-        if start == NEVER:
-            return NOT_SENT
-    return begin(network, channel, message, packet, now, start, slot, duration)
+    slot = now // network.slot
+    duration = network.link_class_of(channels[0]).transmission(message.size)
+    if network.always_up and not network.deferred_outcomes:  # nothing holds it back but what is queued
+        return begin(network, channels, message, packet, now, now, slot, duration, excepted)
+    arrival = NOT_SENT
+    for channel in channels:
+        if channel.receiver == excepted:
+            continue
+        if network.deferred_outcomes:
+            enqueue(network, channel, QueuedMessage(message, packet, now, slot, duration))
+            continue
+        start = start_of(network, channel, message, now, slot, duration)
+        if start != NEVER:
+            arrival = begin(network, (channel,), message, packet, now, start, slot, duration)
+    return arrival
+
+
+def start_of(network: "Network", channel: Channel, message: Message, now: int, slot: int, duration: int) -> int:
+    """Return when (ns) the transmission starts of a message that is put on *channel* *now*; `NEVER`: it is not sent."""
+    start = max(channel.free_at, now) if duration else now
+    if network.waits and start >= network.end:
+        network.waiting.unsent += 1
+    if is_withheld(network, channel, now, start):
+        return NEVER
+    return start_in_contact(network, channel, message, now, start, slot, duration) if network.waits else start
 
 
 def is_withheld(network: "Network", channel: Channel, now: int, start: int) -> bool:
@@ -149,86 +143,120 @@ def is_withheld(network: "Network", channel: Channel, now: int, start: int) -> b
 
 def begin(
     network: "Network",
-    channel: Channel,
+    channels: Sequence[Channel],
     message: Message,
     packet: Packet | None,
     handed: int,
     start: int,
     slot: int,
     duration: int,
+    excepted: int = -1,
 ) -> int:
-    """Let the transmission of a message start, at *start* (ns): the first half of a hop, in which it is counted.
+    """Let the transmission of a message start on *channels*: the first half of a hop, in which it is counted.
 
-    All else is as it was when it was `put` on its channel, at *handed* (ns). Return when it arrives (ns), or `LOST`.
+    Args:
+        network: The network.
+        channels: The channels, of one class of links.
+        message: See `put`.
+        packet: See `put`.
+        handed: When it was put on its channels (ns), in *slot*.
+        start: When it starts (ns), or, on a channel that is occupied until later, as soon as that is free.
+        slot: See *handed*.
+        duration: How long (ns) it occupies each channel; 0: their bandwidth is unlimited.
+        excepted: See `put`.
+
+    Returns:
+        When it arrives on the last channel (ns), `LOST`, or `NOT_SENT`, as it would start after the horizon.
     """
-    faults = channel.faults
-    size = message.size
-    sent = start
-    if duration:
-        sent = channel.free_at = start + duration
-        occupy(channel, start - handed, min(sent, network.end) - start)
-    place = channel.messages
-    channel.messages = place + 1
-    channel.bytes += size
-    if network.batteries is not None:
-        pay_to_send(network, channel, size, min(sent, network.end) - start)
-    link = channel.link
-    if duration or network.waits or link.second == network.server:
-        activate(network, channel, message, start, slot)
-    elif link.latest != slot:
-        link.latest = slot
-        link.activations += 1
-    arrival: int = sent + channel.latency
-    first = packet is None
-    if faults.jitters:
-        arrival += next(channel.jitters)
-        if first and not faults.overtaking:
-            arrival = max(arrival, channel.latest)
-    lost = False
-    if faults.loses:
-        chance = faults.chance if faults.loses_alike else chance_of_loss(channel, size, start)
-        lost = next(channel.losses) < chance
-    if not lost and network.outages is not None:
-        lost = is_cut(network, channel, start, arrival)
-    copied = False
-    if faults.duplicate:  # drawn for each message, whatever becomes of it
-        copied = next(channel.duplicates) < faults.duplicate
-        copy_arrival = sent + channel.latency
-        if faults.jitters:
-            copy_arrival += next(channel.copy_jitters)
-    if network.trace is not None and (lost or not network.deferred_outcomes):
-        write_trace(network, channel, message, handed, start, arrival, lost)
-    waits = LATE
-    if faults.attempts and message.kind is not ACK:
-        if network.prompt and first and not lost and channel.latency <= faults.least_patience:
-            waits = place  # of what may be acknowledged in time nothing is kept
+    faults = channels[0].faults
+    size, end = message.size, network.end
+    uplink = channels[0].link.second == network.server
+    loses, jitters, doubles = faults.loses, faults.jitters, faults.duplicate > 0
+    attempts = 0 if message.kind is ACK else faults.attempts
+    batteries, trace, waits_for_links = network.batteries, network.trace, network.waits
+    always_up = network.always_up
+    deferred, decided_now = network.deferred_outcomes, not network.decides_on_arrival
+    arrival = NOT_SENT
+    begun = 0
+    for channel in channels:
+        if channel.receiver == excepted:
+            continue
+        sent = began = start
+        if duration:
+            if channel.free_at > start:
+                began = channel.free_at
+                if began >= end:
+                    continue
+            sent = channel.free_at = began + duration
+            occupy(channel, began - handed, min(sent, end) - began)
+        begun += 1
+        place = channel.messages
+        channel.messages = place + 1
+        channel.bytes += size
+        if batteries is not None:
+            pay_to_send(network, channel, size, min(sent, end) - began)
+        link = channel.link
+        if (duration or waits_for_links) and not uplink:
+            link.activate_ahead(began // network.slot, slot)
         else:
-            packet = packet or Packet(message, channel, place)
-            waits = wait_for_arrival(network, channel, packet, sent, arrival, lost)
-    if lost:
-        channel.lost += 1
-        network.tally.lost += 1
-        return LOST
-    if faults.jitters and first:
-        channel.latest = arrival
-    due = arrival
-    if network.waits:
-        arrival = received_from(network, channel, handed, start, arrival)
-    if copied:
-        packet = packet or Packet(message)
-        if not faults.overtaking:
-            copy_arrival = max(copy_arrival, arrival)
-        put_copy(network, channel, message, packet, handed, start, copy_arrival)
-    if network.deferred_outcomes:
-        expect(network, channel, (arrival, message, packet, handed, start, due, False))
-    elif network.decides_on_arrival:
-        expect(network, channel, (arrival, message, packet, waits))
-    else:
-        flight: deque[Any] = channel.flight
-        if flight:
+            period = message.round if uplink else slot
+            if link.latest != period:
+                link.latest = period
+                link.activations += 1
+        arrival = sent + channel.latency
+        if jitters:
+            arrival += next(channel.jitters)
+            if packet is None and not faults.overtaking:
+                arrival = max(arrival, channel.latest)
+        lost = False
+        if loses:
+            chance = faults.chance if faults.loses_alike else chance_of_loss(channel, size, began)
+            lost = next(channel.losses) < chance
+        if not lost and not always_up:
+            lost = is_cut(network, channel, began, arrival)
+        copied = False
+        if doubles:  # drawn for each message, whatever becomes of it
+            copied = next(channel.duplicates) < faults.duplicate
+            copy_arrival = sent + channel.latency
+            if jitters:
+                copy_arrival += next(channel.copy_jitters)
+        if trace is not None and (lost or not deferred):
+            write_trace(network, channel, message, handed, began, arrival, lost)
+        record, waits = packet, LATE
+        if attempts:
+            if network.prompt and packet is None and not lost and channel.latency <= faults.least_patience:
+                waits = place  # of what may be acknowledged in time nothing is kept
+            else:
+                record = packet or Packet(message, channel, place)
+                waits = wait_for_arrival(network, channel, record, sent, arrival, lost)
+        if lost:
+            channel.lost += 1
+            network.tally.lost += 1
+            arrival = LOST
+            continue
+        if jitters and packet is None:
+            channel.latest = arrival
+        due = arrival
+        if waits_for_links:
+            arrival = received_from(network, channel, handed, began, arrival)
+        if copied:
+            record = record or Packet(message)
+            if not faults.overtaking:
+                copy_arrival = max(copy_arrival, arrival)
+            put_copy(network, channel, message, record, handed, began, copy_arrival)
+        if deferred:
+            expect(network, channel, (arrival, message, record, handed, began, due, False))
+        elif decided_now:
+            flight: deque[Any] = channel.flight  # as `expect` does, for less
+            if not flight:
+                if flight is NOTHING_YET:
+                    channel.flight = flight = deque()
+                enter(network, network.due, arrival, channel)
             flight.append((arrival, channel.sender, message))
         else:
-            expect(network, channel, (arrival, channel.sender, message))
+            expect(network, channel, (arrival, message, record, waits))
+    if begun and message.kind is not ACK:
+        count(network, message, begun)
     return arrival
 
 
@@ -237,7 +265,7 @@ def put_copy(
 ) -> None:
     """Let a message arrive once more, at *arrival* (ns), as a copy that the network has made."""
     network.tally.duplicates += 1
-    if network.outages is not None and is_cut(network, channel, start, arrival):
+    if is_cut(network, channel, start, arrival):
         network.tally.lost += 1
     elif network.deferred_outcomes:
         expect(network, channel, (arrival, message, packet, handed, start, arrival, True))
@@ -370,8 +398,7 @@ def try_to_begin(network: "Network", channel: Channel, queued: QueuedMessage) ->
             break
         queued.tried = again
         queued.first = False
-    begin(network, channel, queued.message, queued.packet, queued.handed, queued.tried, queued.slot, queued.duration)
-    count(network, queued.message, 1)
+    begin(network, (channel,), queued.message, queued.packet, queued.handed, queued.tried, queued.slot, queued.duration)
     return NEVER
 
 
@@ -405,8 +432,6 @@ def transmit(network: "Network", transmission: "Transmission") -> int:
         if again == now:
             if network.waits:
                 note_wait(network, now - transmission.turn)
-            begin(network, channel, message, None, handed, now, slot, duration)
+            begin(network, (channel,), message, None, handed, now, slot, duration)
             begun += 1
-    if begun:
-        count(network, message, begun)
     return begun + cut

@@ -223,6 +223,9 @@ METRICS: dict[str, MetricEntry] = {
         "one unit differs. It is not the probability with which epsilon is exceeded.",
     ),
     "epsilon_claimed": MetricEntry("", "Epsilon as the learner's paper states it.", "learners of a private paper"),
+    "epsilon_best_off": MetricEntry(
+        "", "Privacy spent by the agent that spent least, where agents have budgets of their own.", "feducb"
+    ),
     "epsilon_basic_composition": MetricEntry(
         "", "Basic composition over all releases: an upper bound, which refutes nothing.", "pfcb"
     ),
@@ -307,6 +310,7 @@ HEADINGS: dict[str, tuple[str, str]] = {
     "wall_s": ("computed in", "s"),
     "bytes": ("bytes", ""),
     "epsilon_claimed": ("epsilon, claimed", ""),
+    "epsilon_best_off": ("epsilon, best-off agent", ""),
     "epsilon_basic_composition": ("epsilon, basic composition", ""),
     "delta_basic_composition": ("delta, basic composition", ""),
 }

@@ -113,7 +113,8 @@ class Liars:
     @property
     def mute(self) -> NDArray[np.bool_]:
         """Which agents tell nothing any more, shape (M,)."""
-        return (self.counted == 0.0) & self._mute_now
+        mute: NDArray[np.bool_] = (self.counted == 0.0) & self._mute_now
+        return mute
 
     def speaking(self, agents: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return those of *agents* that are not mute."""

@@ -188,6 +188,7 @@ class Simulation:
         bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
         bandit = checked(point.bandit.fresh())
         bandit.horizon, bandit.agents = scenario.run.horizon, topology.agents
+        bandit.agent_names = lambda: topology.names
         bandit.start(topology.agents, bandit_streams.generator)
         liars = liars_of(scenario.adversary, topology, streams)
         return ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint, liars)

@@ -16,7 +16,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from math import isfinite
+from math import inf
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
@@ -34,6 +34,7 @@ _LARGEST_RATIO = 1032
 _PIECE = 1 << 20
 _SHOWN = 40
 _NEVER_CLOSED = "a double quote is opened and never closed"
+_LONG_FIELD = f"has a field of more than {csv.field_size_limit():,} characters: is a quote not closed?"
 _WORD = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
 
 
@@ -187,14 +188,14 @@ class Records:
             TableFileError: The file cannot be read, or a quote is not closed.
         """
         lines = iter(self.lines)
-        first = next((line for line in lines if _is_content(line)), None)
+        first = next((line for line in lines if is_content(line)), None)
         if first is None:
             return
-        self.separator = _separator(first, self._separators)
+        self.separator = separator_of(first, self._separators)
         begin = self.lines.number
         if self.separator == " ":
-            yield Record(begin, self._words(first))
-            yield from (Record(self.lines.number, self._words(line)) for line in lines if _is_content(line))
+            yield Record(begin, fields(self.lines, first, " "))
+            yield from (Record(self.lines.number, fields(self.lines, line, " ")) for line in lines if is_content(line))
             return
         inside = False
 
@@ -203,7 +204,7 @@ class Records:
             nonlocal inside, begin
             yield first
             for line in lines:
-                if not inside and not _is_content(line):
+                if not inside and not is_content(line):
                     continue
                 begin = begin if inside else self.lines.number
                 inside = True
@@ -217,28 +218,46 @@ class Records:
             for cells in rows:
                 inside = False
                 yield Record(begin, [cell.strip() for cell in cells])
-        except csv.Error as error:
-            long = f"has a field of more than {csv.field_size_limit():,} characters: is a quote not closed?"
-            raise TableFileError(self.lines.path, long if "limit" in str(error) else str(error), begin) from None
-
-    def _words(self, line: str) -> list[str]:
-        found = _WORD.findall(line)
-        if any(bare.startswith('"') for _, bare in found):
-            raise self.lines.error(_NEVER_CLOSED)
-        return [bare or quoted.replace('""', '"') for quoted, bare in found]
+        except csv.Error:  # the only one of lines without zero bytes
+            raise TableFileError(self.lines.path, _LONG_FIELD, begin) from None
 
 
-def _is_content(line: str) -> bool:
-    text = line.lstrip()
-    return bool(text) and text[0] != "#"
+def is_content(line: str, comments: str = "#") -> bool:
+    """Return whether a line of a table is neither blank nor begins with one of *comments*, but for blanks."""
+    text = line.lstrip(" ")
+    return text[:1] not in comments and not text.isspace()
 
 
-def _separator(line: str, separators: str) -> str:
-    bare = re.sub(r'"[^"]*("|$)', "", line.strip(" \r\n"))
+def separator_of(line: str, separators: str = ",;\t") -> str:
+    """Return which of *separators* a line has most of outside double quotes; none, or a blank if it has only these."""
+    bare = re.sub(r'"[^"]*("|$)', "", line.strip() if " " in separators else line.strip(" \r\n"))
     best = max(separators.replace(" ", ""), key=bare.count)
     if best in bare:
         return best  # also where there are blanks: around separators, and in names, they separate nothing
     return " " if " " in separators and len(line.split()) > 1 else ""
+
+
+def fields(lines: TextLines, text: str, separator: str) -> list[str]:
+    """Return the fields of a row that is the latest of *lines*, or a part of it.
+
+    Raises:
+        TableFileError: A quote is not closed.
+    """
+    if separator == " ":
+        found = _WORD.findall(text)
+        if any(bare.startswith('"') for _, bare in found):
+            raise lines.error(_NEVER_CLOSED)
+        return [bare or quoted.replace('""', '"') for quoted, bare in found]
+
+    def fed() -> Iterator[str]:
+        yield text
+        raise lines.error(_NEVER_CLOSED)
+
+    try:
+        cells = next(csv.reader(fed(), delimiter=separator or ",", skipinitialspace=True))
+    except csv.Error:
+        raise lines.error(_LONG_FIELD) from None
+    return [cell.strip() for cell in cells]
 
 
 class Table:
@@ -288,15 +307,16 @@ class Table:
             TableFileError: The file cannot be read, or a row is longer or shorter than that of the names.
         """
         columns = len(self.names)
-        for line, cells in self._rows:
+        for record in self._rows:
+            line, cells = record
             if len(cells) != columns + self.left_out:
                 raise TableFileError(self.path, self._wrong_count(cells), line)
             if self.left_out:
                 for cell in cells[columns:]:
                     if cell:
                         raise TableFileError(self.path, f"{shown(cell)} stands in a column without a name", line)
-                cells = cells[:columns]
-            yield Record(line, cells)
+                record = Record(line, cells[:columns])
+            yield record
 
     def error(self, reason: str, line: int | None = None) -> TableFileError:
         """Return an error of a line, by default that of the names."""
@@ -326,8 +346,11 @@ def number(text: str) -> float | None:
 
 def finite(text: str) -> float | None:
     """Return the finite number that *text* is, None if it is none."""
-    found = number(text)
-    return found if found is not None and isfinite(found) else None
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if -inf < found < inf and "_" not in text and text.isascii() else None
 
 
 def shown(text: str) -> str:

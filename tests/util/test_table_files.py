@@ -156,7 +156,7 @@ def test_what_is_a_number():
 FIELDS = st.text(st.sampled_from("ab1#., \t;\"'\n-é"), max_size=4)
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.lists(FIELDS, min_size=1, max_size=4), min_size=1, max_size=5),
     st.sampled_from(",;\t"),

@@ -103,7 +103,7 @@ def reproduce(
     try:
         with plain_errors():
             if only_estimate:
-                _list_figures(_papers(what), replications, jobs)
+                _list_figures(_papers(what), replications, jobs, tried=True)
                 return
             prepared(jobs)
             failed = _reproduce(what, replications, jobs, out, until_decided, record, budget)
@@ -142,7 +142,7 @@ def _reproduce(
         print_line(console, f"{paper.name}: {paper.title}")
         print_line(console, f"setting: {paper.setting}")
         if len(paper.figures) > 1 and recording is None:
-            _list_figures([paper], replications, jobs)
+            _list_figures([paper], replications, jobs, tried=False)
         for part in [paper] if recording is None else recording.missing(paper):
             found, failed = reproduced(
                 part,
@@ -221,14 +221,14 @@ def _papers(what: str | None) -> "list[Paper]":
     return [paper.only(figure) for paper in papers] if figure else papers
 
 
-def _list_figures(papers: "Sequence[Paper]", replications: int | None, jobs: int) -> None:
+def _list_figures(papers: "Sequence[Paper]", replications: int | None, jobs: int, *, tried: bool) -> None:
     """Print the figures of each paper, and what each takes."""
     from netbandit.papers.overview import figure_lines
 
     workers = jobs or os.cpu_count() or 1
     for paper in papers:
-        click.echo(f"figures of {paper.name}, estimated on {counted(workers, 'core')}:")
-        for line in figure_lines(paper, replications, workers):
+        click.echo(f"figures of {paper.name}, {'estimated ' if tried else ''}on {counted(workers, 'core')}:")
+        for line in figure_lines(paper, replications, workers, tried=tried):
             click.echo(line)
 
 

@@ -67,7 +67,7 @@ class Pfcb(StepLearner):
     zeta: float | None = Field(default=None, gt=0)
     """With ``theory``: the required precision of qualities."""
     margin: float = Field(default=0.0, ge=0, le=1)
-    """Added to the threshold when quantities are chosen."""
+    """Added to the threshold when quantities are chosen (gamma of Algorithm 1 and Theorem 1)."""
     sharing: Literal["private", "exact", "never"] = Field(default="private", alias="share")
     """``private``: with noise, accepted within the band; ``exact``: without noise, all accepted; ``never``: agents
     alone."""

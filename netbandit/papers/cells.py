@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.key_paths import lookup
 from netbandit.papers.expressions import Expression
 from netbandit.papers.figure_runs import values_of
 from netbandit.results.numbers import rounded, scaled
@@ -15,13 +16,17 @@ if TYPE_CHECKING:
 
     from netbandit.papers.figure_runs import FigureRuns
     from netbandit.papers.figures import Panel
+    from netbandit.results.store import PointResult
 
 _DARK = 0.55
 _SIZE = 6.5
 
 
 class Cells:
-    """The numbers of a panel: means over the replications, as a multiple of one point's where the panel says so.
+    """The numbers of a panel: means over the replications, each a multiple of another point's where the panel says so.
+
+    Points that were not varied in the keys of the table are no part of it, though they may divide. A row or column
+    without a number is left out, and so is one in which each is divided by itself.
 
     Args:
         runs: The figure and its runs.
@@ -35,19 +40,34 @@ class Cells:
 
     def __init__(self, runs: "FigureRuns", panel: "Panel") -> None:
         formula = Expression(panel.y)
-        points = runs.select(panel.where)
+        keys = {panel.upward, *panel.across}
+        points = [point for point in runs.select(panel.where) if keys <= point.parameters.keys()]
         self.rows = list(dict.fromkeys(point.parameters[panel.upward] for point in points))
         found = list(dict.fromkeys(tuple(point.parameters[key] for key in panel.across) for point in points))
         outer = [column[0] for column in found]
         self.columns = sorted(found, key=lambda column: outer.index(column[0]))
         self.numbers: NDArray[np.float64] = np.full((len(self.rows), len(self.columns)), np.nan)
-        base = 1.0
-        if panel.ratio_to is not None:
-            base = _mean(values_of(formula, runs.one({**panel.where, **panel.ratio_to})))
+        itself = np.zeros(self.numbers.shape, dtype=bool)
         for point in points:
             column = tuple(point.parameters[key] for key in panel.across)
             where = self.rows.index(point.parameters[panel.upward]), self.columns.index(column)
-            self.numbers[where] = _mean(values_of(formula, point)) / base
+            base = None if panel.ratio_to is None else base_of(runs, panel, point)
+            itself[where] = base is not None and base.parameters == point.parameters
+            self.numbers[where] = _mean(values_of(formula, point))
+            if panel.ratio_to is not None:
+                self.numbers[where] /= np.nan if base is None else _mean(values_of(formula, base))
+        telling = np.isfinite(self.numbers) & ~itself
+        rows, columns = np.flatnonzero(telling.any(axis=1)), np.flatnonzero(telling.any(axis=0))
+        self.numbers = self.numbers[np.ix_(rows, columns)]
+        self.rows = [self.rows[row] for row in rows]
+        self.columns = [self.columns[column] for column in columns]
+
+
+def base_of(runs: "FigureRuns", panel: "Panel", point: "PointResult") -> "PointResult | None":
+    """Return what *point* is divided by; None where that was not run."""
+    alike = {key: lookup(point.resolved, key) for key in panel.alike}
+    wanted = {**panel.where, **alike, **(panel.ratio_to or {})}
+    return runs.one(wanted) if runs.select(wanted) else None
 
 
 def _mean(values: dict[int, float | None]) -> float:

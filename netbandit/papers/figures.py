@@ -88,6 +88,7 @@ class Panel(Settings):
         minus: The point whose *y* is taken off, replication by replication; not for curves.
         ratio_to: Keys that, in place of a series' own, select the one point by whose *y* the series is divided,
             replication by replication; not for curves.
+        alike: Of cells: the keys in which a point and the one it is divided by are the same.
         x_label, y_label: What the axes say.
         joined: Whether a line joins the points of a series.
         log: The axes that are logarithmic.
@@ -105,6 +106,7 @@ class Panel(Settings):
     per: Formula | None = None
     minus: Selector | None = None
     ratio_to: Selector | None = None
+    alike: list[str] = Field(default=[])
     x_label: str = "time (slots)"
     y_label: str = "regret of all agents (reward)"
     joined: bool = True

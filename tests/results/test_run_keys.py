@@ -1,13 +1,16 @@
 """Runs that were made are found again: a key of a scenario that is added later changes no name of a run folder."""
 
+import networkx
 import pytest
 from helpers.fake_study import resolved
 
 from netbandit.point import Point
 from netbandit.results import run_keys as keys_of_runs
+from netbandit.results.changed_numbers import numbers_of
 from netbandit.results.run_keys import run_key, run_keys
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
+from netbandit.testing.scenes import WORLDS
 
 BERNOULLI = 'bandit = { kind = "bernoulli", arms = 3 }\nlearner = { kind = "elimination" }\n'
 LINEAR = 'bandit = { kind = "linear", arms = 3, dimension = 2 }\n'
@@ -143,7 +146,16 @@ UPLINKS = "links.uplink = {{ {} }}\n".format
 RETRY = 'retry = { timeout = "9 ms" }'
 PRIVATE = 'bandit = {{ kind = "bernoulli", arms = 3 }}\nlearner = {{ kind = "elimination", epsilon = {} }}\n'.format
 FORGETS = 'faults.nodes = {{ up_for = "1 s", down_for = "1 s", memory = "{}" }}\n'.format
+REWARDS = f'bandit = {{ kind = "table", path = \'{WORLDS["table"]["path"]}\', rows = "drawn" }}\n'
 SOME = BERNOULLI.replace('n" }', 'n", participation = 0.5 }')
+
+
+LIES = 'adversary = {{ agents = [1], attack = "{}" }}\n'.format
+COMES = 'topology.changes = { born = 0.1, dies = 0.1 }\ntopology.neighbours = "sensed"\n'
+ARMS = 'bandit = { kind = "bernoulli", arms = 3 }\n'
+MIXES = ARMS + 'learner = { kind = "coop-ucb2" }\n' + PROTOCOL("consensus")
+COUNTS = ARMS + 'learner = { kind = "ucb", share = "totals" }\n' + PROTOCOL("local")
+OFUL = LINEAR + 'learner = { kind = "oful" }\n'
 
 
 @pytest.mark.parametrize(
@@ -181,12 +193,63 @@ SOME = BERNOULLI.replace('n" }', 'n", participation = 0.5 }')
         (BERNOULLI + PROTOCOL("master-worker") + UPLINKS(RETRY), False),
         (BERNOULLI + PROTOCOL("sink") + UPLINKS("loss = 0.1"), False),
         (BERNOULLI + PROTOCOL("sink") + PEERS(RETRY), False),
+        # Names and slots of tables are read as they are.
+        (REWARDS + 'learner.kind = "ucb"\n' + PROTOCOL("local"), True),
+        # Liars lie in exchanges whose rows take different times.
+        *[(MIXES + LIES(attack), attack == "flip") for attack in ("flip", "none", "mute")],
+        (MIXES, False),
+        (COUNTS + LIES("flip"), False),
+        # Who waits for links may stall.
+        *[
+            (learner + PROTOCOL(kind) + COMES, True)
+            for learner in (BERNOULLI, CALLS)
+            for kind in ("flooding", "relay", "sink")
+        ],
+        (BERNOULLI + PROTOCOL('flooding", carry = "9 ms') + COMES, False),
+        (BERNOULLI + PROTOCOL("flooding") + COMES.replace("sensed", "unknown"), False),
+        (BERNOULLI + PROTOCOL("gossip") + COMES, False),
+        (COUNTS + COMES, False),
+        # Who tells nothing waits for no call, and is not taken for others.
+        *[(COUNTS.replace("local", "gis") + LIES(attack), attack == "mute") for attack in ("flip", "mute")],
+        (COUNTS + LIES("mute"), False),
+        (OFUL + PROTOCOL("flooding") + LIES("mute"), True),
+        (OFUL + PROTOCOL("flooding") + LIES("flip"), False),
+        (BERNOULLI + PROTOCOL("flooding") + LIES("mute"), False),
+        # Nobody stalls where nothing gets lost.
+        *[(CALLS + PROTOCOL("gossip") + PEERS(late), True) for late in ('jitter = "1 ms"', "duplicate = 0.1", RETRY)],
+        (CALLS + PROTOCOL("gossip") + PEERS('jitter = "1 ms", loss = 0.1'), False),
+        (CALLS + PROTOCOL("gossip"), False),
+        (COUNTS.replace("local", "gossip") + PEERS('jitter = "1 ms"'), False),
     ],
 )
 def test_scenarios_that_alone_have_other_numbers_than_before_are_called_by_another_name(monkeypatch, text, has_changed):
-    now = run_key(point_of(RING + text), 0)
+    text = 'topology.family = "ring"\ntopology.agents = 4\n' + text
+    now = run_key(point_of(text), 0)
     monkeypatch.setattr(keys_of_runs, "numbers_of", lambda scenario, least: least)
-    assert (run_key(point_of(RING + text), 0) != now) == has_changed
+    assert (run_key(point_of(text), 0) != now) == has_changed
+
+
+@pytest.mark.parametrize(("name", "has_changed"), [("a.csv", True), ("a.txt", True), ("a.graphml", False)])
+def test_graphs_of_edge_lists_alone_are_read_in_another_way(tmp_path, monkeypatch, name, has_changed):
+    networkx.write_graphml(networkx.path_graph(2), tmp_path / "a.graphml")
+    for edges in ("a.csv", "a.txt"):
+        (tmp_path / edges).write_text("a,b\n")
+    text = FAMILY("file", f"file = '{tmp_path / name}'") + BERNOULLI + GIS
+    now = run_key(point_of(text), 0)
+    monkeypatch.setattr(keys_of_runs, "numbers_of", lambda scenario, least: least)
+    assert (run_key(point_of(text), 0) != now) == has_changed
+
+
+@pytest.mark.parametrize(
+    ("topology", "has_changed"),
+    [
+        ({"family": "mobile", "model": "file", "format": "one"}, True),
+        ({"family": "mobile", "model": "waypoint", "format": "one"}, False),
+        ({"family": "contacts", "format": "one"}, False),
+    ],
+)
+def test_runs_over_files_that_are_read_otherwise_are_called_by_another_name(topology, has_changed):
+    assert (numbers_of({"topology": topology}, 1) > 1) == has_changed
 
 
 def test_a_class_of_the_users_own_counts_by_what_is_known_of_it():

@@ -1,0 +1,107 @@
+"""The settings of figures beside the passages that print them, so that none drifts from its source."""
+
+import math
+from collections.abc import Iterator
+
+import pytest
+
+from netbandit.papers.figure_runs import points_of
+from netbandit.papers.figures import load_paper
+
+TABLES = ("run", "topology", "bandit", "learner", "protocol")
+
+# What the texts of Solanki et al. print, where, and for which figures; several values where passages differ.
+SOLANKI = {
+    "bandit.kind": ({"procurement"}, "Section 3.1"),
+    "bandit.sampling": ({"uniform", "normal"}, "captions (a) and (b) of Figures 2 to 5; Section 6.1"),
+    "bandit.spread": ({0.2}, "captions of Figures 3(b), 4(b) and 5(b)"),
+    "bandit.producers": ({30}, "captions of Figures 2 and 3; Section 6.1"),
+    "bandit.quality_threshold": ({0.4}, "captions of Figures 3(b), 4(b) and 5(b); Section 6.1"),
+    "bandit.capacity": ({(1, 50)}, "Section 6.1"),
+    "bandit.homogeneous": ({False}, "Section 5; Figure 2 has both"),
+    "topology.agents": ({10}, "captions of Figures 2 to 4; Section 6.1"),
+    "run.horizon": ({100_000}, "captions of Figures 4 and 5; axes of Figures 2 and 3; Section 4"),
+    "learner.kind": ({"pfcb"}, "Algorithms 1 and 2"),
+    "learner.delta": ({0.01}, "Section 6.1"),
+    "learner.start": ({200}, "Section 6.1"),
+    "learner.stop": ({40_000}, "Section 6.1"),
+    "learner.band, learner.weight": ({(0.1, 10.0)}, "Section 6.1"),
+    "learner.share": ({"private", "exact", "never"}, "Section 6.1: P-FCB, FCB and Non-Federated"),
+    "learner.epsilon": ({1.0}, "Section 6.2; caption of Figure 5"),
+}
+OF_FIGURES = {
+    "fig2": {
+        "bandit.spread": ({0.1}, "caption of Figure 2(b); Section 4"),
+        "bandit.homogeneous": ({True, False}, "caption of Figure 2"),
+        "learner.share": ({"exact", "never"}, "Section 4"),
+    },
+    "exp1": {
+        "learner.epsilon": ({1.0, 0.3}, "legend of Figure 3"),
+        "learner.band, learner.weight": ({(0.1, 10.0), (10.0, 0.1)}, "Section 6.1; Section 5.4: omega_2 in [0, 1]"),
+    },
+    "exp2": {
+        "learner.epsilon": ({0.2, 0.4, 0.6, 0.8, 1.0}, "axis of Figure 4: from 0.2 to 1"),
+        "learner.band, learner.weight": ({(0.1, 10.0), (10.0, 0.1)}, "Section 6.1; Section 5.4: omega_2 in [0, 1]"),
+    },
+    "exp3": {"topology.agents": ({10, 25, 40}, "axis of Figure 5: from 10 to 40")},
+}
+NOT_PRINTED = {
+    *("bandit.rho", "bandit.seed", "learner.explore", "learner.zeta", "learner.margin", "learner.communicate"),
+    *("run.seed", "run.slot", "run.activity", "run.skew", "run.replications"),  # 20 replications: too many to repeat
+    *("topology.family", "topology.changes", "topology.neighbours", "topology.seed"),
+    *("protocol.kind", "protocol.timing", "protocol.deadline", "protocol.carry"),
+}
+
+
+def settings(figure: str) -> Iterator[dict[str, object]]:
+    paper = load_paper("pfcb").only(figure)
+    for _, point, _ in points_of(paper, paper.figures[0], None):
+        yield {f"{table}.{key}": value for table in TABLES for key, value in point.resolved[table].items()}
+
+
+def as_set(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("figure", ["fig2", "exp1", "exp2", "exp3"])
+def test_each_setting_of_solanki_is_what_its_passage_prints_or_is_printed_nowhere(figure):
+    printed = {**SOLANKI, **OF_FIGURES.get(figure, {})}
+    points = list(settings(figure))
+    for keys, (values, passage) in printed.items():
+        names = keys.split(", ")
+        found = {tuple(as_set(point[name]) for name in names) for point in points}
+        assert found <= {value if len(names) > 1 else (value,) for value in values}, f"{keys}: {passage}"
+    known = {name for keys in printed for name in keys.split(", ")}
+    assert not known & NOT_PRINTED
+    assert set(points[0]) == known | NOT_PRINTED
+
+
+def test_other_readings_of_solanki_differ_from_the_figure_in_one_thing_each():
+    own = {key: as_set(value) for key, value in next(settings("exp1")).items()}
+    varied = {"bandit.sampling", "bandit.seed", "learner.share", "run.replications"}
+    together = {"learner.band": "learner.weight", "learner.zeta": "learner.explore"}
+    for point in settings("readings"):
+        off = {key for key, value in point.items() if as_set(value) != own[key]} - varied
+        if point["learner.communicate"] == "every":  # FCB, as it is in EXP1
+            off.remove("learner.communicate")
+        assert len({together.get(key, key) for key in off}) <= 1, off
+    spreads = {point["bandit.spread"] for point in settings("readings")}
+    assert spreads == {0.1, 0.2, round(math.sqrt(0.2), 3)}
+
+
+def test_no_claim_of_solanki_is_measured_where_its_setting_was_chosen():
+    """The readings are the search; what is claimed of markets in general has a market of its own in each run."""
+    paper = load_paper("pfcb")
+    seeds = {figure.id: {point["bandit.seed"] for point in settings(figure.id)} for figure in paper.figures}
+    assert seeds.pop("readings").isdisjoint(seeds["exp1"])
+    assert seeds.pop("exp1") == {1, 2, 3, 4, 5}
+    assert all(each == {None} for each in seeds.values())
+    assert {claim.figure for claim in paper.claims} == {"exp1", *seeds}
+    assert {claim.id for claim in paper.claims if claim.fitted} == {
+        claim.id for claim in paper.claims if "% more" in claim.says
+    }
+
+
+def test_each_percentage_of_solanki_has_one_verdict():
+    said = [claim.says for claim in load_paper("pfcb").claims if "% more" in claim.says]
+    assert len(said) == len(set(said)) == 4

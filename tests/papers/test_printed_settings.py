@@ -53,8 +53,24 @@ NOT_PRINTED = {
 }
 
 
-def settings(figure: str) -> Iterator[dict[str, object]]:
-    paper = load_paper("pfcb").only(figure)
+# What the text of Dubey and Pentland prints; it has lost every number but one, "averaged on 100 trials" (Section 4.4).
+DUBEY = {
+    "bandit.kind": ({"linear"}, "Section 3"),
+    "learner.kind": ({"feducb"}, "Algorithms 1 to 3"),
+    "learner.schedule": ({"logdet", "fixed"}, "Section 4.1: a test of log-determinants; Remark 4: fixed in advance"),
+    "protocol.kind": ({"master-worker", "local", "silent"}, "Sections 4.1 and 4.2; alone: ours"),
+}
+NOT_PRINTED_OF_DUBEY = {
+    *("actions", "arms", "deviation", "dimension", "draw", "gap_means", "rewards", "seed", "theta"),
+    *("alpha", "beta", "beta_scale", "calibration", "delta", "epsilon", "every", "members", "regularizer", "robust"),
+    *("threshold", "tolerate", "absorb", "carry", "deadline", "route", "stop", "stride", "timing", "ttl"),
+    *("activity", "horizon", "replications", "skew", "slot"),
+    *("agents", "changes", "disconnected", "family", "mean_degree", "neighbours", "p"),
+}
+
+
+def settings(figure: str, name: str = "pfcb") -> Iterator[dict[str, object]]:
+    paper = load_paper(name).only(figure)
     for _, point, _ in points_of(paper, paper.figures[0], None):
         yield {f"{table}.{key}": value for table in TABLES for key, value in point.resolved[table].items()}
 
@@ -105,3 +121,29 @@ def test_no_claim_of_solanki_is_measured_where_its_setting_was_chosen():
 def test_each_percentage_of_solanki_has_one_verdict():
     said = [claim.says for claim in load_paper("pfcb").claims if "% more" in claim.says]
     assert len(said) == len(set(said)) == 4
+
+
+def test_each_setting_of_dubey_is_what_a_passage_prints_or_is_printed_nowhere():
+    points = [point for figure in load_paper("feducb").figures for point in settings(figure.id, "feducb")]
+    for name, (values, passage) in DUBEY.items():
+        assert {point[name] for point in points} <= values, f"{name}: {passage}"
+    assert {name for point in points for name in point} - DUBEY.keys() == {
+        name for point in points for name in point if name.partition(".")[2] in NOT_PRINTED_OF_DUBEY
+    }
+    assert all("lost" in claim.not_tested for claim in load_paper("feducb").claims if claim.not_tested)
+
+
+def test_both_horizons_of_dubeys_second_figure_are_ours_and_no_claim_of_the_paper_is_judged_by_one():
+    horizons = {point["run.horizon"] for point in settings("fig2", "feducb")}
+    claims = [claim for claim in load_paper("feducb").claims if claim.figure == "fig2"]
+    assert horizons == {20_000, 200_000}
+    assert [claim.id for claim in claims if not claim.ours] == ["fig2-gap", "fig2-sensitivity"]
+    for claim in claims:
+        both = {selector["scenario"] for selector, _ in claim.comparisons()} == {"fig2", "fig2-long"}
+        assert both == bool(claim.not_tested) == (not claim.ours), claim.id
+
+
+def test_dubeys_peers_are_private():
+    local = [point for point in settings("private", "feducb") if point["protocol.kind"] == "local"]
+    assert {point["topology.family"] for point in local} == {"complete", "random", "path", "ring"}
+    assert all(point["learner.epsilon"] < math.inf for point in local)

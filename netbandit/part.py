@@ -45,8 +45,8 @@ from pydantic._internal._model_construction import ModelMetaclass
 
 from netbandit import describing
 from netbandit.key_paths import KeyPath, Problem, Raw
-from netbandit.own_code import ReturnedError, is_ours
 from netbandit.reading import DEEPEST, UNKNOWN_KEY, KeysError, list_keys, natives, problems_of
+from netbandit.user_code.errors import ReturnedError, is_ours
 from netbandit.wording import show
 
 

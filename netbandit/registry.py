@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from netbandit.installed_parts import Offer, look_again, offered, offers
-from netbandit.own_code import HiddenModuleError, complaint, import_beside, kept_alive
 from netbandit.part import Part
+from netbandit.user_code.errors import complaint
+from netbandit.user_code.loading import RefusedModuleError, import_beside, importing
 from netbandit.wording import show, unknown_value
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
@@ -238,7 +239,7 @@ def named_parts(table: str) -> Iterator[NamedPart]:
 
 def own_module(table: str, kind: str) -> str | None:
     """Return the module of a *kind* that is not ours, as far as its name says it; None where it is ours or nobody's."""
-    if kind in BUILT_IN[table]:
+    if kind in BUILT_IN.get(table, {}):
         return None
     found = [kind] if ":" in kind else [offer.target for offer in offered(table, kind)]
     return found[0].partition(":")[0] if found else None
@@ -262,17 +263,18 @@ def _imported(target: str, folder: Path | None) -> Any:
         if folder is not None:
             module = import_beside(module_name, folder)
         else:
-            with kept_alive():
+            with importing():
                 module = importlib.import_module(module_name)
     except KeyboardInterrupt:
         raise
-    except HiddenModuleError as error:
+    except RefusedModuleError as error:
         raise KindError(str(error)) from None
     except BaseException as error:  # a module of the user's own can fail in any way, and leave by any door
         packages = frozenset({module_name.partition(".")[0]})
         raise KindError(f"cannot import {module_name}: {complaint(error, packages)}") from None
     try:
-        return getattr(module, class_name)
+        with importing():
+            return getattr(module, class_name)
     except AttributeError:
         raise KindError(f"the module {module_name} has no class {show(class_name)}") from None
     except KeyboardInterrupt:

@@ -1,15 +1,30 @@
 """Settings of all tests."""
 
 import gc
+import importlib
 import os
 
 import pytest
 from helpers.fresh import Fresh
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
-# How long an example takes is the machine's affair: a busy one is no failure.
-settings.register_profile("any-machine", deadline=None)
-settings.load_profile("any-machine")
+from netbandit.running import progress
+
+# Each run tests the same examples, however long they take: nothing is found by chance, or missed by a busy machine.
+settings.register_profile(
+    "same",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+# As many others, from the seed that --hypothesis-seed gives: what the tests search with, where they are asked to.
+settings.register_profile("search", settings.get_profile("same"), derandomize=False, database=None)
+settings.load_profile("same")
+
+# Hypothesis also draws numbers that stand in modules of ours, of those that this worker happens to have imported.
+providers.is_local_module_file = lambda path: False
 
 # Threads of linear algebra, of which each worker would have as many as there are cores, mostly wait for one another.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -18,6 +33,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # else each of them, and there are hundreds, compiles all modules anew, which takes longer than what most of them do.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+
+# How far a sweep is would be told, on a busy machine, where tests expect nothing.
+progress.LINE_EVERY = 1e6
 
 LONG = "test_uncompiled.py", "running/test_faults.py", "cli/test_processes.py"
 OF_ALL_PARTS = (
@@ -44,6 +62,12 @@ def pytest_collection_modifyitems(items):
 def _place(group):
     order = group.endswith(LONG), group in LOOPS, group.endswith("test_combinations.py"), group.endswith(OF_ALL_PARTS)
     return [*order, True].index(True)
+
+
+def pytest_configure(config):
+    """Have matplotlib list the fonts before workers start, each of which would, and say so where it takes long."""
+    if getattr(config.option, "numprocesses", None):
+        importlib.import_module("matplotlib.font_manager")
 
 
 def pytest_collection_finish():

@@ -7,11 +7,11 @@ import pytest
 
 from netbandit.nesting import TooDeepError, any_depth, read_json, read_toml
 from netbandit.network import readers
-from netbandit.own_identity import UnstableError, identity_of
 from netbandit.results.sealed_json import SealError, digest, unsealed
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.overrides import read_overrides
 from netbandit.scenario.source import source_of
+from netbandit.user_code.fingerprint import UnstableError, fingerprint_of
 
 DEEP = "[" * 100_000
 
@@ -57,7 +57,7 @@ def unraised(monkeypatch):
         (lambda: readers.node_link(DEEP.encode()), readers.NotAGraphError),
         (lambda: readers.gml(b"graph [ " + b"a [ " * 20_000), readers.NotAGraphError),
         (lambda: unsealed(sealed(DEEP)), SealError),
-        (lambda: identity_of(World), UnstableError),
+        (lambda: fingerprint_of(World), UnstableError),
     ],
 )
 def test_no_garbage_is_collected_where_no_call_has_room(unraised, read, error):

@@ -12,7 +12,7 @@ from netbandit.papers.claim_text import stated_remarks
 from netbandit.papers.claims import Claim
 from netbandit.papers.figures import Figure, Paper, load_paper, paper_names
 from netbandit.papers.record import Record, RecordedClaim, RecordedFigure, shipped
-from netbandit.papers.regions import FAILS, HOLDS, OPEN
+from netbandit.papers.regions import FAILS, HOLDS, NOT_TESTED, OPEN
 from netbandit.plural import counted
 from netbandit.results.machine import machine_text
 from netbandit.results.numbers import level_text
@@ -38,22 +38,36 @@ def names() -> list[str]:
 
 
 def overview(record: Record) -> str:
-    """Return the table of all papers: how many claims hold, do not, are undecided, and were not recorded."""
-    lines = [f"| paper | claims | {HOLDS} | {FAILS} | {OPEN} | {NOT_RUN} |", "|---|--:|--:|--:|--:|--:|"]
+    """Return two tables of all papers, of claims of theirs and of our own questions: how many have each verdict."""
+    return "\n".join(
+        [
+            "Claims of the papers:\n",
+            *_table(record, "claims", ours=False),
+            "\nQuestions of our own, which are no sentences of the papers:\n",
+            *_table(record, "questions", ours=True),
+            "",
+        ]
+    )
+
+
+_VERDICTS = (HOLDS, FAILS, OPEN, NOT_TESTED, NOT_RUN)
+
+
+def _table(record: Record, asked: str, *, ours: bool) -> Iterator[str]:
+    yield f"| paper | {asked} | {' | '.join(_VERDICTS)} |"
+    yield f"|---|--:|{'--:|' * len(_VERDICTS)}"
     total: Counter[str] = Counter()
     for name in names():
         paper = load_paper(name)
-        found = Counter(_verdict(record, paper, claim) for claim in paper.claims)
-        total += found
-        lines.append(f"| [{name}]({name}.md): {paper.title} | {_counts(found)} |")
-    lines.append(f"| **all** | {_counts(total)} |")
-    return "\n".join(lines) + "\n"
+        found = Counter(_verdict(record, paper, claim) for claim in paper.claims if claim.ours == ours)
+        if found:
+            total += found
+            yield f"| [{name}]({name}.md): {paper.title} | {_counts(found)} |"
+    yield f"| **all** | {_counts(total)} |"
 
 
 def _counts(found: Counter[str]) -> str:
-    return " | ".join(
-        str(number) for number in (found.total(), *(found[each] for each in (HOLDS, FAILS, OPEN, NOT_RUN)))
-    )
+    return " | ".join(str(number) for number in (found.total(), *(found[each] for each in _VERDICTS)))
 
 
 def _verdict(record: Record, paper: Paper, claim: Claim) -> str:
@@ -106,7 +120,8 @@ def _verdict_table(paper: Paper, record: Record) -> Iterator[str]:
         found = None if figure is None else _recorded(figure, claim)
         number, many = ("", "") if found is None else (_cell(found.number), found.replications or "")
         link = f"[{claim.figure}](#{_anchor(paper, claim.figure)})"
-        yield f"| `{claim.id}`: {_cell(claim.says)} | {_mark(found)} | {number} | {many} | {link} |"
+        asked = f"`{claim.id}`{' (ours)' if claim.ours else ''}: {_cell(claim.says)}"
+        yield f"| {asked} | {_mark(found)} | {number} | {many} | {link} |"
 
 
 def _mark(found: RecordedClaim | None) -> str:
@@ -156,7 +171,8 @@ def _how(found: RecordedFigure | None) -> str:
 
 def _claim(claim: Claim, found: RecordedClaim | None) -> Iterator[str]:
     """Yield a claim: what the paper says, how it is read, what was measured, and why it may not hold."""
-    yield f"**{claim.id}** ({_plain(claim.where)}): {_plain(claim.says)}\n: {_mark(found)}"
+    asked = f"our own question: {_plain(claim.says)}" if claim.ours else _plain(claim.says)
+    yield f"**{claim.id}** ({_plain(claim.where)}): {asked}\n: {_mark(found)}"
     yield f": *Read as*: {_plain(claim.read_as)}; {'in each run ' if claim.every_run else ''}{claim.region}."
     if found is not None:
         yield f": *Measured*: {_plain(found.measured)}: {_plain(found.number)}{_certainty(found)}."

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.adversaries.attacks import Form
-from netbandit.own_code import ReturnedError
+from netbandit.user_code.errors import ReturnedError
 
 Values = NDArray[np.float64]
 

@@ -68,10 +68,13 @@ class Source:
 
     @property
     def unused(self) -> list[str]:
-        """What links of the graph say of themselves and nothing here takes, a sentence each."""
+        """What of a file nothing here takes, a sentence each."""
         topology = self.timed.topology
         own = any_given(topology) and self.point.scenario.links.peer.latency != "edges"
-        return [*filter(None, [f"links.peer.latency: {NOT_TAKEN}" if own else "", unused(topology.graph)])]
+        said = [
+            ": ".join([".".join(("topology", *path)), text]) for path, text in topology.graph.graph.get("notes", ())
+        ]
+        return [*filter(None, [f"links.peer.latency: {NOT_TAKEN}" if own else "", unused(topology.graph), *said])]
 
     @property
     def new_links(self) -> str:

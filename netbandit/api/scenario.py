@@ -244,9 +244,12 @@ class Scenario:
             beside[graph] = _node_link(files.of_graph(topology["graph"], topology.get("component")))
         bandit = tables.get("bandit")
         if isinstance(bandit, dict) and is_frame(bandit.get("data")):
+            from netbandit.bandits.reward_tables import written
+
             rewards = _beside(path, ".rewards.csv", "a table")
-            tables["bandit"] = {**{key: value for key, value in bandit.items() if key != "data"}, "path": rewards.name}
-            beside[rewards] = bandit["data"].to_csv(index=False)
+            beside[rewards], needed = written(bandit["data"])
+            keys = {key: value for key, value in bandit.items() if key != "data"}
+            tables["bandit"] = {**needed, **keys, "path": rewards.name}
         text = toml_text({"schema": 1, **plain(tables)})
         if path is not None:
             for file, content in beside.items():

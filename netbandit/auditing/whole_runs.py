@@ -43,7 +43,7 @@ _TRIED_AGAIN = 3
 
 _WORLD = (
     *("bandit", "rewards", "contexts", "log", "replay"),
-    *("links", "topology", "faults", "participants", "gossip", "activity"),
+    *("links", "topology", "faults", "participants", "gossip", "activity", "budgets"),
 )
 """The purposes of streams that are not the learner's, or how these begin."""
 

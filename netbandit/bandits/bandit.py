@@ -40,6 +40,8 @@ class Bandit(Part, ABC):
     """T, in slots; known before the start."""
     agents: int = state()
     """The number M of agents; known before the start."""
+    agent_names: Callable[[], list[str]] | None = state(default=None)
+    """Returns the name of each agent; known before the start of a run."""
 
     @abstractmethod
     def start(self, agents: int, generator: GeneratorOf) -> None:

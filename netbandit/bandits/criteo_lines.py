@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.bandits.bandit import Watch
+from netbandit.util.table_files import not_regular
 
 INTEGERS = 13
 CATEGORIES = 26
@@ -207,6 +208,9 @@ def _whole_lines(path: Path, watch: Watch) -> Iterator[bytes]:
     """Yield the file's content in pieces that end with a newline, line ends made LF."""
     number = 1
     try:
+        kind = not_regular(path)
+        if kind is not None:
+            raise LogError(f"{path}: is {kind}, must be a file")
         with path.open("rb") as raw:
             size = path.stat().st_size
             zipped = raw.peek(2)[:2] == _GZIP

@@ -12,6 +12,7 @@ from netbandit.bandits.bandit import ArmBandit, GeneratorOf
 from netbandit.bandits.reward_tables import RewardTable, RewardTableError
 from netbandit.part import Checks, Mistake, Note, Others, state
 from netbandit.reading import is_frame
+from netbandit.util.table_files import listed
 
 
 class Table(ArmBandit):
@@ -20,7 +21,8 @@ class Table(ArmBandit):
     A wide table has one column per arm, with the arm's name in its header. Its rows are replayed in order, one row per
     slot, the same for all agents; drawn independently for each agent and slot; or taken as an empirical law of each
     arm, where arms may have different numbers of rewards. A long table has the columns ``arm`` and ``reward``, with
-    ``slot`` where rewards belong to the same row, and with ``agent`` where rewards differ between agents.
+    ``slot`` where rewards belong to the same row, and with ``agent`` where rewards differ between agents. Names are
+    compared as text; slots are in the order of their numbers or dates, or else of their rows.
 
     Where rows are replayed, regret is against the best arm in hindsight: the one with the largest sum, over all agents,
     of the rows that are played; else it is against the arm with the largest mean. Learners treat rewards as Bernoulli
@@ -33,7 +35,8 @@ class Table(ArmBandit):
     data: Any = None
     """From Python, in place of *path*: a pandas DataFrame."""
     arms: list[str] | None = Field(default=None, min_length=1)
-    """The columns that are arms, or the values of the column ``arm``, in this order; absent: all."""
+    """The columns that are arms, or the values of the column ``arm``, in this order; absent: all, where
+    none may be a time or an index."""
     rows: Literal["in-order", "drawn", "laws"] | None = None
     """How rows are used; absent: ``in-order``, or ``laws`` where a long table has no column ``slot``."""
     begin: Literal["first", "random"] = "first"
@@ -88,11 +91,15 @@ class Table(ArmBandit):
             text = f"is {others.horizon}, but the table has {len(found.rows)} rows: at most so many slots, or "
             yield Mistake("horizon", f"{text}bandit.repeat = true starts over", table="run")
         if found.agents is not None:
-            names = set(others.graph.names)
+            names = others.graph.names
+            known = set(names)
+            unknown = [agent for agent in found.agents if agent not in known]
             if len(found.agents) != others.agents:
                 yield Mistake(key, f"has rewards of {len(found.agents)} agents, but there are {others.agents}")
-            elif not all(map(str.isdecimal, found.agents)) and set(found.agents) != names:
-                yield Mistake(key, f"names agents, but not those of the network: {_few(set(found.agents) - names)}")
+            elif unknown:
+                text = f"names agents, but not those of the network: {listed(unknown)}; its agents are {listed(names)}"
+                yield Mistake(key, text)
+        yield from (Note(key, text) for text in found.notes)
 
     def files(self) -> dict[str, str]:
         """Return the file."""
@@ -105,7 +112,10 @@ class Table(ArmBandit):
             RewardTableError: It cannot be read, or has not what *rows* needs.
         """
         super().start(agents, generator)
-        found = self.table_of_rewards = self._read()
+        found = self._read()
+        if found.agents is not None and self.agent_names is not None:
+            found = found.of_agents(self.agent_names())
+        self.table_of_rewards = found
         self._use = self._rows(found)
         if self._use == "in-order":
             assert found.rows is not None
@@ -203,8 +213,3 @@ def _has_gaps(found: RewardTable) -> bool:
 def _of(row: NDArray[np.float64], agents: NDArray[np.int64], arms: NDArray[np.int64]) -> NDArray[np.float64]:
     paid: NDArray[np.float64] = row[arms] if row.ndim == 1 else row[agents, arms]
     return paid
-
-
-def _few(names: set[str]) -> str:
-    some = sorted(names)
-    return ", ".join(some[:5]) + (f" and {len(some) - 5} more" if len(some) > 5 else "")

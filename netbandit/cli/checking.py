@@ -23,15 +23,23 @@ if TYPE_CHECKING:
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @set_option
 @click.option("--execution", is_flag=True, help="Show what is compiled or processed in bulk, and why the rest is not.")
-def check(files: tuple[str, ...], changes: tuple[str, ...], execution: bool) -> None:
+@click.option(
+    "--no-own-code",
+    is_flag=True,
+    help="Import no code but netbandit's, as for a scenario that you do not trust; says what is not checked then.",
+)
+def check(files: tuple[str, ...], changes: tuple[str, ...], execution: bool, no_own_code: bool) -> None:
     """Check scenarios: name the valid ones, and list the errors of the others."""
     from netbandit.scenario.errors import ScenarioError
 
     with plain_errors():
-        studies, mistakes = valid_and_mistakes(files, changes)
+        studies, mistakes = valid_and_mistakes(files, changes, own_code=not no_own_code)
         for file, study in studies:
             runs = sum(point.resolved["run"]["replications"] for point in study.points)
-            click.echo(f"{file}: ok, {counted(len(study.points), 'point')}, {counted(runs, 'run')}")
+            if study.unchecked:
+                click.echo(f"{file}: no error found, but {counted(study.unchecked, 'point')} checked only in part")
+            else:
+                click.echo(f"{file}: ok, {counted(len(study.points), 'point')}, {counted(runs, 'run')}")
             for note in study.notes:
                 click.echo(note)
             _show_air(study)

@@ -164,8 +164,16 @@ def checked(files: Sequence[str], overrides: Sequence[str]) -> "list[RunPlan]":
     return [study for _, study in studies]
 
 
-def valid_and_mistakes(files: Sequence[str], overrides: Sequence[str]) -> "tuple[list[tuple[str, RunPlan]], list[str]]":
-    """Return the valid files with their scenarios, and all mistakes of the others, a line each."""
+def valid_and_mistakes(
+    files: Sequence[str], overrides: Sequence[str], *, own_code: bool = True
+) -> "tuple[list[tuple[str, RunPlan]], list[str]]":
+    """Return the valid files with their scenarios, and all mistakes of the others, a line each.
+
+    Args:
+        files: The scenarios.
+        overrides: Each the ``KEY=VALUE`` of a ``--set``.
+        own_code: Whether modules that are not ours may be imported.
+    """
     from rich.console import Console
 
     from netbandit.running.progress import reading
@@ -178,20 +186,14 @@ def valid_and_mistakes(files: Sequence[str], overrides: Sequence[str]) -> "tuple
     for file in files:
         try:
             with reading(Console(stderr=True)) as watch:
-                studies.append((file, check_scenario(load(file, overrides), watch)))
+                studies.append((file, check_scenario(load(file, overrides), watch, own_code=own_code)))
         except ScenarioError as error:
             lines += error.lines
     return studies, list(dict.fromkeys(lines))
 
 
-LONG = 60.0
-"""Seconds from which on a run says first what it will take."""
-_SURELY_SHORT = 1e8
-"""Decisions that take less than this on any machine."""
 _LOAD = 0.5
 """The load of others on a core from which on it is said that it is not idle."""
-_FEW, _SOON = 6, 0.1
-"""How many points are tried before a run, and for how many seconds."""
 
 
 def prepared(jobs: int) -> None:
@@ -212,20 +214,6 @@ def estimated(points: "Sequence[RunnablePoint]", jobs: int, *, trace: bool = Fal
     if others > _LOAD * cores:
         lines.append(f"others use {others:.1f} of {counted(cores, 'core')} now: until they finish, this takes longer")
     return lines
-
-
-def warned(points: "Sequence[RunnablePoint]", folder: Path, jobs: int, scheduler: str | None, trace: bool) -> list[str]:
-    """Return the same, from few points, where runs take long and none of them is in *folder*; else nothing."""
-    from netbandit.running.estimate import decisions, estimate
-
-    # os.path.exists also answers for a name that no folder can have.
-    if os.path.exists(folder) or decisions(points) < _SURELY_SHORT:
-        return []
-    found = estimate(points, most=_FEW, enough=_SOON, trace=trace)
-    workers = jobs or os.cpu_count() or 1
-    if not found.tried or found.seconds / workers < LONG:
-        return []
-    return found.lines(workers if scheduler is None else 1)
 
 
 def report_failed(failed: "Sequence[FailedRun]") -> None:

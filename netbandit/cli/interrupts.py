@@ -18,11 +18,13 @@ def end_at_once() -> None:
 
 
 def raise_again() -> None:
-    """Let Ctrl-C raise `KeyboardInterrupt` again, from where something may have to be kept; and SIGTERM too."""
+    """Let Ctrl-C raise `KeyboardInterrupt` again, from where something may have to be kept; SIGTERM and SIGHUP too."""
     if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:  # else workers and what they share would be left
-            signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+        for name in ("SIGTERM", "SIGHUP"):  # else workers and what they share would be left
+            number = getattr(signal, name, None)  # there is no SIGHUP on Windows
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores it
+                signal.signal(number, lambda number, frame: signal.raise_signal(signal.SIGINT))
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -86,7 +86,8 @@ def reproduce(
 ) -> None:
     """Run the figures of a paper and say which of its claims hold.
 
-    Prints a line for each claim, and at the end a table of the verdicts; draws each figure, and writes claims.csv. A
+    Prints a line for each claim, and at the end a table of the verdicts, counted for claims of the paper and for own
+    questions; draws each figure, and writes claims.csv. A
     paper begins with the list of its figures and what each takes. Without a PAPER all papers are reproduced.
     The claims of a figure that chance decides err together in at most 5 % (Holm): each is told with its p-value and the
     level at which it was judged. The number of replications is fixed beforehand: to run again with more because a claim
@@ -102,7 +103,7 @@ def reproduce(
     try:
         with plain_errors():
             if only_estimate:
-                _list_figures(_papers(what), replications, jobs)
+                _list_figures(_papers(what), replications, jobs, tried=True)
                 return
             prepared(jobs)
             failed = _reproduce(what, replications, jobs, out, until_decided, record, budget)
@@ -141,7 +142,7 @@ def _reproduce(
         print_line(console, f"{paper.name}: {paper.title}")
         print_line(console, f"setting: {paper.setting}")
         if len(paper.figures) > 1 and recording is None:
-            _list_figures([paper], replications, jobs)
+            _list_figures([paper], replications, jobs, tried=False)
         for part in [paper] if recording is None else recording.missing(paper):
             found, failed = reproduced(
                 part,
@@ -156,11 +157,15 @@ def _reproduce(
             judgements += [(paper.name, judgement) for judgement in found]
             failures += failed
     files = write_claims(folder, judgements)
-    verdicts = [judgement.verdict for _, judgement in judgements]
     if judgements:
         _show_verdicts(judgements, several=len(papers) > 1)
-    counts = ", ".join(_said_of(verdicts.count(each), each) for each in dict.fromkeys(verdicts))
-    click.echo(f"{counted(len(verdicts), 'claim')}: {counts}" if verdicts else "no claim")
+    for ours, asked in ((False, "claim"), (True, "own question")):
+        verdicts = [judgement.verdict for _, judgement in judgements if judgement.claim.ours == ours]
+        counts = ", ".join(_said_of(verdicts.count(each), each) for each in dict.fromkeys(verdicts))
+        if verdicts:
+            click.echo(f"{counted(len(verdicts), asked)}: {counts}")
+    if not judgements:
+        click.echo("no claim")
     click.echo(f"results: {folder}, {', '.join(file.name for file in files)} and the pictures of the figures")
     report_failed(failures)
     return bool(failures)
@@ -216,14 +221,14 @@ def _papers(what: str | None) -> "list[Paper]":
     return [paper.only(figure) for paper in papers] if figure else papers
 
 
-def _list_figures(papers: "Sequence[Paper]", replications: int | None, jobs: int) -> None:
+def _list_figures(papers: "Sequence[Paper]", replications: int | None, jobs: int, *, tried: bool) -> None:
     """Print the figures of each paper, and what each takes."""
     from netbandit.papers.overview import figure_lines
 
     workers = jobs or os.cpu_count() or 1
     for paper in papers:
-        click.echo(f"figures of {paper.name}, estimated on {counted(workers, 'core')}:")
-        for line in figure_lines(paper, replications, workers):
+        click.echo(f"figures of {paper.name}, {'estimated ' if tried else ''}on {counted(workers, 'core')}:")
+        for line in figure_lines(paper, replications, workers, tried=tried):
             click.echo(line)
 
 
@@ -251,5 +256,6 @@ def _show_verdicts(judgements: "Sequence[tuple[str, Judgement]]", *, several: bo
     for paper, judgement in judgements:
         claim = judgement.claim
         figure = f"{paper}/{claim.figure}" if several else claim.figure
-        table.add_row(*map(Text, (f"{claim.id}: {claim.says}", judgement.verdict, figure)))
+        asked = f"{claim.id}{' (ours)' if claim.ours else ''}: {claim.says}"
+        table.add_row(*map(Text, (asked, judgement.verdict, figure)))
     Console(width=_WIDTH, highlight=False).print(table)

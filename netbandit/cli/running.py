@@ -23,7 +23,6 @@ from netbandit.cli.common import (
     report_repeated,
     set_option,
     statistic_option,
-    warned,
 )
 from netbandit.cli.exit_codes import FAILURE
 from netbandit.cli.stdout import stdout_alone
@@ -96,8 +95,8 @@ def run(
 ) -> None:
     """Run scenarios and their sweeps.
 
-    Runs that are already in the folder of results are reused, unless their files are damaged. Before a long study its
-    estimated duration is shown.
+    Runs that are already in the folder of results are reused, unless their files are damaged. How long a study still
+    takes is shown as it goes.
     """
     from netbandit.results.one_study import refuse_other
     from netbandit.results.run_keys import run_keys
@@ -170,8 +169,6 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
 
     for note in study.notes:
         click.echo(note, err=True)
-    for line in warned(study.points, folder, how.jobs, how.scheduler, how.trace):
-        click.echo(line, err=True)
     with ProgressReport(Console(stderr=True)) as progress, ExitStack() as before:
         watch = before.enter_context(reading(Console(stderr=True)))
 

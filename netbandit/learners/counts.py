@@ -282,7 +282,7 @@ class CountingLearner(StepLearner):
         The source is a label that the protocol adds: 28 bytes an observation with it, 16 K + 16 a source's totals.
         """
         if self.sharing == "totals":
-            life = 1 if self.world.forgets else 0
+            life = numbers % 2  # it comes after pairs; a message's size is asked for before there is a world, too
             return _NUMBER * (numbers - life) + _SLOT + _LABEL * (1 + life)
         return _NUMBER + _SLOT + 2 * _LABEL
 

@@ -17,10 +17,11 @@ from netbandit.learners.defence_checks import defence_checks
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner, Start, Sums
 from netbandit.learners.feducb_radius import Radius, dislinucb_threshold, paper_threshold, radius
 from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.plural import counted
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.privacy.tree import Tree
 from netbandit.privacy.tree_calibration import Calibration, TreeNoise, account_tree, calibrate
-from netbandit.settings import PositiveOrInfinite
+from netbandit.settings import KeyPath, PositiveOrInfinite, Settings
 
 _LEAST, _MOST = 1e-9, 1e9
 
@@ -32,6 +33,21 @@ def _threshold(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         raise PydanticCustomError("threshold", 'must be "paper", "dislinucb" or a number > 0') from None
 
 
+class UniformBudgets(Settings):
+    """Budgets drawn for each agent, uniformly between two."""
+
+    uniform: list[PositiveOrInfinite] = Field(min_length=2, max_length=2)
+    """Smallest and largest budget."""
+
+
+def _budgets(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return handler(value)
+    except ValidationError:
+        text = "must be a number > 0, inf, a list of numbers, one for each agent, or { uniform = [smallest, largest] }"
+        raise PydanticCustomError("budgets", text) from None
+
+
 class FedUcb(EllipsoidLearner):
     """The beliefs of all agents, and their Privatizers.
 
@@ -40,15 +56,19 @@ class FedUcb(EllipsoidLearner):
     was larger than what it hides, has its eigenvalues clipped at rho_min.
 
     Other state than the base class's: ``radii``, the bounds of each agent; ``clipped``, adoptions in which eigenvalues
-    had to be clipped.
+    had to be clipped; ``budgets``, each agent's epsilon; ``noise``, that of the smallest budget, None without any.
+    Where agents have budgets of their own, rho_min is that of the largest, and rho_max and kappa are those of the
+    smallest: bounds that hold for every agent (Section 4.1).
     """
 
     impossible: ClassVar[Mapping[str, str]] = {
         "adversary": "noise that is larger than what it hides makes the truth look like a lie: epsilon = inf is needed"
     }
 
-    epsilon: PositiveOrInfinite = 1.0
-    """Privacy budget epsilon of all releases of an agent together; ``inf``: no noise."""
+    epsilon: Annotated[PositiveOrInfinite | list[PositiveOrInfinite] | UniformBudgets, WrapValidator(_budgets)] = 1.0
+    """Privacy budget epsilon of all releases of an agent together; ``inf``: no noise. Of agents with budgets of their
+    own a list, one for each, or ``{ uniform = [smallest, largest] }``, drawn in each replication (stream
+    ``budgets``)."""
     delta: float = Field(default=0.1, ge=1e-300, lt=1)
     """Privacy budget delta of all releases of an agent together."""
     alpha: float = Field(default=0.1, ge=1e-300, lt=1)
@@ -76,8 +96,12 @@ class FedUcb(EllipsoidLearner):
 
     def check(self) -> Checks:
         """Yield a fixed schedule without its interval, budgets that no number can hold, and keys without effect."""
-        if not _LEAST <= self.epsilon <= _MOST and self.epsilon != inf:
-            yield Mistake("epsilon", f"must be inf, or from {_LEAST:g} to {_MOST:g}, not {self.epsilon}")
+        for path, budget in self._stated():
+            if not _LEAST <= budget <= _MOST and self.epsilon != inf:
+                also = "inf, or " if path == ("epsilon",) else ""
+                yield Mistake(path, f"must be {also}from {_LEAST:g} to {_MOST:g}, not {budget}")
+        if isinstance(self.epsilon, UniformBudgets) and self.epsilon.uniform[0] > self.epsilon.uniform[1]:
+            yield Mistake(("epsilon", "uniform"), "must have the smallest budget first")
         if self.schedule == "fixed" and self.every is None:
             yield Mistake("every", 'is missing: schedule = "fixed" needs it, a number of slots >= 1')
         unused: dict[str, str] = {}
@@ -96,21 +120,35 @@ class FedUcb(EllipsoidLearner):
             text = "noise that is larger than what it hides is told from no lie: it needs epsilon = inf"
             yield Mistake("robust", f'must be "mean" with an epsilon: {text}')
 
+    def _stated(self) -> list[tuple[KeyPath, float]]:
+        """Return the budgets that are written, and where each stands."""
+        if isinstance(self.epsilon, UniformBudgets):
+            return [(("epsilon", "uniform", place), one) for place, one in enumerate(self.epsilon.uniform)]
+        if isinstance(self.epsilon, list):
+            return [(("epsilon", place), one) for place, one in enumerate(self.epsilon)]
+        return [(("epsilon",), self.epsilon)]
+
     def tells(self) -> Form | None:
         """See `AnyLearner.tells`."""
         return super().tells() if self.epsilon == inf else None
 
     def check_with(self, others: Others) -> Checks:
-        """Yield a test that is never made, as nobody calls, and what a defence lacks."""
+        """Yield a test that is never made, as nobody calls, what a defence lacks, and budgets of too few or many."""
         if others.protocol.out_of_band and "threshold" in self.model_fields_set and self.schedule != "fixed":
             yield Note("threshold", f'is not used with protocol.kind = "{others.kinds["protocol"]}"')
         yield from defence_checks(self, others)
+        if isinstance(self.epsilon, list) and len(self.epsilon) != others.agents:
+            text = f"must have a budget for each of {others.agents} agents, not {counted(len(self.epsilon), 'budget')}"
+            yield Mistake("epsilon", text)
 
     def _start(self, agents: int) -> Start:
         """Begin with the initial matrix; noise comes from ``tree.<set>``, index: the agent."""
         world = self.world
         assert world.members is not None
-        self.noise = self._noise()
+        self.budgets = self._drawn(agents)
+        noise_of = {budget: self._noise(budget) for budget in set(self.budgets)}
+        self._noises = [noise_of[budget] for budget in self.budgets]
+        self.noise = self._noises[int(np.argmin(self.budgets))]
         members = np.ones(agents, dtype=np.int64) if world.isolated else world.members
         if self.members == "all" and not world.isolated:
             members = np.full(agents, agents, dtype=np.int64)
@@ -122,7 +160,7 @@ class FedUcb(EllipsoidLearner):
         self._excess: dict[int, NDArray[np.float64]] = {}
         self._released = np.zeros(agents, dtype=np.int64)  # observations of the present life
         self._common.setdefault("trees", []).append(self._trees)
-        self._common.setdefault("past", [])  # how often each tree of a life that is over was released
+        self._common.setdefault("past", [])  # of each tree of a life that is over, whose, and how often it was released
         self.clipped = 0
         self._clipped = False  # whether the sums adopted last were
         return Start(
@@ -144,9 +182,17 @@ class FedUcb(EllipsoidLearner):
             0.0,  # it grows with the slots
         )
 
-    def _noise(self) -> TreeNoise | None:
+    def _drawn(self, agents: int) -> list[float]:
+        """Return the budget of each agent, the same in all sets."""
+        if isinstance(self.epsilon, UniformBudgets):
+            low, high = self.epsilon.uniform
+            drawn: list[float] = self.world.streams.generator("budgets").uniform(low, high, agents).tolist()
+            return drawn
+        return self.epsilon if isinstance(self.epsilon, list) else [self.epsilon] * agents
+
+    def _noise(self, epsilon: float) -> TreeNoise | None:
         world = self.world
-        if self.epsilon == inf or world.isolated:
+        if epsilon == inf or world.isolated:
             return None  # without company nothing leaves an agent
         releases: float = world.horizon / world.sets
         if self.schedule == "fixed":
@@ -155,7 +201,7 @@ class FedUcb(EllipsoidLearner):
             releases = max(1, uses // -(-self.every // world.sets))
         return calibrate(
             self.calibration,
-            epsilon=self.epsilon,
+            epsilon=epsilon,
             delta=self.delta,
             alpha=self.alpha,
             dimension=world.dimension,
@@ -171,8 +217,9 @@ class FedUcb(EllipsoidLearner):
             sub_gaussian=self.world.sub_gaussian,
             regularizer=self.regularizer,
             noise=self.noise,
+            quietest=self._noises[int(np.argmax(self.budgets))],
             paper_beta=self.beta == "paper",
-            epsilon=self.epsilon,
+            epsilon=min(self.budgets),
         )
 
     def _test_at(self, radius: Radius) -> float:
@@ -214,8 +261,9 @@ class FedUcb(EllipsoidLearner):
         if agent in self._excess:
             leaf += self._excess.pop(agent)
         released = self._tree(agent).release(leaf)
-        if self.noise is not None:
-            released[np.diag_indices(dimension)] += 2 * self.noise.shift
+        noise = self._noises[agent]
+        if noise is not None:
+            released[np.diag_indices(dimension)] += 2 * noise.shift
         counts = [float(self._released[agent])] if self.names_counts else []
         return np.concatenate([released[self._upper], released[:-1, -1], counts])
 
@@ -226,7 +274,7 @@ class FedUcb(EllipsoidLearner):
             self._released[agent] = 0
             tree = self._trees.get(agent)
             if tree is not None and tree.releases:
-                self._common["past"].append(tree.releases)
+                self._common["past"].append((agent, tree.releases))
                 self._trees[agent] = tree.successor()
         super().forget(slot, agents)
 
@@ -234,9 +282,12 @@ class FedUcb(EllipsoidLearner):
         tree = self._trees.get(agent)
         if tree is None:
             rng = self.world.streams.generator(f"tree.{self.world.param_set}", agent)
-            deviation = self.noise.deviation if self.noise else 0.0
-            tree = self._trees[agent] = Tree(self.world.dimension + 1, deviation, rng)
+            tree = self._trees[agent] = Tree(self.world.dimension + 1, self._deviation(agent), rng)
         return tree
+
+    def _deviation(self, agent: int) -> float:
+        noise = self._noises[agent]
+        return noise.deviation if noise else 0.0
 
     def _alike(self, first: int, second: int) -> bool:
         """Return whether both clip at the same eigenvalue."""
@@ -265,21 +316,47 @@ class FedUcb(EllipsoidLearner):
         return np.asarray((vectors * np.maximum(values, least)) @ vectors.T)
 
     def account(self, releases: int) -> PrivacySpent:
-        """Return the privacy spent by the agent that released one of its sets most often, in one of its lives."""
-        claimed = 0.0 if self.world.isolated else self.epsilon
-        deviation = self.noise.deviation if self.noise else 0.0
-        ahead = not self.called or self.world.isolated
-        if past := self._common["past"]:  # each life has a tree of its own
-            present = (tree.releases for trees in self._common["trees"] for tree in trees.values())
-            releases = max(*past, *present)
-        return account_tree(deviation, self.delta, releases=releases, claimed=claimed, trigger_is_private=ahead)
+        """Return the privacy spent by the agent that released one of its sets most often, in one of its lives.
+
+        Of agents with budgets of their own, that of the one who spent most, beside its own budget.
+        """
+        if self._own_budgets:
+            return max(self._accounts(), key=lambda spent: (spent.epsilon, spent.epsilon_claimed))
+        if self._common["past"]:  # each life has a tree of its own
+            releases = max(self._told())
+        return self._account(0, releases)
+
+    @property
+    def _own_budgets(self) -> bool:
+        return not isinstance(self.epsilon, float) and not self.world.isolated
+
+    def _told(self) -> list[int]:
+        """Return how often each agent released the tree that it released most often."""
+        most = [0] * len(self.budgets)
+        present = ((agent, tree.releases) for trees in self._common["trees"] for agent, tree in trees.items())
+        for agent, releases in (*self._common["past"], *present):
+            most[agent] = max(most[agent], releases)
+        return most
+
+    def _accounts(self) -> list[PrivacySpent]:
+        """Return the privacy that each agent has spent, beside its budget."""
+        return [self._account(agent, releases) for agent, releases in enumerate(self._told())]
+
+    def _account(self, agent: int, releases: int) -> PrivacySpent:
+        return account_tree(
+            self._deviation(agent),
+            self.delta,
+            releases=releases,
+            claimed=0.0 if self.world.isolated else self.budgets[agent],
+            trigger_is_private=not self.called or self.world.isolated,
+        )
 
     def remarks(self) -> tuple[str, ...]:
         """Say that noise outweighs all observations, where it does."""
-        if self.noise is None:
+        world, noise = self.world, self._noise(min(budget for _, budget in self._stated()))
+        if noise is None:
             return ()
-        world = self.world
-        hidden, seen = 2 * self.noise.shift * world.dimension, world.horizon / world.sets
+        hidden, seen = 2 * noise.shift * world.dimension, world.horizon / world.sets
         if hidden <= seen:
             return ()
         return (
@@ -289,5 +366,6 @@ class FedUcb(EllipsoidLearner):
         )
 
     def figures(self) -> dict[str, float | int | None]:
-        """Return how many synchronised matrices had to be made positive."""
-        return {"clipped": self.clipped, **super().figures()}
+        """Return how many synchronised matrices had to be made positive, and where budgets differ, who spent least."""
+        least = {"epsilon_best_off": min(one.epsilon for one in self._accounts())} if self._own_budgets else {}
+        return {"clipped": self.clipped, **least, **super().figures()}

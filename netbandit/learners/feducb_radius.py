@@ -59,6 +59,7 @@ def radius(
     sub_gaussian: float,
     regularizer: float,
     noise: TreeNoise | None,
+    quietest: TreeNoise | None,
     paper_beta: bool,
     epsilon: float,
 ) -> Radius:
@@ -70,15 +71,16 @@ def radius(
         alpha: The confidence.
         sub_gaussian: Of the rewards.
         regularizer: lambda, used without noise.
-        noise: The noise of each release, or None.
+        noise: The noise of each release, or None; where agents differ, the largest.
+        quietest: The smallest noise of an agent's releases, or None.
         paper_beta: Whether beta has the paper's last two terms.
-        epsilon: The budget of privacy, used with noise.
+        epsilon: The budget of privacy, the smallest of all agents; used with noise.
     """
-    if noise is None:
+    if noise is None or quietest is None:
         least = most = regularizer / members
         kappa = 0.0
     else:
-        least, most = noise.shift, 3 * noise.shift
+        least, most = quietest.shift, 3 * noise.shift
         kappa = noise.paper_kappa(dimension, epsilon) if paper_beta else noise.kappa(dimension)
     factor = members if paper_beta else sqrt(members)
     offset = factor * (sqrt(most) + kappa)

@@ -272,7 +272,10 @@ class Learner(AnyLearner):
         return 0
 
     def item_bytes(self, numbers: int) -> int:
-        """Return the bytes of a row of so many *numbers*, without the header of its message; by default 8 a number."""
+        """Return the bytes of a row of so many *numbers*, without the header of its message; by default 8 a number.
+
+        It is asked for before `start`, too.
+        """
         return _NUMBER_BYTES * numbers
 
     def account(self, releases: int) -> PrivacySpent:

@@ -47,7 +47,8 @@ def _look(
 ) -> tuple[int, int]:
     """Look at window after window; return how many rows there are, and the first window that was not looked at."""
     agents = len(first) - 1
-    low, high, now = np.empty((agents, 2)), np.empty((agents, 2)), np.empty(2)
+    axes = place.shape[1]
+    low, high, now = np.empty((agents, axes)), np.empty((agents, axes)), np.empty(axes)
     found: Any = np.int64(0)  # a plain 0 is a type of its own, for which all that is called would be compiled once more
     while begin < end:
         until = min(end, begin + window)
@@ -56,16 +57,17 @@ def _look(
             while at[agent] + 1 < first[agent + 1] and time[at[agent] + 1] <= begin:
                 at[agent] += 1
             _put(now, first, time, place, agent, at[agent], begin)
-            low[agent, 0] = high[agent, 0] = now[0]
-            low[agent, 1] = high[agent, 1] = now[1]
+            for axis in range(axes):
+                low[agent, axis] = high[agent, axis] = now[axis]
             point = at[agent]
             while point + 1 < first[agent + 1] and time[point] < until:
                 point += 1
                 if time[point] <= until:
-                    now[0], now[1] = place[point, 0], place[point, 1]
+                    for axis in range(axes):
+                        now[axis] = place[point, axis]
                 else:
                     _put(now, first, time, place, agent, point - 1, until)
-                for axis in range(2):
+                for axis in range(axes):
                     low[agent, axis] = min(low[agent, axis], now[axis])
                     high[agent, axis] = max(high[agent, axis], now[axis])
             for axis in range(2):
@@ -103,7 +105,7 @@ def _look(
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _may_meet(low: Any, high: Any, one: int, other: int, reach: float) -> bool:
     """Return whether the boxes in which two agents are come as near as *reach*."""
-    for axis in range(2):
+    for axis in range(low.shape[1]):
         if low[one, axis] - high[other, axis] > reach or low[other, axis] - high[one, axis] > reach:
             return False
     return True
@@ -117,7 +119,7 @@ def _put(now: Any, first: Any, time: Any, place: Any, agent: int, point: int, mo
     if point + 1 < first[agent + 1] and moment > time[point]:
         following = point + 1
         share = (moment - time[point]) / (time[following] - time[point])
-    for axis in range(2):
+    for axis in range(place.shape[1]):
         now[axis] = place[point, axis] + share * (place[following, axis] - place[point, axis])
 
 
@@ -127,8 +129,9 @@ def _meet(
     found: int,
 ) -> int:  # fmt: skip
     """Write when two agents are near each other in a window; return how many rows there are, below 0: no room."""
-    here, there = np.empty(2), np.empty(2)
-    here_then, there_then = np.empty(2), np.empty(2)
+    axes = place.shape[1]
+    here, there = np.empty(axes), np.empty(axes)
+    here_then, there_then = np.empty(axes), np.empty(axes)
     mine, its = at[one], at[other]
     before = found
     while begin < until:
@@ -146,12 +149,14 @@ def _meet(
         _put(here_then, first, time, place, one, mine, last)
         _put(there_then, first, time, place, other, its, last)
         seconds = (last - begin) / _SECOND
-        x, y = here[0] - there[0], here[1] - there[1]
-        speed_x = (here_then[0] - there_then[0] - x) / seconds
-        speed_y = (here_then[1] - there_then[1] - y) / seconds
-        square = speed_x * speed_x + speed_y * speed_y
-        towards = x * speed_x + y * speed_y
-        beyond = x * x + y * y - reach * reach
+        square, towards, beyond = 0.0, 0.0, 0.0
+        for axis in range(axes):
+            apart = here[axis] - there[axis]
+            speed = (here_then[axis] - there_then[axis] - apart) / seconds
+            square += speed * speed
+            towards += apart * speed
+            beyond += apart * apart
+        beyond -= reach * reach
         root = towards * towards - square * beyond
         comes, goes = last, last
         if beyond <= 0:

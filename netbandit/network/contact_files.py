@@ -1,14 +1,15 @@
 """Contacts from files: traces of who met whom and when, and contact plans, as they are found in the wild.
 
 Each reader takes the lines of a file and returns, for each contact, who met and from when until when. Files have times
-in seconds; here they are whole nanoseconds. ``#`` begins a comment in every format.
+in seconds; here they are whole nanoseconds. How text and comments are read, `netbandit.util.table_files` says.
 """
 
-import csv
 import re
+from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
+from itertools import chain
 from math import ceil
 from pathlib import Path
 from types import MappingProxyType
@@ -18,15 +19,17 @@ import numpy as np
 
 from netbandit.network.contacts import FOR_EVER, MOST_CONTACTS, ContactList, Integers, UpTimes
 from netbandit.network.topology import TopologyError
+from netbandit.settings import Problem
+from netbandit.util.table_files import Record, Records, Table, TableFileError, TextLines, shown
 from netbandit.wording import quoted
 
 MOST_LINES = 1 << 23
-"""The most lines of a file."""
+"""The most lines of a file of contacts or tracks."""
 
 _SECOND = 10**9
 _LATEST = 10**9 * _SECOND
 _NUMBER = re.compile(r"[+-]?\d{1,18}(\.\d{0,30})?([eE][+-]?\d{1,2})?", re.ASCII)
-_LONGEST_LINE = 1 << 16
+_LONGEST_LINE = 1 << 24  # a line of BonnMotion is all that a node does
 
 _Intervals = list[tuple[int, int]]
 
@@ -63,79 +66,58 @@ class Meetings(NamedTuple):
         edges: The links, shape (L, 2), the lower agent first, in lexicographic order.
         contacts: When they are up.
         latencies: The latency (s) of links of which something is known, by their ends.
-        notes: What is not used of what was read.
+        notes: What should be known of what was read, each at a key path relative to the topology's table.
     """
 
     names: list[str]
     edges: Integers
     contacts: ContactList
     latencies: Mapping[tuple[int, int], str] = MappingProxyType({})
-    notes: tuple[str, ...] = ()
+    notes: tuple[Problem, ...] = ()
 
 
-Reader = Callable[["Lines"], Trace]
+Reader = Callable[[TextLines], Trace]
 """Takes the lines of a file, and returns what they say."""
 What = TypeVar("What")
 
 
-def read(path: Path, reader: "Callable[[Lines], What]") -> What:
+def read(path: Path, reader: Callable[[TextLines], What]) -> What:
     """Return what the file at *path* says.
 
     Raises:
         TopologyError: It cannot be read; at the key ``file``, with the line.
     """
-    lines = Lines(path)
+    lines = TextLines(path, longest=_LONGEST_LINE)
     try:
         return reader(lines)
     except BadLineError as error:
-        raise TopologyError([(("file",), f"{path}:{lines.number}: {error}")]) from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise TopologyError([(("file",), f"{path}: cannot be read: {reason}")]) from None
+        raise TopologyError([(("file",), str(lines.error(str(error))))]) from None
+    except TableFileError as error:
+        raise TopologyError([(("file",), str(error))]) from None
 
 
-class Lines:
-    """The lines of a file that are neither empty nor comments, as lists of words.
+def texts(lines: TextLines) -> Iterator[str]:
+    """Yield the lines that are neither blank nor comments.
 
-    Attributes:
-        number: The number of the latest line.
+    Raises:
+        BadLineError: There are too many.
     """
+    for text in lines.contents():
+        _count(lines)
+        yield text
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.number = 0
 
-    def __iter__(self) -> Iterator[list[str]]:
-        for line in self.texts():
-            yield line.split()
+def _rows(lines: TextLines) -> Iterator[list[str]]:
+    """Yield the fields of each line, which commas or semicolons separate, or blanks."""
+    for number, cells in Records(lines.path, ",; "):
+        lines.number = number
+        _count(lines)
+        yield cells
 
-    def texts(self) -> Iterator[str]:
-        """Yield the lines themselves.
 
-        Raises:
-            BadLineError: One is no text in UTF-8, or there are too many.
-        """
-        with self._path.open("rb") as file:
-            while line := file.readline(_LONGEST_LINE):
-                self.number += 1
-                if self.number > MOST_LINES:
-                    raise BadLineError(f"the file has more than {MOST_LINES:,} lines")
-                if self.number == 1:
-                    if line.startswith((b"\xff\xfe", b"\xfe\xff")):
-                        raise BadLineError("is text in UTF-16: the file must be saved as UTF-8")
-                    line = line.removeprefix(b"\xef\xbb\xbf")
-                if len(line) == _LONGEST_LINE:
-                    raise BadLineError(f"is longer than {_LONGEST_LINE:,} bytes")
-                try:
-                    text = line.decode()
-                except UnicodeDecodeError as error:
-                    text = f"the byte 0x{line[error.start]:02x} is not UTF-8: the file must be saved as UTF-8"
-                    raise BadLineError(text) from None
-                if "\0" in text:
-                    raise BadLineError("has a zero byte: is no text")
-                text = text.strip()
-                if text and not text.startswith("#"):
-                    yield text
+def _count(lines: TextLines) -> None:
+    if lines.number > MOST_LINES:
+        raise BadLineError(f"the file has more than {MOST_LINES:,} lines")
 
 
 def nanoseconds(text: str) -> int:
@@ -163,6 +145,7 @@ class _Nodes:
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
+        self._contacts = array("q")
 
     def link(self, one: str, other: str) -> tuple[int, int]:
         """Return the ends of a link, the lower number first.
@@ -176,9 +159,13 @@ class _Nodes:
         first, second = numbers.setdefault(one, len(numbers)), numbers.setdefault(other, len(numbers))
         return (first, second) if first < second else (second, first)
 
-    def trace(self, contacts: list[tuple[int, int, int, int]]) -> Trace:
-        """Return the trace with *contacts*: the ends of each, when it begins, and when it ends."""
-        columns = np.array(contacts, dtype=np.int64).reshape(-1, 4)
+    def meet(self, link: tuple[int, int], begin: int, end: int) -> None:
+        """Have the ends of a link meet from a time until before another one."""
+        self._contacts.extend((*link, begin, end))
+
+    def trace(self) -> Trace:
+        """Return the trace of all who met."""
+        columns = np.array(self._contacts, dtype=np.int64).reshape(-1, 4)
         return Trace(list(self.numbers), columns[:, :2], columns[:, 2], columns[:, 3])
 
 
@@ -186,97 +173,97 @@ _ONE_OTHERS = frozenset({"C", "S", "A", "DE", "DR", "R"})
 """What else ONE's event files say: of messages."""
 
 
-def one(lines: Lines) -> Trace:
+def one(lines: TextLines) -> Trace:
     """Read ``TIME CONN A B up|down``, as the ONE simulator writes and reads connections.
 
-    What is up at the end of the file stays up. Events of messages are skipped.
+    A sixth word names the interface: two are linked while one of their interfaces is. What is up at the end of the
+    file stays up. Events of messages are skipped.
     """
     nodes = _Nodes()
-    contacts: list[tuple[int, int, int, int]] = []
-    up: dict[tuple[int, int], tuple[int, int]] = {}
+    up: dict[tuple[tuple[int, int], str], tuple[int, int]] = {}
     latest = -FOR_EVER
-    for words in lines:
+    for text in texts(lines):
+        words = text.split()
         if len(words) > 1 and words[1] in _ONE_OTHERS:
             continue
-        if len(words) != 5 or words[1] != "CONN" or words[4] not in ("up", "down"):
-            raise BadLineError(f"must be TIME CONN A B up|down, not {quoted(' '.join(words))}")
+        state = words[4].lower() if len(words) in (5, 6) and words[1] == "CONN" else ""
+        if state not in ("up", "down"):
+            raise BadLineError(f"must be TIME CONN A B up|down, not {quoted(text)}")
         time = nanoseconds(words[0])
         if time < latest:
             raise BadLineError(f"runs back in time, to {words[0]} s")
         latest = time
         link = nodes.link(words[2], words[3])
-        if words[4] == "up":
-            if link in up:
-                raise BadLineError(f"{words[2]} and {words[3]} are connected already, since line {up[link][1]}")
-            up[link] = time, lines.number
-        elif link in up:
-            contacts.append((*link, up.pop(link)[0], time))
+        by = link, "".join(words[5:])
+        if state == "up":
+            if by in up:
+                raise BadLineError(f"{words[2]} and {words[3]} are connected already, since line {up[by][1]}")
+            up[by] = time, lines.number
+        elif by in up:
+            nodes.meet(link, up.pop(by)[0], time)
         else:
             raise BadLineError(f"{words[2]} and {words[3]} are not connected")
-    contacts += [(*link, since, FOR_EVER) for link, (since, _) in up.items()]
-    return nodes.trace(contacts)
+    for (link, _), (since, _) in up.items():
+        nodes.meet(link, since, FOR_EVER)
+    return nodes.trace()
 
 
-def moments(lines: Lines, window: int) -> Trace:
-    """Read ``TIME A B``, and perhaps more words: who was seen together, as SocioPatterns publishes it.
+def moments(lines: TextLines, window: int) -> Trace:
+    """Read ``TIME A B``, and perhaps more fields: who was seen together, as SocioPatterns publishes it.
 
     Args:
         lines: The lines.
         window: How long (ns) a contact lasts from its moment on.
     """
     nodes = _Nodes()
-    contacts: list[tuple[int, int, int, int]] = []
     latest = -FOR_EVER
-    for words in lines:
+    for words in _rows(lines):
         if len(words) < 3:
             raise BadLineError(f"must be TIME A B, not {quoted(' '.join(words))}")
         time = nanoseconds(words[0])
         if time < latest:
             raise BadLineError(f"runs back in time, to {words[0]} s")
         latest = time
-        contacts.append((*nodes.link(words[1], words[2]), time, time + window))
-    return nodes.trace(contacts)
+        nodes.meet(nodes.link(words[1], words[2]), time, time + window)
+    return nodes.trace()
 
 
 _COLUMNS = ("A", "B", "FROM", "UNTIL")
 
 
-def intervals(lines: Lines) -> Trace:
+def intervals(lines: TextLines) -> Trace:
     """Read ``A B FROM UNTIL``, in any order of lines; UNTIL may be ``inf``. A CSV file names these columns first."""
     nodes = _Nodes()
-    contacts: list[tuple[int, int, int, int]] = []
-    places: list[int] | None = None
-    for number, text in enumerate(lines.texts()):
-        if number == 0 and "," in text:
-            header = [word.strip().upper() for word in _fields(text)]
-            if not set(_COLUMNS) <= set(header):
-                raise BadLineError(f"must name the columns {', '.join(_COLUMNS)}, not {quoted(text)}")
-            places = [header.index(column) for column in _COLUMNS]
-            continue
-        words = text.split() if places is None else [word.strip() for word in _fields(text)]
-        if number == 0 and [word.upper() for word in words] == list(_COLUMNS):
-            continue
-        if (len(words) != len(_COLUMNS)) if places is None else (len(words) <= max(places)):
-            raise BadLineError(f"must be A B FROM UNTIL, not {quoted(text)}")
-        if places is not None:
-            words = [words[place] for place in places]
-        link = nodes.link(words[0], words[1])
-        begin, end = nanoseconds(words[2]), FOR_EVER if words[3] == "inf" else nanoseconds(words[3])
+    records = Records(lines.path, ",; ")
+    rows = iter(records)
+    first = next(rows, Record(0, []))
+    separated = records.separator in (",", ";")
+    if separated:
+        table = Table(lines.path)
+        first, rows = Record(table.header_line, list(table.names)), iter(table)
+    lines.number = first.line
+    header = [name.upper() for name in first.cells]
+    named = set(_COLUMNS) <= set(header)
+    if separated and (not named or any(header.count(column) > 1 for column in _COLUMNS)):
+        raise BadLineError(
+            f"must name the columns {', '.join(_COLUMNS)}, each once, not {shown(', '.join(first.cells))}"
+        )
+    places = [header.index(column) if named else place for place, column in enumerate(_COLUMNS)]
+    width = len(header) if named else len(_COLUMNS)
+    for lines.number, cells in rows if named or not header else chain([first], rows):
+        _count(lines)
+        if len(cells) != width:
+            raise BadLineError(f"must be A B FROM UNTIL, not {shown(' '.join(cells))}")
+        one, other, since, until = (cells[place] for place in places)
+        link = nodes.link(one, other)
+        begin, end = nanoseconds(since), FOR_EVER if until == "inf" else nanoseconds(until)
         if end <= begin:
-            raise BadLineError(f"UNTIL must be after FROM, {words[2]}, not {words[3]}")
-        contacts.append((*link, begin, end))
-    return nodes.trace(contacts)
+            raise BadLineError(f"UNTIL must be after FROM, {since}, not {until}")
+        nodes.meet(link, begin, end)
+    return nodes.trace()
 
 
-def _fields(text: str) -> list[str]:
-    """Return the fields of a line of CSV."""
-    try:
-        return next(csv.reader([text], strict=True))
-    except csv.Error as error:
-        raise BadLineError(f"is no CSV: {error}") from None
-
-
-def ion(lines: Lines) -> Trace:
+def ion(lines: TextLines) -> Trace:
     """Read a contact plan of ION: ``a contact +FROM +UNTIL A B RATE`` and ``a range +FROM +UNTIL A B SECONDS``.
 
     A link is up while both directions are. Its latency is that of its first range. Contacts of a node with itself,
@@ -286,12 +273,13 @@ def ion(lines: Lines) -> Trace:
     ways: defaultdict[tuple[int, int], tuple[_Intervals, _Intervals]] = defaultdict(lambda: ([], []))
     latencies: dict[tuple[int, int], str] = {}
     notes: dict[str, None] = {}
-    for words in lines:
+    for text in texts(lines):
+        words = text.split()
         if words[0] in ("m", "e", "s", "l"):  # other commands of ionadmin
             continue
         if words[:2] not in (["a", "contact"], ["a", "range"]) or len(words) < 7:
             form = "a contact +FROM +UNTIL A B RATE, or a range +FROM +UNTIL A B SECONDS"
-            raise BadLineError(f"must be {form}, not {quoted(' '.join(words))}")
+            raise BadLineError(f"must be {form}, not {quoted(text)}")
         begin, end = (_relative(word) for word in words[2:4])
         if end <= begin:
             raise BadLineError(f"must end after {words[2]}, not at {words[3]}")
@@ -306,13 +294,13 @@ def ion(lines: Lines) -> Trace:
             raise BadLineError(f"{quoted(words[6])} is no range: must be a number of seconds")
         elif latencies.setdefault(link, f"{words[6]} s") != f"{words[6]} s":
             notes["ranges but the first of each link"] = None
-    contacts: list[tuple[int, int, int, int]] = []
     for link, (there, back) in ways.items():
         both = list(_common(_merged(there), _merged(back)))
-        contacts += [(*link, begin, end) for begin, end in both]
+        for begin, end in both:
+            nodes.meet(link, begin, end)
         if not both == _merged(there) == _merged(back):
             notes["what only one direction of a link has"] = None
-    return nodes.trace(contacts)._replace(latencies=latencies, notes=tuple(notes))
+    return nodes.trace()._replace(latencies=latencies, notes=tuple(notes))
 
 
 def _relative(word: str) -> int:
@@ -370,7 +358,28 @@ def meetings(trace: Trace, since: int, until: int, agents: int | None = None) ->
     for (one, other), latency in trace.latencies.items():
         first, second = sorted((int(number[one]), int(number[other])))
         latencies[first, second] = latency
-    return Meetings(names, edges, contacts, latencies, trace.notes)
+    notes: list[Problem] = [(("file",), f"not used: {said}") for said in trace.notes]
+    if len(trace.begin) and not len(edges):
+        last = int(trace.end.max())
+        text = beyond("contacts", int(trace.begin.min()), None if last >= FOR_EVER else last, since, until)
+        notes.append((("from",), f"nobody meets in the run: {text}"))
+    return Meetings(names, edges, contacts, latencies, tuple(notes))
+
+
+def beyond(what: str, first: int, last: int | None, since: int, until: int) -> str:
+    """Return what is said where a run has nothing of what a file says.
+
+    Args:
+        what: What that is.
+        first: The file's time (ns) of the first of it,
+        last: and of the end of the last; None: there is none.
+        since: The file's time (ns) that is the run's 0.
+        until: When the run ends, by its own time (ns).
+    """
+    to = "on" if last is None else f"to {_seconds(last)} s"
+    run = f"it is {_seconds(since)} s to {_seconds(since + until)} s of the file"
+    instead = "" if first < 0 else f'; from = "{_seconds(first)} s" would begin there'
+    return f"{run}, whose {what} are from {_seconds(first)} s {to}{instead}"
 
 
 def listed(ends: Integers, begin: Integers, end: Integers) -> tuple[Integers, ContactList]:
@@ -439,5 +448,5 @@ def write(file: TextIO, up: UpTimes, edges: Integers, agents: int) -> None:
 
 
 def _seconds(time: int) -> str:
-    whole, part = divmod(time, _SECOND)
-    return f"{whole}.{part:09d}".rstrip("0").rstrip(".")
+    whole, part = divmod(abs(time), _SECOND)
+    return "-" * (time < 0) + f"{whole}.{part:09d}".rstrip("0").rstrip(".")

@@ -127,8 +127,8 @@ class ContactList:
         yield down, inf
 
     def is_always_up(self, end: int) -> bool:
-        """Return whether no link is down before *end* (ns)."""
-        return len(self.times) == len(self.first) - 1 and bool(
+        """Return whether there are links, and none is down before *end* (ns)."""
+        return 0 < len(self.times) == len(self.first) - 1 and bool(
             (self.times[:, 0] <= 0).all() and (self.times[:, 1] >= end).all()
         )
 

@@ -16,16 +16,13 @@ import numpy as np
 from netbandit.network import distances, readers
 from netbandit.network.readers import Attributes, Network, NotAGraphError
 from netbandit.network.topology import TopologyError
+from netbandit.util.table_files import TableFileError, opened
 
 if TYPE_CHECKING:
     import networkx
 
-READERS = {
-    "GraphML": readers.graphml,
-    "GML": readers.gml,
-    "node-link JSON": readers.node_link,
-    "an edge list": readers.edge_list,
-}
+READERS = {"GraphML": readers.graphml, "GML": readers.gml, "node-link JSON": readers.node_link}
+_EDGE_LIST = "an edge list"
 
 ENDINGS = {
     ".graphml": "GraphML",
@@ -45,8 +42,9 @@ _TIMES = ("ns", "us", "ms", "s", "min", "slots")
 """The units of a latency that may stand in its name: ``latency_ms``, ``delay_us``."""
 _BANDWIDTHS = {"bit": "bit/s", "kbit": "kbit/s", "mbit": "Mbit/s", "gbit": "Gbit/s"}
 """Those of a bandwidth, all a second: ``bandwidth_kbit``, ``bandwidth_mbits``."""
-_FIGURES = (_LATENCY, "delay", "bandwidth", "capacity", "throughput", "loss", "jitter")
-"""How attributes begin that say of a link what a scenario can say of it, too."""
+_SPEED = "linkspeedraw"
+_KNOWN_BY = ("id", "key", "label", "name", "source", "target")
+"""Attributes by which a link is known, and which say nothing of it."""
 _UNUSED = "unused figures of links"
 
 
@@ -123,31 +121,29 @@ def unused(graph: "networkx.Graph[int]") -> str:
 
 def _network(path: Path, columns: Sequence[str] | None) -> Network:
     try:
-        if path.exists() and not path.is_file():
-            raise NotAGraphError("is not a file")
-        content = path.read_bytes()
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise NotAGraphError(f"cannot be read: {reason}") from error
-    ending = path.suffix.lower()
+        with opened(path) as file:
+            content = file.read()
+    except TableFileError as error:
+        raise NotAGraphError(error.reason) from error
+    ending = next((one.lower() for one in reversed(path.suffixes) if one.lower() != ".gz"), "")
     named, found = ENDINGS.get(ending), _format(content)
-    if named is None and ending not in NEUTRAL and found == "an edge list":
+    if named is None and ending not in NEUTRAL and found == _EDGE_LIST:
         known = ", ".join(f"*{known}" for known in ENDINGS)
         raise NotAGraphError(f"is not a network file: GraphML, GML, node-link JSON or an edge list ({known})")
     if not content.strip():
         raise NotAGraphError("is empty")
     if named not in (None, found):
         raise NotAGraphError(f"is named as {named}, but its content is not" + _as(found))
-    if columns is not None and found != "an edge list":
+    if columns is not None and found != _EDGE_LIST:
         raise TopologyError([(("columns",), f"has no meaning for {found}: it names the columns of an edge list")])
     try:
-        return readers.edge_list(content, columns) if columns is not None else READERS[found](content)
+        return readers.edge_list(path, columns) if found == _EDGE_LIST else READERS[found](content)
     except NotAGraphError as error:
         raise NotAGraphError(f"cannot be read as {found}: {error}") from error
 
 
 def _as(found: str) -> str:
-    return "" if found == "an edge list" else f" (it looks like {found})"
+    return "" if found == _EDGE_LIST else f" (it looks like {found})"
 
 
 def _format(content: bytes) -> str:
@@ -159,7 +155,7 @@ def _format(content: bytes) -> str:
         return "node-link JSON"
     if re.search(rb"(?m)^\s*graph\s*\[", start):
         return "GML"
-    return "an edge list"
+    return _EDGE_LIST
 
 
 def _graph(network: Network, component: str | None) -> "networkx.Graph[int]":
@@ -172,7 +168,7 @@ def _graph(network: Network, component: str | None) -> "networkx.Graph[int]":
     for first, second, attributes in network.links:
         ends = sorted((number[first], number[second]))
         if ends[0] != ends[1]:
-            pair, speed = (ends[0], ends[1]), _number(attributes, "linkspeedraw")
+            pair, speed = (ends[0], ends[1]), _number(attributes, _SPEED)
             known = links.get(pair)
             links[pair] = speed if known is None or (speed is not None and speed > known) else known
             latency = _latency(attributes)
@@ -229,8 +225,8 @@ def _is_latency(attribute: str) -> bool:
 
 
 def _is_unused(attribute: str) -> bool:
-    """Tell whether an attribute of a link says what a scenario could take, but does not by this name."""
-    return not _is_latency(attribute) and attribute.lower().startswith(_FIGURES)
+    """Tell whether an attribute says something of a link that is not taken."""
+    return not _is_latency(attribute) and attribute.lower() not in (_SPEED, *_KNOWN_BY)
 
 
 def _instead(attribute: str, values: Sequence[Any]) -> str:

@@ -12,6 +12,11 @@ Nanoseconds = NDArray[np.int64]
 
 _LONGEST = float(1 << 60)
 
+_LEAST_NORMAL = -40.0
+"""Less than all normal variates of numbers uniform on [0, 1), but that of 0, which is infinite."""
+_MOST_EXPONENT = 600.0
+"""e to this power is beyond all times, in nanoseconds, and far within the numbers that there are."""
+
 
 @dataclass(frozen=True)
 class UniformJitter:
@@ -59,7 +64,10 @@ class LognormalJitter:
         """Return nanoseconds from numbers uniform on [0, 1)."""
         from scipy.special import ndtri
 
-        return _whole(np.rint(self.median * np.exp(self.sigma * ndtri(uniforms))))
+        normal = np.maximum(ndtri(uniforms), _LEAST_NORMAL)
+        with np.errstate(over="ignore"):  # what is beyond all numbers is beyond all times
+            exponents = np.minimum(self.sigma * normal, _MOST_EXPONENT)
+        return _whole(np.rint(self.median * np.exp(exponents)))
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,34 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from netbandit.nesting import any_depth, read_json
+from netbandit.plural import counted
+from netbandit.util.table_files import (
+    TableFileError,
+    TextLines,
+    fields,
+    is_content,
+    listed,
+    number,
+    separator_of,
+    shown,
+)
 
 if TYPE_CHECKING:
     import networkx
 
 Attributes = dict[str, Any]
+
+_GRAPH = re.compile(r'"[^"]*"|^\s*#.*$|(\bgraph\s*\[)', re.MULTILINE)
+"""In GML, texts, comments, and where the graph begins."""
 
 
 class NotAGraphError(Exception):
@@ -56,9 +73,10 @@ def gml(content: bytes) -> Network:
     import networkx
 
     text = _text(content)
-    if not re.search(r"\bmultigraph\b", text):
-        # Files with parallel links seldom say so, and networkx would refuse them.
-        text = re.sub(r"\bgraph\s*\[", "graph [\n multigraph 1\n", text, count=1)
+    opens = next((found.end() for found in _GRAPH.finditer(text) if found[1]), None)
+    if opens is not None:
+        # Files with parallel links seldom say so, and networkx would refuse them; who says so says it twice.
+        text = f"{text[:opens]}\n multigraph 1\n{text[opens:]}"
 
     def read() -> "networkx.Graph[Any]":
         return networkx.parse_gml(text, label="id")
@@ -95,20 +113,20 @@ def node_link(content: bytes) -> Network:
     if not isinstance(links, list):
         raise NotAGraphError('it has no list "links" (or "edges")')
     network = Network()
-    for number, node in enumerate(data["nodes"], start=1):
+    for count, node in enumerate(data["nodes"], start=1):
         id_ = _id(node, "id")
         if id_ is None:
-            raise NotAGraphError(f'node {number} has no "id"')
+            raise NotAGraphError(f'node {count} has no "id"')
         if id_ in network.nodes:
             raise NotAGraphError(f"the id {id_} stands for two nodes")
         network.nodes[id_] = {key: value for key, value in node.items() if key != "id"}
-    for number, link in enumerate(links, start=1):
+    for count, link in enumerate(links, start=1):
         first, second = _id(link, "source"), _id(link, "target")
         if first is None or second is None:
-            raise NotAGraphError(f'link {number} has no "source" or no "target"')
+            raise NotAGraphError(f'link {count} has no "source" or no "target"')
         for end in (first, second):
             if end not in network.nodes:
-                raise NotAGraphError(f"link {number} ends at {end}, which is the id of no node")
+                raise NotAGraphError(f"link {count} ends at {end}, which is the id of no node")
         network.links.append((first, second, link))
     return network
 
@@ -119,69 +137,143 @@ def _id(entry: object, key: str) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
-def edge_list(content: bytes, columns: Sequence[str] | None = None) -> Network:
-    """Read a link a line: two ids, then perhaps a number or ``{...}``, divided by blanks, commas or semicolons.
+class _Row(NamedTuple):
+    """A line of an edge list: its number, its fields, and what stands between braces at its end."""
 
-    What follows a ``#`` or ``%`` is a comment. A first line of column names (source, target or from, to) names the
-    attributes that stand behind the ids; without it a number has no name, and is passed over.
+    line: int
+    cells: list[str]
+    braces: str
+
+
+def edge_list(path: Path, columns: Sequence[str] | None = None) -> Network:
+    """Read a link a line: two ids, then perhaps a number or ``{...}``, separated by commas, semicolons, tabs or blanks.
+
+    A line that begins with ``#`` or ``%`` is a comment. A first line of column names names the attributes that stand
+    behind the ids; without it a number has no name, and is passed over. It is one if it begins with source, target or
+    from, to and the like, has source and target beside one another, or names what is the id of no node, where all ids
+    are numbers.
 
     Args:
-        content: The file.
+        path: The file.
         columns: The names of the columns, of which the first two are the ids; those of the first line if not given.
+
+    Raises:
+        NotAGraphError: It is no edge list, or it cannot be known whether its first line names columns.
     """
-    network = Network()
+    try:
+        rows = list(_rows(TextLines(path)))
+    except TableFileError as error:
+        raise NotAGraphError(error.reason if error.line is None else f"line {error.line}: {error.reason}") from None
     names = list(columns or ())
-    network.skipped += names[2:]
-    divider = r"[\s,;]+"
-    for number, line in enumerate(_text(content).splitlines(), start=1):
-        line = re.split(r"[#%]", line, maxsplit=1)[0].strip()
-        if not line:
-            continue
-        if not network.links and _is_header(line):
-            divider = next((f"\\s*{sign}\\s*" for sign in ",;\t" if sign in line), r"\s+")
-            if not names:
-                names = re.split(divider, line)
-                network.skipped += names[2:]
-            continue
-        line, _, attributes = line.partition("{")
-        fields = re.split(divider, line.strip())
-        fields = fields if names else [part for part in fields if part]
-        if attributes and not attributes.rstrip().endswith("}"):
-            raise NotAGraphError(f"line {number} is not a link: its {{ is not closed")
-        if names and not 2 <= len(fields) <= len(names):
-            raise NotAGraphError(f"line {number} is not a link: {len(fields)} columns, but {len(names)} names")
-        if not names and (len(fields) not in (2, 3) or (len(fields) == 3 and not _is_number(fields[2]))):
-            raise NotAGraphError(f"line {number} is not a link: two ids and at most a number")
-        for end in fields[:2]:
+    width, order, named_by = len(names), list(range(len(names))), "topology.columns names"
+    if rows and _is_header(rows, names):
+        line, header, _ = rows.pop(0)
+        first = int(header[0] == "") if names else _ends_of(header)
+        if names and len(names) != len(header) - first:
+            raise _bad_line(line, f"names {counted(len(header) - first, 'column')}, but {named_by} {len(names)}")
+        width, named_by = len(header), f"line {line} names"
+        order = [first, first + 1, *(place for place in range(width) if not first <= place < first + 2)]
+        names = names or [header[place] for place in order]
+    twice = next((name for name, times in Counter(filter(None, names)).items() if times > 1), None)
+    if twice is not None:
+        raise NotAGraphError(f"the column {shown(twice)} is there twice")
+    network = Network()
+    network.skipped += filter(None, names[2:])
+    for line, cells, braces in rows:
+        if names:
+            if len(cells) != width:
+                reason = f"{counted(len(cells), 'field')}, but {named_by} {counted(width, 'column')}"
+                raise _bad_line(line, f"is not a link: {reason}")
+            cells = [cells[place] for place in order]
+        else:
+            while cells and not cells[-1]:
+                cells.pop()
+            if len(cells) not in (2, 3) or (len(cells) == 3 and number(cells[2]) is None):
+                hint = ", and # begins a comment only where a line begins" if any("#" in cell for cell in cells) else ""
+                raise _bad_line(line, f"is not a link: two ids and at most a number{hint}")
+            if len(cells) == 3 and not network.skipped:
+                network.skipped.append("the third column")
+        for end in cells[:2]:
+            if not end:
+                raise _bad_line(line, "is not a link: an end has no name")
             network.nodes.setdefault(end, {})
-        if not names and len(fields) == 3 and not network.skipped:
-            network.skipped.append("the third column")
-        named = {name: text for name, text in zip(names[2:], fields[2:], strict=False) if text}
-        network.links.append((fields[0], fields[1], {**named, **_attributes(attributes)}))
+        named = {name: text for name, text in zip(names[2:], cells[2:], strict=False) if name and text}
+        network.links.append((cells[0], cells[1], {**named, **_attributes(braces)}))
     return network
 
 
-def _is_header(line: str) -> bool:
-    first = [part.lower() for part in re.split(r"[\s,;]+", line)[:2]]
-    return first in (["source", "target"], ["from", "to"])
+_BRACES = re.compile(r"(?:^|[\s,;])\s*(\{.*\})$")
+_QUOTED = re.compile(r'"[^"]*"')
+_END = r"(source|from|src|origin|sender|target|to|dst|dest|destination|receiver)[ _.-]?(node|vertex|name)?[ _.-]?(id)?"
+_SOURCES = ("source", "from", "src", "origin", "sender")
+
+
+def _bad_line(line: int, reason: str) -> NotAGraphError:
+    return NotAGraphError(f"line {line} {reason}")
+
+
+def _rows(lines: TextLines) -> Iterator[_Row]:
+    separator = None
+    for line in lines:
+        if not is_content(line, "#%"):
+            continue
+        text = line.strip(" \r\n")  # a tab at an end is a field that is empty
+        braces = _BRACES.search(text)
+        bare = text if braces is None else text[: braces.start()]
+        separator = separator_of(bare, ",;\t ") if separator is None else separator
+        cells = fields(lines, bare, separator)
+        outside = _QUOTED.sub("", bare).split(separator.strip(" ") or None)
+        if any(part.strip().startswith("{") for part in outside):
+            raise _bad_line(lines.number, "is not a link: its { is not closed")
+        if separator != " " and any(re.search(r"\S\s+#", part) for part in outside):
+            raise lines.error("# begins a comment only where a line begins; a name with it must be in double quotes")
+        if any(" " in part.strip() and all(number(word) is not None for word in part.split()) for part in outside[:2]):
+            raise lines.error("has blanks between numbers, but other separators elsewhere")
+        yield _Row(lines.number, cells, "" if braces is None else braces[1])
+
+
+def _ends_of(header: Sequence[str]) -> int:
+    """Return which column of *header* has the first end: source, if target is beside it; else the first with a name."""
+    low = [name.lower() for name in header]
+    return next((place for place, pair in enumerate(pairwise(low)) if pair == ("source", "target")), int(low[0] == ""))
+
+
+def _is_header(rows: Sequence[_Row], columns: Sequence[str]) -> bool:
+    """Return whether the first of *rows* has names of columns.
+
+    Raises:
+        NotAGraphError: It may be.
+    """
+    header = [cell.lower() for cell in rows[0].cells]
+    ends = header[1:3] if header[:1] == [""] else header[:2]
+    words = [re.fullmatch(_END, end) for end in ends]
+    if ("source", "target") in pairwise(header) or header == [name.lower() for name in columns]:
+        return True
+    if len(words) == 2 and words[0] and words[1] and (words[0][1] in _SOURCES) != (words[1][1] in _SOURCES):
+        return True
+    ends = rows[0].cells[:2]
+    others = {cell for row in rows[1:] for cell in row.cells[:2]}
+    if len(ends) < 2 or not others or any(number(end) is not None or end in others for end in ends):
+        return False
+    if all(number(other) is not None for other in others):
+        return True
+    if columns:
+        return False
+    raise _bad_line(
+        rows[0].line,
+        f"may be a link or names of columns: no other line names {listed(ends)}; "
+        'topology.columns = ["from", "to"] says that it is a link',
+    )
 
 
 def _attributes(text: str) -> Attributes:
-    """Return what networkx writes behind a link: ``{'latency': '5 ms'}`` without its first sign."""
+    """Return what networkx writes behind a link: ``{'latency': '5 ms'}``."""
     try:
         with any_depth():
-            found = ast.literal_eval("{" + text) if text else {}
+            found = ast.literal_eval(text) if text else {}
     except (ValueError, TypeError, SyntaxError, MemoryError):
         return {}
     return {str(key): value for key, value in found.items()} if isinstance(found, dict) else {}
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _text(content: bytes) -> str:

@@ -1,12 +1,13 @@
 """Where agents are while they move: tracks, straight between their points."""
 
 from collections.abc import Callable, Iterator
-from math import ceil, hypot, inf, log
+from math import ceil, hypot, log
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.memory import affordable, shown
 from netbandit.network.contacts import Integers
 from netbandit.streams import Streams
 
@@ -17,6 +18,10 @@ _LEGS = 64
 """How many legs are drawn at once."""
 _POINTS = 1 << 22
 """About how many points of tracks of many steps are kept at once."""
+_MOST_STEPS = 1 << 28
+_BYTES_A_POINT = 160
+"""What a point takes while tracks are drawn: measured."""
+_SURELY_FITS = 100_000_000
 
 
 class Tracks(NamedTuple):
@@ -27,7 +32,7 @@ class Tracks(NamedTuple):
         end: until when.
         first: Where the points of each agent begin in what follows, and the end, shape (agents + 1,).
         time: When an agent is at each point (ns), ascending for each,
-        place: and where (m), shape (points, 2).
+        place: and where (m), shape (points, 2), or (points, 3) where heights differ.
     """
 
     begin: int
@@ -77,11 +82,24 @@ class Waypoint(NamedTuple):
             0, end, [self._track(streams.generator("mobile", agent), end / _SECOND) for agent in range(agents)]
         )
 
+    def too_many(self, agents: int, end: int) -> str | None:
+        """Return what is wrong where tracks until *end* (ns) have more points than fit into memory; None: they fit."""
+        legs = agents * (_LEGS + end / _SECOND / (self.pause + self._leg()))
+        size = 2 * legs * _BYTES_A_POINT
+        if size <= _SURELY_FITS or size <= (most := affordable()):
+            return None
+        needed = f"{legs:.2g} legs in a run, which take some {shown(size)} of memory"
+        return f"too many: agents would go about {needed}; {shown(most)} is available here"
+
+    def _leg(self) -> float:
+        """Return how long a leg takes in the mean (s)."""
+        slow, fast = self.speed
+        return mean_distance(*self.area) * (1 / slow if slow == fast else log(fast / slow) / (fast - slow))
+
     def _track(self, rng: np.random.Generator, end: float) -> tuple[Integers, Floats]:
         area = np.array(self.area)
         slow, fast = self.speed
-        a_metre = 1 / slow if slow == fast else log(fast / slow) / (fast - slow)
-        leg = mean_distance(*self.area) * a_metre
+        leg = self._leg()
         if rng.random() * (self.pause + leg) < self.pause:
             place = area * rng.random(2)
             times, places = [0.0, self.pause * rng.random()], [place, place]
@@ -131,6 +149,14 @@ class GaussMarkov(NamedTuple):
     memory: float
     sigma: float
 
+    def too_many(self, agents: int, end: int) -> str | None:
+        """Return what is wrong where tracks until *end* (ns) have more steps than are possible; None: they do not."""
+        steps = ceil(end / self.step)
+        if steps <= _MOST_STEPS and steps * agents <= _MOST_STEPS << 4:
+            return None
+        text = f"at most {_MOST_STEPS:,} are possible, and {_MOST_STEPS << 4:,} of all together"
+        return f"too short: each of {agents} agents would go {steps:,} steps in a run; {text}"
+
     def tracks(self, agents: int, streams: Streams, end: int) -> Iterator[Tracks]:
         """Yield the tracks until *end* (ns), part after part: those of agent i from the stream ("mobile", i)."""
         rngs = [streams.generator("mobile", agent) for agent in range(agents)]
@@ -171,12 +197,13 @@ def _mirrored(places: Floats, area: Floats) -> Floats:
 
 
 def fastest(tracks: Tracks) -> float:
-    """Return the largest speed (m/s) of a track; infinity if one jumps."""
+    """Return the largest speed (m/s) of a track, but for jumps, which take a nanosecond."""
     same = np.ones(len(tracks.time), dtype=bool)
     same[tracks.first[:-1][tracks.first[:-1] < len(same)]] = False
-    needed = np.diff(tracks.time)[same[1:]] / _SECOND
-    gone = np.hypot(*np.diff(tracks.place, axis=0)[same[1:]].T)
-    return float((gone / needed).max(initial=0.0)) if (needed > 0).all() else inf
+    needed = np.diff(tracks.time)[same[1:]]
+    gone = np.hypot.reduce(np.diff(tracks.place, axis=0)[same[1:]], axis=1)
+    goes = needed > 1
+    return float((gone[goes] / (needed[goes] / _SECOND)).max(initial=0.0))
 
 
 TracksOf = Callable[[int, Streams, int], Iterator[Tracks]]

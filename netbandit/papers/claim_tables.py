@@ -18,6 +18,7 @@ COMPARISONS = "comparisons.csv"
 _COLUMNS = (
     "paper", "claim", "figure", "where", "says", "read_as", "measure", "of", "what", "value", "low", "high",
     "confidence", "replications", "holds_if", "verdict", "comparisons", "remark", "p", "level", "claims_together",
+    "ours",
 )  # fmt: skip
 
 
@@ -50,6 +51,7 @@ def _row(paper: str, judgement: Judgement, one: Comparison, verdict: str) -> lis
     return [
         paper, claim.id, claim.figure, claim.where, claim.says, claim.read_as, measure, claim.what, one.what, *numbers,
         str(claim.region), verdict, str(len(judgement.comparisons)), " ".join(remarks(judgement)), *levels,
+        "yes" if claim.ours else "no",
     ]  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from netbandit.papers.claims import OF_TWO_POINTS, Claim
-from netbandit.papers.regions import HOLDS
+from netbandit.papers.regions import FAILS, OPEN
 from netbandit.papers.verdicts import Comparison, Judgement
 from netbandit.results.failures import STALLED, is_regret
 from netbandit.results.intervals import Interval
@@ -27,7 +27,8 @@ def line(judgement: Judgement) -> str:
     parts = [f"{one.what}: {comparison_text(judgement, one)}" for one in judgement.comparisons]
     remark = "".join(f" ({text})" for text in remarks(judgement))
     measured = f"{measure_text(judgement)} {claim.what}: {'; '.join(parts)} ({', '.join(_facts(judgement))})"
-    said = f'{claim.id}: "{claim.says}" ({claim.where}). Read as: {claim.read_as}'
+    asked = f"our own question: {claim.says}" if claim.ours else f'"{claim.says}"'
+    said = f"{claim.id}: {asked} ({claim.where}). Read as: {claim.read_as}"
     return f"{said}. Measured: {measured}{remark}: {judgement.verdict}"
 
 
@@ -70,8 +71,10 @@ def stated_remarks(claim: Claim, verdict: str) -> Iterator[str]:
     """Yield what the claim itself says to a reader of its verdict."""
     if claim.note:
         yield claim.note
-    if claim.if_not and verdict != HOLDS:
+    if claim.if_not and verdict in (FAILS, OPEN):
         yield claim.if_not
+    if claim.not_tested:
+        yield f"not tested: {claim.not_tested}"
 
 
 def found_remarks(judgement: Judgement) -> Iterator[str]:

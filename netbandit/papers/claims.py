@@ -1,6 +1,6 @@
 """What a paper claims, as data.
 
-A claim is one sentence of a paper, read as one or more comparisons of numbers.
+A claim is one sentence of a paper, or a question of our own, read as one or more comparisons of numbers.
 
 What is measured is exact, or a bound: the epsilon that an accountant finds is an upper bound of what was spent, that of
 an attack a lower one. An upper bound can bear out that a number is small, and never refutes it.
@@ -54,7 +54,8 @@ class Claim(Settings):
         id: Its name, such as ``fig4-order``.
         figure: The figure whose runs decide it.
         where: Where the paper says it.
-        says: What the paper says.
+        says: What the paper says; of a question of our own, what is asked.
+        ours: Whether it is a question of our own: no sentence of the paper, and never counted as one.
         read_as: What that means in numbers.
         measure: The number: the mean of a formula at a point, the share of runs in which it is true, the difference or
             the ratio of the means at two points, the geometric mean of the ratios of pairs (which counts each alike
@@ -80,12 +81,15 @@ class Claim(Settings):
             a figure the largest counts.
         note: What a reader must know in any case.
         if_not: The reason that was looked for, shown if the claim is not found to hold.
+        not_tested: Why no number that our setting gives decides the sentence, such as a horizon that the paper does not
+            print and that turns the verdict. The numbers are measured and shown; the verdict is *not tested*.
     """
 
     id: str
     figure: str
     where: str
     says: str
+    ours: bool = False
     read_as: str
     measure: Measure
     of: Formula
@@ -104,6 +108,7 @@ class Claim(Settings):
     confidence: float = Field(default=0.95, gt=0, lt=1)
     note: str = ""
     if_not: str = ""
+    not_tested: str = ""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -122,6 +127,8 @@ class Claim(Settings):
             raise ValueError("a geometric ratio is one of pairs, of which nothing is taken off")
         if self.every_run and (self.measure not in ("mean", "difference", "ratio") or not self.paired):
             raise ValueError("every_run belongs to a mean, or to a difference or a ratio of pairs")
+        if self.not_tested and self.if_not:
+            raise ValueError("a claim that is not tested is not found wrong: give not_tested or if_not")
         named = sorted(BOUNDS & Expression(self.of).names)
         if named and self.bound is None:
             raise ValueError(

@@ -21,7 +21,7 @@ _FEW, _SOON = 3, 0.05
 """How many points of each scenario are tried, and for how many seconds."""
 
 
-def figure_lines(paper: Paper, replications: int | None, jobs: int) -> Iterator[str]:
+def figure_lines(paper: Paper, replications: int | None, jobs: int, *, tried: bool) -> Iterator[str]:
     """Yield a line for each figure of *paper*: its name, claims, runs, and the time that these take, roughly.
 
     Of a figure in the record that is shipped, the time is the recorded one, and the line says how many claims were
@@ -31,6 +31,7 @@ def figure_lines(paper: Paper, replications: int | None, jobs: int) -> Iterator[
         paper: The paper, or a figure of it.
         replications: How many replications each point has; absent: as its scenario says.
         jobs: How many processes run at once.
+        tried: Whether short runs tell how long figures take that are not recorded; else only how many runs they have.
 
     Raises:
         PaperRecordError: The record is damaged.
@@ -39,15 +40,17 @@ def figure_lines(paper: Paper, replications: int | None, jobs: int) -> Iterator[
     width = max(len(figure.id) for figure in paper.figures)
     quick = []
     for figure, found in current(shipped() if replications is None else {}, paper):
-        claims = sum(claim.figure == figure.id for claim in paper.claims)
+        claims = [claim for claim in paper.claims if claim.figure == figure.id]
+        ours = sum(claim.ours for claim in claims)
+        asked = counted(len(claims), "claim") + (f" ({ours} ours)" if ours else "")
         if found is not None and found.seconds is not None:
             seconds = found.seconds / min(jobs, found.runs)
             said = f"{counted(found.runs, 'run')}, {rough_time(seconds)} when recorded, {_decided(found)}"
             if found.decided and seconds <= _QUICK:
                 quick.append(f"{paper.name}/{figure.id}")
         else:
-            said = _estimated(paper, figure, replications, jobs)
-        yield f"  {figure.id:<{width}}  {counted(claims, 'claim')}, {said}"
+            said = _estimated(paper, figure, replications, jobs, tried=tried)
+        yield f"  {figure.id:<{width}}  {asked}, {said}"
     if quick:
         yield f"  claims decided within a minute: {', '.join(quick)}"
 
@@ -59,8 +62,8 @@ def _decided(found: RecordedFigure) -> str:
     return f"{found.decided} decided" + (f" at {many} replications" if many else "")
 
 
-def _estimated(paper: Paper, figure: Figure, replications: int | None, jobs: int) -> str:
-    """Return the runs of a figure, and the time that they take, from short trials.
+def _estimated(paper: Paper, figure: Figure, replications: int | None, jobs: int, *, tried: bool) -> str:
+    """Return the runs of a figure, and if it is *tried* the time that they take, from short trials.
 
     Scenarios are tried each for itself: three runs of one may take longer than hundreds of another.
     """
@@ -68,6 +71,8 @@ def _estimated(paper: Paper, figure: Figure, replications: int | None, jobs: int
     runs = sum(point.resolved["run"]["replications"] for _, point, _ in points)
     if decisions([point for _, point, _ in points]) <= _SECONDS:
         return f"{counted(runs, 'run')}, seconds"
+    if not tried:
+        return f"{counted(runs, 'run')}, not recorded"
     by_scenario: dict[str, list[RunnablePoint]] = {}
     for name, point, _ in points:
         by_scenario.setdefault(name, []).append(point)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from netbandit.papers.claim_text import comparison_text, found_remarks, measure_text
 from netbandit.papers.figure_runs import FigureRuns, points_of
 from netbandit.papers.figures import Figure, Paper, papers_folder
-from netbandit.papers.regions import OPEN, Verdict
+from netbandit.papers.regions import FAILS, HOLDS, Verdict
 from netbandit.papers.selectors import SCENARIO
 from netbandit.papers.verdicts import Judgement
 from netbandit.results.machine import machine
@@ -26,7 +26,7 @@ from netbandit.results.safe_files import write_whole
 SHIPPED = "record.jsonl"
 """The record that is shipped, beside the papers' folders."""
 
-_PROSE = {"where", "says", "read_as", "note", "if_not", "title", "chosen", "panels", "references"}
+_PROSE = {"where", "says", "ours", "read_as", "note", "if_not", "not_tested", "title", "chosen", "panels", "references"}
 """Keys of figures and claims that decide no verdict."""
 
 
@@ -42,7 +42,7 @@ class RecordedClaim(BaseModel):
 
     Attributes:
         id: The claim.
-        verdict: ``holds``, ``does not hold`` or ``not decidable``.
+        verdict: ``holds``, ``does not hold``, ``not decidable`` or ``not tested``.
         measured: What the number is of: ``ratio of regret: a against b``.
         number: The number that the verdict hangs on, with its interval, or with the least and the largest of all runs.
         confidence: Of that interval; None where every run counts, or no number exists.
@@ -109,7 +109,7 @@ class RecordedFigure(BaseModel):
     @property
     def decided(self) -> int:
         """How many of its claims are decided."""
-        return sum(claim.verdict != OPEN for claim in self.claims)
+        return sum(claim.verdict in (HOLDS, FAILS) for claim in self.claims)
 
 
 Record = dict[tuple[str, str], RecordedFigure]
@@ -127,8 +127,10 @@ def content_of(paper: Paper, figure: Figure) -> str:
 
 def _content(paper: Paper, figure: Figure, points: Sequence[tuple[str, Sequence[str]]]) -> str:
     """Return the hash of a figure whose *points* are the scenario of each with the keys of its runs."""
-    claims = [claim.model_dump(exclude=_PROSE) for claim in paper.claims if claim.figure == figure.id]
-    said = canonical([figure.model_dump(exclude=_PROSE | {"note"}), claims, points])
+    of_figure = [claim for claim in paper.claims if claim.figure == figure.id]
+    claims = [claim.model_dump(exclude=_PROSE) for claim in of_figure]
+    untested = [claim.id for claim in of_figure if claim.not_tested]
+    said = canonical([figure.model_dump(exclude=_PROSE | {"note"}), claims, points, *([untested] if untested else [])])
     return blake2b(said.encode(), digest_size=10).hexdigest()
 
 

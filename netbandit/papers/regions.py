@@ -10,13 +10,16 @@ from netbandit.results.intervals import Interval
 from netbandit.results.numbers import shortest
 from netbandit.settings import Settings
 
-Verdict = Literal["holds", "does not hold", "not decidable"]
+Verdict = Literal["holds", "does not hold", "not decidable", "not tested"]
 
 HOLDS: Verdict = "holds"
 
 FAILS: Verdict = "does not hold"
 
 OPEN: Verdict = "not decidable"
+
+NOT_TESTED: Verdict = "not tested"
+"""What is measured is not what the sentence speaks of: no number of replications decides it."""
 
 
 class Region(Settings):

@@ -4,7 +4,8 @@ Each comparison of a claim has an interval, and a region in which the number mus
 comparison ``holds`` if the whole interval lies inside, ``does not hold`` if it lies outside, and is ``not decidable``
 else. The claim holds if all its comparisons do, and does not hold if one of them does not. The level at which it is
 judged is the error of all its intervals together (Bonferroni), and its p-value the smallest level at which it is
-decided. Which level that is depends on the other claims of its figure: `netbandit.papers.multiple_testing`.
+decided. Which level that is depends on the other claims of its figure: `netbandit.papers.multiple_testing`. Where the
+setting cannot decide the sentence, whatever the numbers, the claim says so and is ``not tested``.
 
 What follows from an algorithm and no chance decides is asked of each run instead: one outside the region refutes it.
 A bound refutes nothing: where the epsilon an accountant finds is above what was promised, less may have been spent.
@@ -17,12 +18,12 @@ no more often than one look would.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from netbandit.papers.claims import Claim
-from netbandit.papers.regions import FAILS, HOLDS, OPEN, Verdict
+from netbandit.papers.regions import FAILS, HOLDS, NOT_TESTED, OPEN, Verdict
 from netbandit.results import intervals
 from netbandit.results.failures import Failures, too_few
 from netbandit.results.intervals import Interval
@@ -73,7 +74,7 @@ class Judgement:
         chosen: What was chosen after looking at verdicts, in words; empty if nothing was.
         look: Which look this is.
         level: At which level it was judged.
-        p: The smallest level at which it is decided; None if that was not asked, or every run decides.
+        p: The smallest level at which it is decided; None if that was not asked, or every run or nothing decides.
         family: How many claims are judged together.
         failures: What is known of failures at the points that it compares.
     """
@@ -138,8 +139,8 @@ class Evidence:
 
     @cached_property
     def p(self) -> float | None:
-        """The smallest level at which the claim is decided, 1 if it is at none; None where every run decides."""
-        if self.claim.every_run:
+        """The smallest level at which the claim is decided, 1 if at none; None where every run decides, or nothing."""
+        if self.claim.every_run or self.claim.not_tested:
             return None
         return smallest_level(lambda level: _verdict(self._compared(level)) != OPEN)
 
@@ -160,12 +161,13 @@ class Evidence:
 
     def _compared(self, level: float) -> list[Comparison]:
         confidence = 1 - level / max(1, len(self.measured)) / self.look.of
-        return [_compared(self.claim, each, confidence) for each in self.measured]
+        found = [_compared(self.claim, each, confidence) for each in self.measured]
+        return [replace(one, verdict=NOT_TESTED) for one in found] if self.claim.not_tested else found
 
 
 def _verdict(comparisons: Sequence[Comparison]) -> Verdict:
     verdicts = {comparison.verdict for comparison in comparisons}
-    return FAILS if FAILS in verdicts else HOLDS if verdicts == {HOLDS} else OPEN
+    return verdicts.pop() if len(verdicts) == 1 else FAILS if FAILS in verdicts else OPEN
 
 
 def _compared(claim: Claim, measured: Measured, confidence: float) -> Comparison:

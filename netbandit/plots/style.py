@@ -1,6 +1,7 @@
 """How every picture looks, and how it is written: the same inputs give the same bytes."""
 
 import contextlib
+import os
 import re
 import sys
 import warnings
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netbandit.execution import environment_variable
 from netbandit.results.numbers import scaled
 from netbandit.results.safe_files import whole
 
@@ -107,10 +109,9 @@ def looks(count: int, ordered: bool = False) -> list[Look]:
             from dark to light; else colours repeat, with other dashes and markers, where there are more than twelve.
     """
     if ordered and count > _SHADES:
-        from matplotlib import colormaps
+        scale = _matplotlib().colormaps["viridis"]
         from matplotlib.colors import to_hex
 
-        scale = colormaps["viridis"]
         return [
             Look(to_hex(scale(0.92 * place / (count - 1))), MARKERS[place % len(MARKERS)], "-")
             for place in range(count)
@@ -125,14 +126,24 @@ def looks(count: int, ordered: bool = False) -> list[Look]:
     ]
 
 
+def _matplotlib() -> Any:
+    """Import matplotlib, also where MPLBACKEND names a backend that is not here, as a notebook's to what it starts."""
+    if "matplotlib" not in sys.modules:
+        with environment_variable("MPLBACKEND", ""):
+            import matplotlib
+        if said := os.environ.get("MPLBACKEND"):  # we write files; who shows figures has chosen this
+            with contextlib.suppress(ValueError):
+                matplotlib.rcParams["backend"] = said
+    return sys.modules["matplotlib"]
+
+
 @contextlib.contextmanager
 def drawing() -> Iterator[None]:
     """Draw and write with our look alone, whatever the user's own matplotlib settings are; they come back after.
 
     What draws a picture is decorated with this.
     """
-    import matplotlib
-
+    matplotlib = _matplotlib()
     ours: dict[Any, Any] = {
         key: value for key, value in matplotlib.rcParamsDefault.items() if not key.startswith("backend")
     }

@@ -64,7 +64,7 @@ def over_time(run: RunResult, until: int) -> OverTime | None:
 
 
 def _tracks(family: Mobile, streams: Streams, slot: int, until: int) -> list[NDArray[np.float64]] | None:
-    """Return where agents are until some time (ns), each from its first point on; None: these are too many points."""
+    """Return where agents are from 0 until some time (ns); None: these are too many points."""
     parts: list[list[NDArray[np.float64]]] = []
     points = 0
     for tracks in family.tracks(streams, slot, until):
@@ -74,10 +74,11 @@ def _tracks(family: Mobile, streams: Streams, slot: int, until: int) -> list[NDA
         if points > MOST_NUMBERS:
             return None
         for own, (begin, over) in zip(parts, pairwise(bounds), strict=True):
-            own.append(np.column_stack([tracks.time[begin:over], tracks.place[begin:over]]))
+            own.append(np.column_stack([tracks.time[begin:over], tracks.place[begin:over, :2]]))
     found = []
     for own in parts:
         track = np.concatenate(own)
+        first = max(0, int(np.searchsorted(track[:, 0], 0, side="right")) - 1)  # where it is when the run begins
         last = int(np.searchsorted(track[:, 0], until))  # the first point that is not before the end is kept
-        found.append(track[: last + 1])
+        found.append(track[first : last + 1])
     return found

@@ -11,7 +11,7 @@ from netbandit.registry import BUILT_IN
 from netbandit.units import parse_duration
 
 Scenario = Mapping[str, Any]
-"""A resolved scenario, as far as it is known: keys that came later may be missing."""
+"""A resolved scenario, as far as it is known, with the names of its files: keys that came later may be missing."""
 
 
 def numbers_of(scenario: Scenario, least: int) -> int:
@@ -57,11 +57,31 @@ def _lives_of_agents_that_forget(scenario: Scenario) -> bool:
     return nodes.get("memory") == "lost" and (private or _is_one_of(_kind(scenario, "learner")))
 
 
+def _tables_of_rewards(scenario: Scenario) -> bool:
+    """Return whether rewards are those of a table: names and slots were read as pandas guesses what they are."""
+    return _kind(scenario, "bandit") == "table"
+
+
+def _edge_lists(scenario: Scenario) -> bool:
+    """Return whether the graph is an edge list: what followed a # was cut off, and quotes were part of names."""
+    file = str(scenario.get("topology", {}).get("file", ""))
+    return _kind(scenario, "topology", "family") == "file" and not file.lower().endswith((".graphml", ".gml", ".json"))
+
+
+def _tracks_from_files(scenario: Scenario) -> bool:
+    """Return whether agents move as a file says: since when, from where, at which heights."""
+    topology = scenario.get("topology", {})
+    return (topology.get("family"), topology.get("model")) == ("mobile", "file")
+
+
 CHANGES: Sequence[Callable[[Scenario], bool]] = (
     _gossip_over_limited_bandwidth,
     _lives_of_agents_that_forget,
     _calls_that_only_repeat,
     _broadcasts_that_are_repeated,
+    _tables_of_rewards,
+    _edge_lists,
+    _tracks_from_files,
 )
 """Of each change which scenarios it concerns; nothing here is ever taken away."""
 
@@ -73,8 +93,8 @@ def _links(scenario: Scenario, table: str) -> Mapping[str, Any]:
     return found
 
 
-def _kind(scenario: Scenario, table: str) -> str:
-    return str(scenario.get(table, {}).get("kind", ""))
+def _kind(scenario: Scenario, table: str, key: str = "kind") -> str:
+    return str(scenario.get(table, {}).get(key, ""))
 
 
 def _is_one_of(kind: str, *kinds: str) -> bool:

@@ -143,20 +143,25 @@ def ratio(first: Samples, second: Samples, confidence: float, *, paired: bool) -
     if below == 0:
         return Interval(math.nan, -math.inf, math.inf, confidence, count, "the mean that is divided by is zero")
     value = above / below
-    linear = _linear(first, second, value, confidence, paired=paired)
+    scaled = [value * other for other in second]
+    rests = _rests(first, scaled) if paired else []
+    linear = mean(rests, confidence) if paired else difference(first, scaled, confidence, paired=False)
     if linear.half_width is None:
         return _none(value, confidence, count)
-    (above, spread), (below, width) = _moments(first), _moments(second)
-    common = _covariance(first, second, above, below) / count if paired else 0.0
+    # t^2 times the variance of the lower mean, of mean(first) - value mean(second), and the covariance of the two.
     square = quantile(count - 1, confidence) ** 2
-    # mean(first)^2 - 2 theta ... <= t^2 var: a quadratic in theta, opened downwards only if the lower mean is sure.
-    leading = below**2 - square * width / len(second)
-    middle = above * below - square * common
-    constant = above**2 - square * spread / len(first)
+    width = square * _moments(second)[1] / len(second)
+    if paired:
+        spread, common = square * _moments(rests)[1] / count, square * _covariance(rests, second) / count
+    else:
+        spread, common = square * _moments(first)[1] / len(first) + value**2 * width, -value * width
+    # Of theta = value + away: away^2 mean(second)^2 = spread - 2 away common + away^2 width, a quadratic opened upwards
+    # only if the lower mean is sure. Of theta itself its coefficients would be differences of nearly equal numbers.
+    leading = below**2 - width
     if leading <= 0:
         return Interval(value, -math.inf, math.inf, confidence, count, "the mean that is divided by may be zero")
-    root = math.sqrt(max(middle**2 - leading * constant, 0.0))
-    ends = [value, (middle - root) / leading, (middle + root) / leading]
+    root = math.sqrt(common**2 + leading * spread)
+    ends = [value - (common + root) / leading, value + (root - common) / leading]
     halves = [linear.half_width] if any(map(repeated_values.are_counts, (first, second))) else []
     differences = [one - other for one, other in zip(first, second, strict=True)] if paired else []
     if paired and repeated_values.are_counts(differences):
@@ -235,15 +240,11 @@ def why_no_spread(count: int) -> str:
     return f"all {count} replications are identical, so their spread cannot be estimated"
 
 
-def _linear(first: Samples, second: Samples, ratio: float, confidence: float, *, paired: bool) -> Interval:
-    """Return ``mean(first) - ratio mean(second)``, which is about zero, with its interval."""
-    scaled = [ratio * value for value in second]
-    if not paired:
-        return difference(first, scaled, confidence, paired=False)
-    rests = [one - other for one, other in zip(first, scaled, strict=True)]
+def _rests(first: Samples, scaled: Samples) -> list[float]:
+    """Return the differences of pairs; one that is nothing beside what it is the rest of is zero."""
     largest = max(map(abs, [*first, *scaled]))
-    # A rest that is nothing beside what it is the rest of is zero.
-    return mean([0.0 if abs(rest) <= 1e-12 * largest else rest for rest in rests], confidence)
+    rests = [one - other for one, other in zip(first, scaled, strict=True)]
+    return [0.0 if abs(rest) <= 1e-12 * largest else rest for rest in rests]
 
 
 def _moments(samples: Samples) -> tuple[float, float]:
@@ -254,6 +255,7 @@ def _moments(samples: Samples) -> tuple[float, float]:
     return centre, math.fsum((sample - centre) ** 2 for sample in samples) / (len(samples) - 1)
 
 
-def _covariance(first: Samples, second: Samples, one: float, other: float) -> float:
+def _covariance(first: Samples, second: Samples) -> float:
+    one, other = math.fsum(first) / len(first), math.fsum(second) / len(second)
     products = ((a - one) * (b - other) for a, b in zip(first, second, strict=True))
     return math.fsum(products) / (len(first) - 1)

@@ -223,6 +223,9 @@ METRICS: dict[str, MetricEntry] = {
         "one unit differs. It is not the probability with which epsilon is exceeded.",
     ),
     "epsilon_claimed": MetricEntry("", "Epsilon as the learner's paper states it.", "learners of a private paper"),
+    "epsilon_best_off": MetricEntry(
+        "", "Privacy spent by the agent that spent least, where agents have budgets of their own.", "feducb"
+    ),
     "epsilon_basic_composition": MetricEntry(
         "", "Basic composition over all releases: an upper bound, which refutes nothing.", "pfcb"
     ),
@@ -275,8 +278,8 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "may_stall": MetricEntry(
         "",
-        "Whether agents wait, without a deadline, for messages that may be lost, 1 or 0: then runs can stall, whether "
-        "or not this one did.",
+        "Whether agents wait, without a deadline, for messages that may be lost, or for a link that does not come, "
+        "1 or 0: then runs can stall, whether or not this one did.",
     ),
     "uploads": MetricEntry("messages", "Deposits sent to the keeper.", "parameter-server"),
     "downloads": MetricEntry("messages", "Answers and pushes sent by the keeper.", "parameter-server"),
@@ -307,6 +310,7 @@ HEADINGS: dict[str, tuple[str, str]] = {
     "wall_s": ("computed in", "s"),
     "bytes": ("bytes", ""),
     "epsilon_claimed": ("epsilon, claimed", ""),
+    "epsilon_best_off": ("epsilon, best-off agent", ""),
     "epsilon_basic_composition": ("epsilon, basic composition", ""),
     "delta_basic_composition": ("delta, basic composition", ""),
 }

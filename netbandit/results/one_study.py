@@ -1,5 +1,6 @@
 """A folder of results belongs to one study: whose it is, what would be lost with it, and letting go of it."""
 
+import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,16 +23,22 @@ _KEY = re.compile(r"[0-9a-f]{20}")
 
 
 class OtherStudyError(Exception):
-    """The folder holds the results of another study; the message says what differs and what would be lost."""
+    """The folder is another study's; the message says what differs, and what would be lost or that it is running."""
 
 
 def refuse_other(
-    out: Path, name: str, points: Sequence[Point], keys: Sequence[Sequence[str]], written: Mapping[str, Any] | None
+    out: Path,
+    name: str,
+    points: Sequence[Point],
+    keys: Sequence[Sequence[str]],
+    written: Mapping[str, Any] | None,
+    *,
+    running: bool = False,
 ) -> StudyResult | None:
     """Return the study whose results are in *out*, if *points* belong to it; None if there is none.
 
     A folder without a ``study.json`` that can be read, or without a run that has come to its end, belongs to nobody:
-    its runs are found by their keys alone.
+    its runs are found by their keys alone. But while another process is running it, it is that one's.
 
     Args:
         out: A folder of results; it need not be there.
@@ -39,6 +46,7 @@ def refuse_other(
         points: Points that are to be run.
         keys: The keys of their runs.
         written: Their scenario as it was written.
+        running: Whether another process is running the study of the folder.
 
     Raises:
         OtherStudyError: *out* holds the results of another study; see `study_identity`.
@@ -46,16 +54,27 @@ def refuse_other(
     ours = {runs[0] for runs in keys if runs}
     try:
         there = load_points(out, runs=0)
-        if all(point.keys[0] in ours for point in there.points if point.keys):  # nothing is lost
+        theirs = {point.keys[0] for point in there.points if point.keys}
+        if theirs <= ours:  # nothing is lost
             return there
         there = load_points(out)
     except (OSError, ValueError):
         return None
-    if not any(point.finished for point in there.points):
+    if any(point.finished for point in there.points):
+        found = differences(there, points, written)
+    elif running and ours <= theirs:
+        found = []
+    elif running:
+        found = ["it has other points, and no run of it has ended yet that would say what differs"]
+    else:
         return None
-    found = differences(there, points, written)
     if not found:
         return there
+    if running:
+        raise OtherStudyError(
+            f"{out} is in use: another study, {there.name!r}, is running into it: {told(found)}; wait until it has "
+            "ended, or name another folder by --out (in Python out=)"
+        )
     try:
         runs = sum(len(point.finished) for point in load_study(out, details=False).points)
     except ValueError:
@@ -86,9 +105,12 @@ def remove_other(
                 picture.unlink(missing_ok=True)
             for file in (*_DERIVED, _PICTURES):
                 (out / file).unlink(missing_ok=True)
-            for folder in [out / RUNS, *_earlier_runs(out)]:
-                if folder.is_dir():
+            runs = [out / RUNS / name for name in os.listdir(out / RUNS)] if (out / RUNS).is_dir() else []
+            for folder in [*runs, *_earlier_runs(out)]:
+                if folder.is_dir() and not folder.is_symlink():
                     shutil.rmtree(folder)
+                else:
+                    folder.unlink()
             (out / STUDY).unlink(missing_ok=True)  # last: until then the folder says whose it is
 
 

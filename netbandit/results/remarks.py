@@ -60,6 +60,8 @@ def privacy_lines(study: StudyResult) -> list[str]:
         )
         at_most = ", an upper bound," if bound_of(asked) == "upper" else ""
         line = f"privacy of {unit}: epsilon {found}{at_most} for the worst-off agent; the paper states {claimed}"
+        if best := [value for run in asked if (value := run.metrics.get("epsilon_best_off")) is not None]:
+            line += f"; the best-off agent spent {spread(best)}"
         if basic:
             line += f"; basic composition, an upper bound that adds up all releases: {basic}"
         lines.append(line + (f" (elsewhere {NOT_ASKED})" if len(asked) < len(alike) else ""))

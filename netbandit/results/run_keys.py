@@ -75,6 +75,7 @@ ADDED: Mapping[str, Any] = {
     "topology:random.disconnected": False,
     "topology:hybrid.disconnected": False,
     "topology:file.columns": None,
+    "topology:mobile.from": None,
     "protocol:local.stop": 0.0,
     "protocol:local.route": "tree",
     "protocol:local.absorb": False,
@@ -141,7 +142,7 @@ def _common(point: Point) -> str:
     """Return what the runs of *point* have in common, as canonical JSON that lacks its beginning."""
     scenario = deciding_keys(point)
     whole: dict[str, Any] = {"scenario": scenario, "seed": scenario["run"].get("seed")}
-    numbers = numbers_of(scenario, NUMBERS)
+    numbers = numbers_of(point.resolved, NUMBERS)  # by what files are called, not by their content
     if numbers != 1:
         whole["zz_numbers"] = numbers  # sorts behind the others
     return canonical(whole).removeprefix("{")

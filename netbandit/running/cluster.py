@@ -6,6 +6,7 @@ scheduler of somebody else's must be kept as safe by whoever runs it: in a netwo
 (https://distributed.dask.org, "TLS/SSL"), whose certificates dask's configuration names for us too.
 """
 
+import atexit
 import logging
 import os
 import re
@@ -15,13 +16,13 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from multiprocessing import forkserver, resource_tracker
-from tempfile import TemporaryDirectory
+from multiprocessing import current_process, forkserver, resource_tracker
 from typing import TYPE_CHECKING
 
 import netbandit
 from netbandit.execution import environment_variable
-from netbandit.own_code import message
+from netbandit.results.held_folders import temporary_folder
+from netbandit.user_code.errors import message
 from netbandit.wording import quoted
 
 if TYPE_CHECKING:
@@ -75,6 +76,11 @@ def prepare_workers() -> None:
         for name in _OURS:
             ending.enter_context(environment_variable(name, "1"))
         with _interrupts_held_back(), suppress(OSError):  # who cannot start it cannot start workers either
+            config = current_process()._config  # type: ignore[attr-defined]  # its own folder would stay if we are killed
+            if "tempdir" not in config:
+                to_the_end = ExitStack()
+                atexit.register(to_the_end.close)
+                config["tempdir"] = str(to_the_end.enter_context(temporary_folder()))
             forkserver.set_forkserver_preload(["netbandit.running.preloaded"])
             forkserver.ensure_running()
             _prepared = before
@@ -110,9 +116,9 @@ def local_workers(count: int) -> "Iterator[Client]":
             from distributed import Client, LocalCluster, Security
 
             # Else dask makes a folder that stays, under a name that anybody of this machine can take before.
-            scratch = ending.enter_context(TemporaryDirectory(prefix="netbandit-", ignore_cleanup_errors=True))
+            scratch = ending.enter_context(temporary_folder())
             # Some of it is looked up when something happens.
-            ending.enter_context(dask.config.set({**_CONFIGURATION, "temporary-directory": scratch}))
+            ending.enter_context(dask.config.set({**_CONFIGURATION, "temporary-directory": str(scratch)}))
             with _can_start(count):
                 cluster = LocalCluster(
                     n_workers=count,
@@ -293,12 +299,14 @@ def _termination_ignored() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = [(number, signal.signal(number, signal.SIG_IGN)) for number in numbers]
     try:
         yield
     finally:
-        if before is not None:  # else it is none of Python's
-            signal.signal(signal.SIGTERM, before)
+        for number, handler in before:
+            if handler is not None:  # else it is none of Python's
+                signal.signal(number, handler)
 
 
 def _kill_all(cluster: "LocalCluster") -> None:

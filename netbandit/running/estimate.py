@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netbandit.own_code import complaint, kept_alive
 from netbandit.plural import counted
 from netbandit.point import Point
 from netbandit.results.columns import cell
 from netbandit.results.run_folder import CURVES, TRACE, save_run
 from netbandit.results.run_keys import run_key
 from netbandit.units import rough_time
+from netbandit.user_code.errors import complaint
+from netbandit.user_code.loading import kept_alive
 
 if TYPE_CHECKING:
     from netbandit.simulation.point import RunnablePoint

@@ -3,6 +3,8 @@
 What numba knows of Python and numpy it looks up when the first function is compiled or loaded, which takes as long.
 """
 
+import os
+
 import distributed
 import networkx
 import scipy.sparse.csgraph
@@ -10,9 +12,12 @@ import threadpoolctl
 from numba.core.registry import cpu_target
 
 from netbandit.running import worker
+from netbandit.running.parents import end_with_parent
 from netbandit.simulation import check, slots
 
 __all__ = ["check", "distributed", "networkx", "scipy", "slots", "threadpoolctl", "worker"]
 
 cpu_target.typing_context.refresh()
 cpu_target.target_context.refresh()
+
+os.register_at_fork(after_in_child=end_with_parent)  # this process ends with the command

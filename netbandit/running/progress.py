@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 SHOWN_AFTER = 2.0
 """Seconds a sweep may take without saying how far it is."""
 
+LONG = 60.0
+"""Seconds that a sweep must have before it for that to be said in a line that stays, once."""
+
+SURE_AFTER = 10.0
+"""Seconds from the first run that has ended until those that have ended since say how long the rest will take."""
+
 LINE_EVERY = 30.0
 """Seconds between two lines where there is no terminal, at least."""
 
@@ -52,6 +58,8 @@ class ProgressReport:
         self._bar: Progress | None = None
         self._lock = threading.Lock()
         self._lines = 0
+        self._warned = bool(reading)
+        self._first: tuple[float, int] | None = None  # when a run had first ended, and how many had
         self._over = False
 
     def __enter__(self) -> Self:
@@ -80,6 +88,9 @@ class ProgressReport:
             self._points_done, self._points = points_done, points
             if self._bar is not None:
                 self._update(self._bar)
+            if not self._warned and self._is_long():
+                self._warned = True
+                self._say("; a long study, which goes on from where it was if it is stopped (--estimate: said ahead)")
 
     def _later(self, seconds: float, what: Callable[[], None]) -> None:
         self._timer = threading.Timer(seconds, what)
@@ -92,17 +103,17 @@ class ProgressReport:
             if self._over:
                 return
             if self._done < self._total:
+                self._lines += 1
                 self._say()
             self._later(max(LINE_EVERY, LINE_SHARE * (time.monotonic() - self._began)), self._say_again)
 
-    def _say(self) -> None:
-        self._lines += 1
+    def _say(self, more: str = "") -> None:
         share = self._done / self._total
         far = [f"{self._reading}: {share:.0%}" if self._reading else f"{self._done} of {counted(self._total, 'run')}"]
         if self._points > 1:
             far.append(f"{self._points_done} of {self._points} points")
         parts = [f"{', '.join(far)} after {rough_time(time.monotonic() - self._began)}", self._rate(), self._estimate()]
-        self._console.print(", ".join(filter(None, parts)), soft_wrap=True, highlight=False, markup=False)
+        self._console.print(", ".join(filter(None, parts)) + more, soft_wrap=True, highlight=False, markup=False)
 
     def _show(self) -> None:
         """Start the bar, even if no run has ended yet."""
@@ -159,6 +170,16 @@ class ProgressReport:
             return ""
         seconds = (time.monotonic() - self._began) / self._done * (self._total - self._done)
         return f"about {rough_time(seconds)} left"
+
+    def _is_long(self) -> bool:
+        """Return whether much is left, by what has ended since the first run has: until then processes start."""
+        now = time.monotonic()
+        if self._first is None:
+            self._first = (now, self._done) if self._done else None
+            return False
+        since, before = self._first
+        ended = self._done - before
+        return ended > 0 and now - since >= SURE_AFTER and (now - since) / ended * (self._total - self._done) >= LONG
 
 
 @contextmanager

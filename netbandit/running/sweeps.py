@@ -1,8 +1,8 @@
 """Running a study: whatever is missing in its results folder, in this process or on many."""
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, suppress
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from dataclasses import replace as changed
 from itertools import count, islice
@@ -11,21 +11,22 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import netbandit
-from netbandit.own_code import complaint, message
 from netbandit.plural import counted
 from netbandit.point import Point
+from netbandit.results.held_folders import opened
 from netbandit.results.one_study import OtherStudyError, refuse_other, remove_other
 from netbandit.results.run_folder import DamagedRunError, verify, was_traced
 from netbandit.results.run_keys import run_keys
 from netbandit.results.safe_files import StorageError, remove_leftovers, storage
 from netbandit.results.store import RUNS, StudyResult, complete, folder_of, run_names, save_study, save_study_again
-from netbandit.results.study_identity import united
+from netbandit.results.study_identity import Union, united
 from netbandit.results.tables import PARQUET, SUMMARY, TABLE, write_summary, write_table
 from netbandit.running import cluster
 from netbandit.running.lost_workers import giving_up_without_workers
 from netbandit.running.worker import Ended, Failure, copy_run, perform, perform_packed
 from netbandit.simulation.announcing import to_stderr
 from netbandit.simulation.result import versions
+from netbandit.user_code.errors import complaint, message
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -148,90 +149,112 @@ def run(
         looking: Told how many of the runs that may be there have been looked at, before the first one starts.
 
     Raises:
-        OtherStudyError: *out* holds the results of another study; nothing has changed.
+        OtherStudyError: *out* holds the results of another study, or another process runs one into it; nothing has
+            changed.
         StorageError: *out* cannot be written.
         SchedulerError: Nothing answers at *scheduler*.
         Interrupted: Ctrl-C was pressed. No process of ours is left then.
     """
     out, name = out.absolute(), study.document.data["name"]
-    written = study.document.written
+    written, looked = study.document.written, 0
     keys = [run_keys(point) for point in study.points]
-    if replace and not alone:
-        remove_other(out, name, study.points, keys, written)
-    held = None if alone else refuse_other(out, name, study.points, keys, written)
-    remove_leftovers(out)
-    there_is, looked = run_names(out), 0
-    union = united(held, study.points, keys, written, there_is)
-    save_study(out, name, union.points, union.keys, union.written)
-    tasks: dict[str, _Task] = {}
-    known: set[str] = set()
-    repeated: list[str] = []
-    equal: dict[str, Path] = {}  # by what decides their numbers, runs that are there or will be
-    copies: list[tuple[_Task, Path]] = []
-    equal_keys = [_equal_keys(point, runs) for point, runs in zip(study.points, keys, strict=True)]
-    for point, runs, effective in zip(study.points, keys, equal_keys, strict=True):
-        for replication, key in enumerate(runs):
-            if key in known or replication < first:
-                continue
-            known.add(key)
-            traced = trace
-            if key in there_is:  # millions of folders that are not there need not be looked for one by one
-                looked += 1
-                looking(looked, len(there_is))
-                there = folder_of(out, key)
-                try:
-                    if verify(there) or not trace:
-                        equal.setdefault(effective[replication], there)
-                        continue
-                except FileNotFoundError:
-                    pass
-                except DamagedRunError as error:
-                    repeated.append(f"{there}: {error}")
-                    traced = trace or was_traced(there)
-            tasks[key] = _Task(key, point, replication, out / RUNS / key, traced)
-    for point, runs, effective in zip(study.points, keys, equal_keys, strict=True):
-        for replication, key in enumerate(runs):
-            if key in tasks and tasks[key].point is point:
-                source = equal.setdefault(effective[replication], tasks[key].folder)
-                if source != tasks[key].folder and (not tasks[key].trace or trace):
-                    copies.append((tasks.pop(key), source))
-    failures: dict[str, Failure] = {}
-    seconds = 0.0
-    if tasks or copies:
-        with storage(out):
-            for table in (TABLE, SUMMARY, PARQUET):
-                (out / table).unlink(missing_ok=True)
-    if tasks:
-        imports = str(study.document.folder.absolute()) if _has_own_parts(study) else None
-        seconds = _run_all(list(tasks.values()), jobs, scheduler, imports, progress, failures, len(known))
-    for task, source in copies:
-        failure = failures.get(source.name) or copy_run(source, task.point, task.folder, task.trace)
-        if failure is not None:
-            failures[task.key] = failure
-    if not alone:  # another command may have added points meanwhile
-        with suppress(OtherStudyError):
-            held = refuse_other(out, name, study.points, keys, written)
-            union = changed(united(held, study.points, keys, written, run_names(out)), replaced=union.replaced)
-    loaded = save_study_again(out, name, union.points, union.keys, union.written)
-    failed = [
-        FailedRun(dict(point.parameters), replication, failures.get(key) or (_LOST if scheduler is None else _LOST_FAR))
-        for point in loaded.points
-        for replication, (key, result) in enumerate(zip(point.keys, point.runs, strict=True))
-        if key in known and (key in failures or result is None)
-    ]
-    write_table(out, loaded)
-    write_summary(out, loaded)
-    return SweepResult(
-        loaded,
-        failed,
-        done=len(tasks) + len(copies) - len(failures),
-        reused=len(known) - len(tasks) - len(copies),
-        repeated=tuple(repeated),
-        others=tuple(_other_versions(loaded, tasks)),
-        replaced=union.replaced,
-        copied=sum(task.key not in failures for task, _ in copies),
-        seconds=seconds,
-    )
+    with _begun(study, out, keys, replace=replace, alone=alone) as (union, there_is):
+        tasks: dict[str, _Task] = {}
+        known: set[str] = set()
+        repeated: list[str] = []
+        equal: dict[str, Path] = {}  # by what decides their numbers, runs that are there or will be
+        copies: list[tuple[_Task, Path]] = []
+        equal_keys = [_equal_keys(point, runs) for point, runs in zip(study.points, keys, strict=True)]
+        for point, runs, effective in zip(study.points, keys, equal_keys, strict=True):
+            for replication, key in enumerate(runs):
+                if key in known or replication < first:
+                    continue
+                known.add(key)
+                traced = trace
+                if key in there_is:  # millions of folders that are not there need not be looked for one by one
+                    looked += 1
+                    looking(looked, len(there_is))
+                    there = folder_of(out, key)
+                    try:
+                        if verify(there) or not trace:
+                            equal.setdefault(effective[replication], there)
+                            continue
+                    except FileNotFoundError:
+                        pass
+                    except DamagedRunError as error:
+                        repeated.append(f"{there}: {error}")
+                        traced = trace or was_traced(there)
+                tasks[key] = _Task(key, point, replication, out / RUNS / key, traced)
+        for point, runs, effective in zip(study.points, keys, equal_keys, strict=True):
+            for replication, key in enumerate(runs):
+                if key in tasks and tasks[key].point is point:
+                    source = equal.setdefault(effective[replication], tasks[key].folder)
+                    if source != tasks[key].folder and (not tasks[key].trace or trace):
+                        copies.append((tasks.pop(key), source))
+        failures: dict[str, Failure] = {}
+        seconds = 0.0
+        if tasks or copies:
+            with storage(out):
+                for table in (TABLE, SUMMARY, PARQUET):
+                    (out / table).unlink(missing_ok=True)
+        if tasks:
+            imports = str(study.document.folder.absolute()) if _has_own_parts(study) else None
+            seconds = _run_all(list(tasks.values()), jobs, scheduler, imports, progress, failures, len(known))
+        for task, source in copies:
+            failure = failures.get(source.name) or copy_run(source, task.point, task.folder, task.trace)
+            if failure is not None:
+                failures[task.key] = failure
+        if not alone:  # another command may have added points meanwhile
+            with suppress(OtherStudyError):
+                held = refuse_other(out, name, study.points, keys, written)
+                union = changed(united(held, study.points, keys, written, run_names(out)), replaced=union.replaced)
+        loaded = save_study_again(out, name, union.points, union.keys, union.written)
+        failed = [
+            FailedRun(
+                dict(point.parameters), replication, failures.get(key) or (_LOST if scheduler is None else _LOST_FAR)
+            )
+            for point in loaded.points
+            for replication, (key, result) in enumerate(zip(point.keys, point.runs, strict=True))
+            if key in known and (key in failures or result is None)
+        ]
+        write_table(out, loaded)
+        write_summary(out, loaded)
+        return SweepResult(
+            loaded,
+            failed,
+            done=len(tasks) + len(copies) - len(failures),
+            reused=len(known) - len(tasks) - len(copies),
+            repeated=tuple(repeated),
+            others=tuple(_other_versions(loaded, tasks)),
+            replaced=union.replaced,
+            copied=sum(task.key not in failures for task, _ in copies),
+            seconds=seconds,
+        )
+
+
+@contextmanager
+def _begun(
+    study: "RunPlan", out: Path, keys: Sequence[Sequence[str]], *, replace: bool, alone: bool
+) -> Iterator[tuple[Union, set[str]]]:
+    """Describe the study in *out*, and hold the folder; give its points and the names of the runs that may be there."""
+    name, written = study.document.data["name"], study.document.written
+    with storage(out):
+        (out / RUNS).mkdir(parents=True, exist_ok=True)
+    with opened(out / RUNS) as ours:
+        with opened(out) as gate:
+            gate.alone_at_last()  # one begins after the other
+            running = not ours.alone()
+            if replace and not alone and not running:
+                remove_other(out, name, study.points, keys, written)
+            held = None
+            if running or not alone:
+                held = refuse_other(out, name, study.points, keys, written, running=running)
+            remove_leftovers(out)
+            there_is = run_names(out)
+            union = united(None if alone else held, study.points, keys, written, there_is)
+            save_study(out, name, union.points, union.keys, union.written)
+            ours.together()
+        yield union, there_is
 
 
 def _equal_keys(point: "RunnablePoint", keys: list[str]) -> list[str]:

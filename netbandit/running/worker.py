@@ -13,11 +13,12 @@ from shutil import copyfile
 from typing import TYPE_CHECKING, NamedTuple
 
 import netbandit
-from netbandit.own_code import complaint, find_beside, kept_alive
 from netbandit.point import Point
 from netbandit.results.run_folder import ERROR, TRACE, DamagedRunError, complete, read_run, save_run
 from netbandit.results.safe_files import StorageError, make_folder, partial, write_whole
 from netbandit.simulation import announcing
+from netbandit.user_code.errors import complaint
+from netbandit.user_code.loading import find_beside, importing, kept_alive
 
 if TYPE_CHECKING:
     from netbandit.simulation.point import RunnablePoint
@@ -148,7 +149,8 @@ def _tell_client(topic: str, line: str) -> None:
 @lru_cache(maxsize=2)
 def _unpacked(packed: bytes) -> "RunnablePoint":
     """Return the point, the same object for all its replications: what it has found out it need not again."""
-    point: RunnablePoint = pickle.loads(packed)
+    with importing():
+        point: RunnablePoint = pickle.loads(packed)
     return point
 
 

@@ -78,7 +78,7 @@ class HarvestFile(Settings):
     """A power that a file lists."""
 
     file: str = Field(
-        description="A CSV file with the columns FROM (seconds) and WATT, from which on there is how much."
+        description="A CSV file, also gzipped, with the columns FROM (seconds) and WATT: how much from when on."
     )
 
 

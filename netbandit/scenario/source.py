@@ -1,6 +1,5 @@
 """One scenario file: its text, its tables, and where each key stands."""
 
-import os
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +12,7 @@ from netbandit.reading import TOO_DEEP, too_deep
 from netbandit.scenario.errors import Place, ScenarioError
 from netbandit.scenario.positions import locate, statements_before
 from netbandit.settings import KeyPath
+from netbandit.util.table_files import not_regular
 from netbandit.wording import key_text
 
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
@@ -75,16 +75,20 @@ def read_source(name: str, layer: int, wanted_by: tuple[Place, str] | None = Non
     Raises:
         ScenarioError: The file cannot be read, is not UTF-8, or is not TOML; one line.
     """
+    where, key = wanted_by or (Place(layer, 1, 1, name), "file")
+    content, reason = b"", None
     try:
-        with Path(name).open("rb") as file:
-            content = file.read(_LARGEST + 1)
+        kind = not_regular(Path(name))
+        if kind == "a folder" or (kind and wanted_by):  # the user's own may be a pipe: netbandit run <(command)
+            reason = f"is {kind}, must be a scenario file"
+        else:
+            with Path(name).open("rb") as file:
+                content = file.read(_LARGEST + 1)
     except (OSError, ValueError) as error:
-        where, key = wanted_by or (Place(layer, 1, 1, name), "file")
-        reason = "is a folder, must be a scenario file" if os.path.isdir(name) else _reason(error)
-        raise ScenarioError([f"{where}: {key}: {f'{name}: ' if wanted_by else ''}{reason}"]) from None
+        reason = _reason(error)
     if len(content) > _LARGEST:
-        where, key = wanted_by or (Place(layer, 1, 1, name), "file")
         reason = f"is larger than {_LARGEST // 2**20} MiB; must be a scenario file"
+    if reason is not None:
         raise ScenarioError([f"{where}: {key}: {f'{name}: ' if wanted_by else ''}{reason}"])
     return source_of(name, _decoded(name, content, layer), layer)
 

@@ -40,6 +40,6 @@ def activity_problems(scenario: Scenario | None, known: Mapping[str, Any]) -> It
     if protocol is not None and protocol.uses_peer_links and protocol.slotted:
         text = 'users arrive between slots, which needs protocol.timing = "asynchronous"'
         yield _HERE, f'must be "every", "one" or {{ share = ... }}: {text}'
-    if isinstance(learner, FedUcb) and learner.epsilon < inf:
+    if isinstance(learner, FedUcb) and learner.epsilon != inf:
         text = "a private feducb counts its releases in slots (learner.epsilon = inf needs no count)"
         yield _HERE, f'must be "every", "one" or {{ share = ... }}: {text}'

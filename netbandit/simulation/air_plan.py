@@ -17,6 +17,7 @@ from netbandit.simulation.build_faults import radio_plan
 from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.point import RunnablePoint
 from netbandit.simulation.release_size import release_size
+from netbandit.user_code.errors import is_ours
 from netbandit.wording import show
 
 _MAC_BYTES = 5
@@ -59,8 +60,9 @@ def _message_bytes(point: RunnablePoint) -> tuple[int, bool]:
         item = NUMBER_BYTES * arms
         if point.protocol.differs:  # then each says which arms, and how often it has pulled them
             item += LABEL_BYTES * arms + NUMBER_BYTES
-    elif isinstance(learner, CountingLearner):
-        item = learner.item_bytes(2 * (outline.arms or 0))
+    elif isinstance(learner, CountingLearner) and is_ours(type(learner)):
+        nodes = point.scenario.faults.nodes
+        item = learner.item_bytes(2 * (outline.arms or 0) + (nodes is not None and nodes.memory == "lost"))
     else:
         item = release_size(point)
     return HEADER_BYTES + LABEL_BYTES + item, item > 0

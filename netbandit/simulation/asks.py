@@ -40,9 +40,6 @@ class Asks(Communication):
         self._slots = 0
         self._delays = [0, 0]
 
-    def _liars(self, stage: ReplicationContext, learner: Learner) -> AnswerLies:
-        return AnswerLies(stage)
-
     def open(self, learners: Learners) -> None:
         """Take the learner, and wake when agents first ask."""
         super().open(learners)

@@ -1,9 +1,7 @@
 """From ``[energy]``, and what messages take, to what agents live on."""
 
-import csv
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +16,12 @@ from netbandit.scenario.model import RunSettings
 from netbandit.settings import Problem
 from netbandit.simulation.build import link_class
 from netbandit.units import parse_duration
+from netbandit.util.table_files import Table, TableFileError, finite
 from netbandit.wording import show
 
 _NANO = 10**9
-_HEADER = ["FROM", "WATT"]
+_HEADER = ("FROM", "WATT")
+_LATEST = 4e9
 
 
 def build_energy(energy: EnergySettings, links: LinksSettings, slot: int) -> EnergyPlan | None:
@@ -66,28 +66,22 @@ def read_harvest(path: Path) -> list[tuple[int, int]]:
     """Return from when on (ns) how much is harvested (nW), as a file lists it.
 
     Raises:
-        ValueError: It is no such file; says in which line.
+        TableFileError: It is no such file; says in which line.
     """
+    table = Table(path)
+    if table.names != _HEADER:
+        raise table.error(f"must be {','.join(_HEADER)}, not {show(','.join(table.names))}")
     found: list[tuple[int, int]] = []
-    with path.open(newline="", encoding="utf-8") as file:
-        for number, row in enumerate(csv.reader(file), start=1):
-            cells = [cell.strip() for cell in row]
-            if number == 1:
-                if cells != _HEADER:
-                    raise ValueError(f"line 1 must be {','.join(_HEADER)}, not {show(','.join(cells))}")
-                continue
-            try:
-                begin, watt = map(float, cells)
-            except ValueError:
-                raise ValueError(
-                    f"line {number} must be two numbers, seconds and watt, not {show(','.join(cells))}"
-                ) from None
-            if not (isfinite(begin) and isfinite(watt)) or begin < 0 or watt < 0:
-                raise ValueError(f"line {number}: seconds and watt must not be negative")
-            moment = round(begin * _NANO)
-            if found and moment <= found[-1][0]:
-                raise ValueError(f"line {number}: each line must be later than the one before")
-            found.append((moment, _nanowatt(watt)))
+    for line, cells in table:
+        begin, watt = map(finite, cells)
+        if begin is None or watt is None:
+            raise table.error(f"must be two numbers, seconds and watt, not {show(','.join(cells))}", line)
+        if not (0 <= begin <= _LATEST and 0 <= watt <= _LATEST):
+            raise table.error(f"seconds and watt must be between 0 and {_LATEST:g}", line)
+        moment = round(begin * _NANO)
+        if found and moment <= found[-1][0]:
+            raise table.error("each line must be later than the one before", line)
+        found.append((moment, _nanowatt(watt)))
     return found
 
 
@@ -121,7 +115,7 @@ def energy_problems(
     if isinstance(energy.harvest, HarvestFile):
         try:
             read_harvest(Path(energy.harvest.file))
-        except (OSError, ValueError) as error:
+        except TableFileError as error:
             yield ("energy", "harvest", "file"), str(error)
     if energy.capacity is None:
         if energy.harvest:

@@ -47,9 +47,6 @@ class BulkBroadcasts(Communication):
         self._heard = 0
         self._ages = ages_of(stage)
 
-    def _liars(self, stage: ReplicationContext, learner: Learner) -> RowLies:
-        return RowLies(stage, learner)
-
     @abstractmethod
     def _arrived(self, slot: int) -> tuple[Numbers, Numbers, Numbers]:
         """Return who hears, whose row, and of which slot, at the boundary that begins *slot*, in order of arrival."""

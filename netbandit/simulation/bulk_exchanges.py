@@ -50,9 +50,6 @@ class BulkExchanges(Communication):
         self._due = 0  # the next slot in which all tell, having stepped at its boundary
         self.matrix = self._matrix.dense
 
-    def _liars(self, stage: ReplicationContext, learner: Learner) -> RowLies:
-        return RowLies(stage, learner)
-
     def open(self, learners: Learners) -> None:
         """Take the learner."""
         super().open(learners)

@@ -13,6 +13,7 @@ from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
 from netbandit.simulation.bulk_links import BulkLinks
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.lies_in_rows import RowLies
 from netbandit.simulation.newest_rows import complete, take_in
 from netbandit.simulation.result import Metric
 
@@ -27,6 +28,8 @@ class BulkSteps(Communication):
         stage: All that the driver works with.
         learner: The learner, not yet started.
     """
+
+    lies: RowLies
 
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         super().__init__(stage, learner)
@@ -73,7 +76,7 @@ class BulkSteps(Communication):
             if rows is None:
                 assert not self._times.any(), "who has begun to exchange tells something in every step"
                 return
-            self._keep(agents, rows)
+            self._keep(agents, self.lies.told(slot, agents, rows))
         telling = self.everybody if self._repeats else agents
         counts = np.zeros(len(self.everybody), dtype=np.int64)
         counts[telling] = np.minimum(self._times[telling], 2) if self._repeats else 1

@@ -1,16 +1,15 @@
 """From a scenario as it was written to points that can run, or to all of its mistakes at once."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from netbandit.bandits.bandit import Watch
 from netbandit.exploration import unequal_exploration
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.own_code import ReturnedError, complaint, kept_alive, place
-from netbandit.own_identity import UnstableError
 from netbandit.registry import BUILT_IN, kind_key, kind_of, named_parts, own_module
 from netbandit.scenario import sweep
 from netbandit.scenario.load import Document
@@ -19,7 +18,10 @@ from netbandit.scenario.sweep import Combination
 from netbandit.settings import KeyPath, Problem
 from netbandit.simulation.idle_links import LinkKey, idle_link_notes
 from netbandit.simulation.point import RunnablePoint
-from netbandit.simulation.point_check import PointCheck
+from netbandit.simulation.point_check import PointCheck, is_large
+from netbandit.user_code.errors import ReturnedError, complaint, place
+from netbandit.user_code.fingerprint import UnstableError
+from netbandit.user_code.loading import kept_alive
 
 
 @dataclass(frozen=True)
@@ -30,19 +32,23 @@ class RunPlan:
         document: The scenario as it was written.
         points: The points of its sweep, in order; one without a sweep.
         notes: What is valid, but has no effect or is hardly meant; one line each.
+        unchecked: The number of points that were checked in part, as not all that they name was imported; these cannot
+            be run.
     """
 
     document: Document
     points: list[RunnablePoint]
     notes: list[str]
+    unchecked: int = 0
 
 
-def check(document: Document, watch: Watch = lambda what, done, total: None) -> RunPlan:
+def check(document: Document, watch: Watch = lambda what, done, total: None, *, own_code: bool = True) -> RunPlan:
     """Find everything that is wrong with a scenario, or make its parts.
 
     Args:
         document: The scenario as it was written.
         watch: Told of files that take time to read.
+        own_code: Whether modules of the user's own, and of packages that offer parts, are imported.
 
     Raises:
         ScenarioError: The scenario has mistakes; all of them are in it.
@@ -56,15 +62,24 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
     idle: dict[KeyPath, list[Problem]] = {}
     wrong: dict[Problem, list[Combination]] = {}
     link_keys: list[tuple[Combination, list[LinkKey]]] = []
-    count = 0
-    for combination in sweep.expand(document.data, document.parameters):
-        count += 1
-        checked = PointCheck(document, combination, graphs, identities, watch)
-        made = _guarded(checked, combination)
+    unchecked: dict[Problem, None] = {}
+    checks = [
+        (PointCheck(document, combination, graphs, identities, watch, own_code), combination)
+        for combination in sweep.expand(document.data, document.parameters)
+    ]
+    count = len(checks)
+    undrawn = [_guarded(checked, combination, checked.made) for checked, combination in checks]
+    # Where there are mistakes, they are told before any large graph is drawn.
+    mistaken = bool(problems) or any(checked.problems for checked, _ in checks)
+    for (checked, combination), point in zip(checks, undrawn, strict=True):
+        made = None
+        if point is not None and not (mistaken and is_large(point)):
+            made = _guarded(checked, combination, partial(checked.drawn, point))
         for problem in dict.fromkeys(map(combination.origin, checked.problems)):
             wrong.setdefault(problem, []).append(combination)
         notes.update(list(dict.fromkeys(checked.notes)))  # once a point
         idle_notes += map(combination.origin, checked.never_reused)
+        unchecked.update(dict.fromkeys(map(combination.origin, checked.unchecked)))
         for problem in checked.idle:
             idle.setdefault(problem[0], []).append(combination.origin(problem))
         if made is not None:
@@ -91,14 +106,21 @@ def check(document: Document, watch: Watch = lambda what, done, total: None) -> 
         swept = document.data.get("sweep", {})
         places = [("sweep", key) for key in ("learner.kind", sweep.CASES) if key in swept]
         idle_notes.append((next(iter(places), ("learner", "kind")), differ))
-    return RunPlan(document, points, document.error([*document.notes, *everywhere, *idle_notes]).lines)
+    return RunPlan(
+        document,
+        points,
+        document.error([*document.notes, *unchecked, *everywhere, *idle_notes]).lines,
+        count - len(points),
+    )
 
 
-def _guarded(checked: PointCheck, combination: Combination) -> RunnablePoint | None:
-    """Return the parts at *combination*; whatever code of the user's own raises on the way is a mistake."""
+def _guarded(
+    checked: PointCheck, combination: Combination, step: Callable[[], RunnablePoint | None]
+) -> RunnablePoint | None:
+    """Return the parts at *combination*; whatever code of the user's own raises in a *step* is a mistake."""
     try:
         with kept_alive():
-            return checked.made()
+            return step()
     except KeyboardInterrupt:
         raise
     except ReturnedError as error:

@@ -18,6 +18,7 @@ from netbandit.simulation.choosing.network_loops import enough_rounds
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.lies import Liars
+from netbandit.simulation.lies_in_answers import AnswerLies
 from netbandit.simulation.lies_in_rows import RowLies
 from netbandit.simulation.lies_in_sums import SumLies
 from netbandit.simulation.result import Metric
@@ -25,6 +26,23 @@ from netbandit.simulation.trace_phases import Phases
 
 Learners = Sequence[Learner]
 """The learner of each set of parameters; mostly there is one set."""
+
+
+def lies_of(stage: ReplicationContext, learner: Learner) -> Liars:
+    """Return what makes the lies of a *learner*'s agents, which depends on what they tell and not on how it is carried.
+
+    Args:
+        stage: The replication.
+        learner: The learner, not yet started.
+    """
+    match learner.talk():
+        case "broadcast" | "exchange":
+            return RowLies(stage, learner)
+        case "call":
+            return SumLies(stage, learner)
+        case "ask":
+            return AnswerLies(stage)
+    return Liars(stage)
 
 
 class Communication:
@@ -57,7 +75,7 @@ class Communication:
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         self.stage = stage
         self.clock: Clock = stage.clock
-        self.lies = self._liars(stage, learner)
+        self.lies = lies_of(stage, learner)
         agents = stage.topology.agents
         self.everybody = np.arange(agents)
         self.present = self.everybody
@@ -73,9 +91,6 @@ class Communication:
         self.eigenvalue = 0.0
         self.matrix: Callable[[], NDArray[np.float64]] = lambda: np.eye(agents)
         self.learners: Learners = ()
-
-    def _liars(self, stage: ReplicationContext, learner: Learner) -> Liars:
-        return Liars(stage)
 
     def open(self, learners: Learners) -> None:
         """Take the started learners, before the first slot."""
@@ -153,9 +168,6 @@ class Broadcasts(Communication):
         self._heard: tuple[list[int], list[int], list[NDArray[np.float64]], list[int]] = [], [], [], []
         self._ages = ages_of(stage)
         self._phases: Phases | None = None
-
-    def _liars(self, stage: ReplicationContext, learner: Learner) -> RowLies:
-        return RowLies(stage, learner)
 
     def open(self, learners: Learners) -> None:
         """Take the learner, and see whether a trace is kept of its phases."""
@@ -342,9 +354,6 @@ class Synchronisations(Communication):
         self._waits: dict[int, list[int]] = {}
         self._adopting: list[_Adoption] = []
 
-    def _liars(self, stage: ReplicationContext, learner: Learner) -> SumLies:
-        return SumLies(stage, learner)
-
     def open(self, learners: Learners) -> None:
         """Take the learners, and find when they first share.
 
@@ -489,9 +498,12 @@ class Synchronisations(Communication):
         return not self.isolated
 
     def waiting(self) -> list[int]:
-        """See `Communication.waiting`; an agent that has called and not yet released has waited no slot so far."""
+        """See `Communication.waiting`; an agent that has called and not yet released has waited no slot so far.
+
+        An agent that tells nothing takes part in no round, and waits for the end of none.
+        """
         slot, horizon = self.clock.slot, self.clock.horizon
-        sets, agents = np.nonzero(self.quiet)
+        sets, agents = np.nonzero(self.quiet & ~self.lies.mute)
         since: dict[int, int] = {}
         for own, agent in zip(sets.tolist(), agents.tolist(), strict=True):
             released = self._released_at.get((agent, own), self.clock.end)
@@ -530,9 +542,6 @@ class Exchanges(Communication):
             self.members = np.full(len(self.everybody), len(self.everybody))
         self._told = np.zeros(len(self.everybody), dtype=np.int64)
         self._mixed: list[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]] = []
-
-    def _liars(self, stage: ReplicationContext, learner: Learner) -> RowLies:
-        return RowLies(stage, learner)
 
     def open(self, learners: Learners) -> None:
         """Take the learner."""

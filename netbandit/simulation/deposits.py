@@ -57,9 +57,6 @@ class Deposits(Communication):
         self._open: list[list[tuple[Deposit, int]]] = [[] for _ in range(agents)]
         self._waits: list[int] = []
 
-    def _liars(self, stage: ReplicationContext, learner: Learner) -> SumLies:
-        return SumLies(stage, learner)
-
     def open(self, learners: Learners) -> None:
         """Take the learner, and its keeper."""
         super().open(learners)

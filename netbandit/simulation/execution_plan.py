@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from netbandit.own_code import complaint, kept_alive
 from netbandit.simulation.choosing.way import NONE_FOR_PROTOCOL, Choice
 from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.point import RunnablePoint
+from netbandit.user_code.errors import complaint
+from netbandit.user_code.loading import kept_alive
 
 
 def execution_plan(point: RunnablePoint) -> list[str]:

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from netbandit.own_code import ReturnedError
 from netbandit.simulation.result import Metric
 from netbandit.simulation.returned import LARGEST, described
+from netbandit.user_code.errors import ReturnedError
 
 OF_EVERY_RUN = frozenset({
     "regret", "regret_per_agent", "regret_per_decision", "decisions", "rounds", "round_slots", "cost", "activations",

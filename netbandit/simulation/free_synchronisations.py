@@ -35,9 +35,6 @@ class FreeSynchronisations(Communication):
         self._behind = np.zeros(agents, dtype=np.bool_)
         self._rounds = 0
 
-    def _liars(self, stage: ReplicationContext, learner: Learner) -> SumLies:
-        return SumLies(stage, learner)
-
     def open(self, learners: Learners) -> None:
         """Take the learner, and find when it first shares."""
         super().open(learners)

@@ -42,9 +42,6 @@ class InTurn(Communication):
         self._here: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._others: dict[int, NDArray[np.int64]] = {}
 
-    def _liars(self, stage: ReplicationContext, learner: Learner) -> RowLies:
-        return RowLies(stage, learner)
-
     def decide(self, turn: int, turns: Turns, learner: Learner, world: SlotWorld, account: Account) -> None:
         """Let all agents of *turn* decide, in order of number; those that are down hear nothing."""
         missed: list[NDArray[np.float64]] = [np.zeros(0)]

@@ -110,6 +110,12 @@ class Liars:
         """Return whether *agent* tells nothing any more."""
         return self._mute_now and agent in self.liars
 
+    @property
+    def mute(self) -> NDArray[np.bool_]:
+        """Which agents tell nothing any more, shape (M,)."""
+        mute: NDArray[np.bool_] = (self.counted == 0.0) & self._mute_now
+        return mute
+
     def speaking(self, agents: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return those of *agents* that are not mute."""
         return agents[self.counted[agents] > 0] if self._mute_now else agents

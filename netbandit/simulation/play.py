@@ -8,7 +8,6 @@ import numpy as np
 
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
-from netbandit.own_code import ReturnedError, is_ours
 from netbandit.simulation import slot_loop
 from netbandit.simulation.announcing import announce
 from netbandit.simulation.choosing.slot_loop import SlotLoop
@@ -20,6 +19,7 @@ from netbandit.simulation.slot_worlds import SlotWorld
 from netbandit.simulation.turns import Turns
 from netbandit.stepping import Compiled
 from netbandit.texts import OneAgentError, TextError
+from netbandit.user_code.errors import ReturnedError, is_ours
 
 Play = Callable[[int, int], int]
 """Plays the turns from the first to before the last, or fewer if anybody calls; returns the next one to be played."""

@@ -18,12 +18,10 @@ from netbandit.network.families.hybrid import Hybrid
 from netbandit.network.families.meeting import Meeting
 from netbandit.network.files import unused
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.own_code import ReturnedError, is_ours
-from netbandit.own_identity import UnstableError, identity_of
 from netbandit.part import Others, Part, found_by, read_part
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.registry import BUILT_IN, KindError, attack_class, key_names, kind_key, kind_of, part_class
+from netbandit.registry import BUILT_IN, KindError, attack_class, key_names, kind_key, kind_of, own_module, part_class
 from netbandit.scenario.energy import HarvestFile
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import FROM_GRAPH, LinkSettings
@@ -62,11 +60,13 @@ from netbandit.simulation.release_size import release_size
 from netbandit.simulation.returned import checked
 from netbandit.simulation.switch_notes import switch_notes
 from netbandit.streams import Streams
+from netbandit.user_code.errors import ReturnedError, is_ours
+from netbandit.user_code.fingerprint import UnstableError, fingerprint_of
 from netbandit.wording import one_of, show
 
 
 class PointCheck:
-    """The check of one point: collects what is wrong, from the file's tables to the drawn graph.
+    """The check of one point: collects what is wrong, from the file's tables (`made`) to the drawn graph (`drawn`).
 
     Args:
         document: The scenario as it was written.
@@ -74,9 +74,11 @@ class PointCheck:
         graphs: The graph drawn last, by what it is drawn from: other points may share it.
         identities: What stands for the classes of the user's own, or why nothing can: other points share them.
         watch: Told of files that take time to read.
+        own_code: Whether modules that are not ours may be imported.
 
     Attributes:
         problems: What is wrong.
+        unchecked: Kinds that were not imported; no point is made with one.
         notes: What is valid, but has no effect.
         idle: Keys that vary, but that the kind of this point does not have.
         never_reused: Kinds of the user's own whose runs cannot be told from others, and why.
@@ -90,24 +92,29 @@ class PointCheck:
         graphs: dict[str, Topology | TopologyError],
         identities: dict[type, str | UnstableError],
         watch: Watch,
+        own_code: bool = True,
     ) -> None:
+        self._own_code = own_code
         self._document = document
         self._combination = combination
         self._graphs = graphs
         self._identities = identities
         self._watch = watch
         self.problems: list[Problem] = []
+        self.unchecked: list[Problem] = []
         self.notes: list[Problem] = []
         self.idle: list[Problem] = []
         self.never_reused: list[Problem] = []
         self.link_keys: list[LinkKey] = []
+        self._known: Mapping[str, Any] = {}
 
     def made(self) -> RunnablePoint | None:
-        """Return the point, or None if there are problems."""
+        """Return the point, or None if there are problems; no graph is drawn."""
         data = self._combination.data
         scenario, problems = validate(data)
         self.problems += problems
-        family, problems, notes = read_topology(data.get("topology"), self._document.folder)
+        topology = data.get("topology") if self._may_import("topology", self._kind("topology")) else None
+        family, problems, notes = read_topology(topology, self._document.folder)
         self.problems += problems
         self.notes += notes
         bandit_class, bandit = self._part("bandit")
@@ -141,7 +148,7 @@ class PointCheck:
             self.problems += latency_problems(scenario.links, scenario.run.slot_nanoseconds)
             scenario = self._with_harvest(scenario, inputs)
             self.problems += energy_problems(scenario.energy, scenario.links, scenario.faults, scenario.run, known)
-        if self.problems or scenario is None or family is None:
+        if self.problems or self.unchecked or scenario is None or family is None:
             return None
         self.notes += [(("run", key), text) for key, text in scenario.run.unused()]
         for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
@@ -161,13 +168,36 @@ class PointCheck:
             inputs=inputs,
             identities=self._identities_of(parts, attack),
         )
-        self._check_graph(point, known)
+        if isinstance(family, Shape | Hybrid):
+            self._check_state(point, point.resolved["topology"]["agents"])
+        self._known = known
         return None if self.problems else point
+
+    def drawn(self, point: RunnablePoint) -> RunnablePoint | None:
+        """Return the *point* that was `made`, or None if its graph has problems."""
+        self._check_graph(point, self._known)
+        return None if self.problems else point
+
+    def _importable(self, table: str, kind: str | type) -> bool:
+        """Say whether the class of a *kind* may be had."""
+        if self._own_code or isinstance(kind, type):
+            return True
+        return (own_module(table, kind) or "netbandit").partition(".")[0] == "netbandit"
+
+    def _may_import(self, table: str, kind: str) -> bool:
+        """Say whether the class of a *kind* may be had; that it may not is noted."""
+        if self._importable(table, kind):
+            return True
+        text = f"{show(kind)} was not imported: its keys, and what depends on it, were not checked"
+        self.unchecked.append(((table, "attack" if table == "adversary" else kind_key(table)), text))
+        return False
 
     def _own_attack(self, attack: str | None) -> type | None:
         """Return the class of an *attack* of the user's own; None where it is ours, or cannot be had."""
+        if attack is None or not is_own(attack) or not self._may_import("adversary", attack):
+            return None
         try:
-            return attack_class(attack, self._document.folder) if is_own(attack) else None
+            return attack_class(attack, self._document.folder)
         except KindError as error:
             self.problems.append((("adversary", "attack"), str(error)))
             return None
@@ -183,7 +213,7 @@ class PointCheck:
                 continue
             if kind not in self._identities:
                 try:
-                    self._identities[kind] = identity_of(kind)
+                    self._identities[kind] = fingerprint_of(kind)
                 except UnstableError as error:
                     self._identities[kind] = error
             identity = self._identities[kind]
@@ -226,6 +256,8 @@ class PointCheck:
         if not isinstance(written, Mapping) or not isinstance(written.get("kind"), str | type):
             return None, None  # said by validate()
         kind = written["kind"]
+        if isinstance(kind, str) and not self._may_import(table, kind):
+            return None, None
         try:
             found = part_class(table, kind, self._document.folder)
         except KindError as error:
@@ -251,6 +283,8 @@ class PointCheck:
 
     def _known_elsewhere(self, table: str, key: str) -> bool:
         for kind in self._document.other_kinds(table, key):
+            if not self._importable(table, kind):
+                return True  # it may be
             try:
                 other = part_class(table, kind, self._document.folder)
             except KindError:
@@ -329,11 +363,6 @@ class PointCheck:
         run = scenario.run
         met_until = [run.slot, run.horizon] if isinstance(parts.family, Meeting) else []
         key = json.dumps([family, parts.resolved["topology"], run.seed, *met_until], sort_keys=True)
-        expected = isinstance(parts.family, Shape | Hybrid)
-        if expected:
-            self._check_state(parts, parts.resolved["topology"]["agents"])
-            if self.problems:
-                return
         graph = self._graphs.get(key)
         if graph is None:
             self._graphs.clear()  # points that share a graph mostly come one after the other
@@ -352,7 +381,7 @@ class PointCheck:
         if isinstance(graph, TopologyError):
             self._within("topology", iter(graph.problems))
             return
-        if not expected:
+        if not isinstance(parts.family, Shape | Hybrid):
             self._check_state(parts, graph.agents)
         if self.problems:
             return
@@ -397,7 +426,8 @@ class PointCheck:
         latency = scenario.links.peer.latency
         if latency != "edges" and any_given(graph):
             self.notes.append((("links", "peer", "latency"), NOT_TAKEN))
-        self.notes += [(("topology", "file"), f"not used: {said}") for said in graph.graph.graph.get("notes", ())]
+        remarks = [(("topology", *path), text) for path, text in graph.graph.graph.get("notes", ())]
+        self.notes += remarks
         if said := unused(graph.graph):
             self.notes.append((("topology", "graph" if known["kinds"]["topology"] == "graph" else "file"), said))
         if latency in FROM_GRAPH:
@@ -410,8 +440,19 @@ class PointCheck:
                 self.problems += [(path, f"{show(latency)} cannot be: {text}; {hint}") for _, text in error.problems]
         if not self.problems:
             self._check_among({**known, "watch": self._watch})
+        if self.problems:  # a graph in pieces may have its reason there
+            self.problems += [remark for remark in remarks if remark[0][1] in ("from", "range")]
 
 
+def is_large(point: RunnablePoint) -> bool:
+    """Return whether the graph of *point* is known to take a while to be drawn."""
+    family = point.family
+    return isinstance(family, Shape | Hybrid) and (
+        point.resolved["topology"]["agents"] > _MANY_AGENTS or family.expected() > _MANY_LINKS
+    )
+
+
+_MANY_AGENTS = 10_000
 _MANY_LINKS = 500_000
 _SECONDS_A_LINK = 4e-6
 """How long it takes to draw a link; measured, give or take a factor of three between the families."""

@@ -15,9 +15,9 @@ from netbandit.learners.learner import AnyLearner, Commit, EpochLearner, Phase
 from netbandit.learners.linear import GatherLearner
 from netbandit.learners.slots import Learner
 from netbandit.learners.world import World
-from netbandit.own_code import ReturnedError, is_ours
 from netbandit.part import Part
 from netbandit.privacy.accountant import PrivacySpent
+from netbandit.user_code.errors import ReturnedError, is_ours
 
 PartType = TypeVar("PartType", bound=Part)
 Agents = NDArray[np.int64]

@@ -74,7 +74,7 @@ class Simulation:
             driver = driver_for(stage)
             driver.start()
             waits: list[int] = []
-            if network.unreliable or _somebody_is_mute(stage):
+            if may_never_come(stage):
                 # With nothing queued, under way or timed at the horizon, who waits does so for ever.
                 clock.at_end(lambda: waits.extend(driver.stalled() if clock.environment.idle else ()))
             # Until nothing is left to happen: nothing starts after the horizon, but what is under way arrives.
@@ -117,8 +117,8 @@ class Simulation:
             **found,
             "events": fingerprint.events,
         }
-        loses = network.may_lose or _somebody_is_mute(stage)
-        metrics["may_stall"] = int(loses and driver.waits and getattr(point.protocol, "deadline", None) is None)
+        in_vain = driver.waits and getattr(point.protocol, "deadline", None) is None
+        metrics["may_stall"] = int(in_vain and may_never_come(stage))
         digest = fingerprint.hexdigest()
         metrics["wall_s"] = time.perf_counter() - began
         return RunResult(
@@ -188,6 +188,7 @@ class Simulation:
         bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
         bandit = checked(point.bandit.fresh())
         bandit.horizon, bandit.agents = scenario.run.horizon, topology.agents
+        bandit.agent_names = lambda: topology.names
         bandit.start(topology.agents, bandit_streams.generator)
         liars = liars_of(scenario.adversary, topology, streams)
         return ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint, liars)
@@ -251,9 +252,10 @@ def _over_time(network: Network, topology: Topology) -> dict[str, Metric]:
     return contact_figures(network.up_times, topology.edges, topology.agents, network.clock.end)._asdict()
 
 
-def _somebody_is_mute(stage: ReplicationContext) -> bool:
-    """Return whether some agents tell nothing, so that others may wait for them for ever."""
-    return bool(stage.liars) and stage.point.scenario.adversary.attack == "mute"
+def may_never_come(stage: ReplicationContext) -> bool:
+    """Return whether what agents wait for may never come: it is lost, waits for its link, or somebody tells nothing."""
+    mute = bool(stage.liars) and stage.point.scenario.adversary.attack == "mute"
+    return stage.network.may_lose or stage.network.waits or mute
 
 
 def _waiting(

@@ -8,7 +8,6 @@ from simpy import Event
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
-from netbandit.own_code import is_ours
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.in_turn import InTurn, one_after_the_other
@@ -21,6 +20,7 @@ from netbandit.simulation.slot_learner import in_slots
 from netbandit.simulation.slot_worlds import slot_world
 from netbandit.simulation.turns import turns_of
 from netbandit.texts import TextError
+from netbandit.user_code.errors import is_ours
 
 _DIGEST = (1 << 63) - 1
 

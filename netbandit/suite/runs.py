@@ -184,11 +184,11 @@ def _open_again(task: Task) -> None:
 
 def _started() -> "subprocess.Popen[bytes]":
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-c", "from netbandit.suite.worker import main; main()"]
+    command = [sys.executable, "-P", "-c", "from netbandit.suite.worker import main; main()"]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment)
     assert process.stdin is not None
     with suppress(BrokenPipeError):
-        pickle.dump(str(Path.cwd()), process.stdin)
+        pickle.dump((os.getpid(), str(Path.cwd())), process.stdin)
     return process
 
 

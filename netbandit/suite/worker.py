@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netbandit.own_code import complaint, find_beside, kept_alive
 from netbandit.results.run_keys import run_keys
 from netbandit.results.safe_files import make_folder, write_whole
+from netbandit.running.parents import end_with_parent
 from netbandit.suite.cells import spends_too_much, values_of
 from netbandit.suite.tracks import Track
+from netbandit.user_code.errors import complaint
+from netbandit.user_code.loading import find_beside, importing, kept_alive
 
 if TYPE_CHECKING:
     from netbandit.simulation.point import RunnablePoint
@@ -88,9 +90,17 @@ def write(file: Path, runs: Sequence[Any], end: Sequence[str] | None) -> None:
 
 
 def main() -> None:
-    """Run the tasks that standard input brings, one after the other, until it ends."""
+    """Run the tasks that standard input brings, one after the other, until it ends, or the process that brings them.
+
+    What it brings first is the number of that process, and its working directory.
+    """
     given = sys.stdin.buffer
-    find_beside(Path(pickle.load(given)))
+    parent, folder = pickle.load(given)
+    end_with_parent(parent)
+    find_beside(Path(folder))
     with suppress(EOFError):
         while True:
-            perform(pickle.loads(pickle.load(given)))
+            packed = pickle.load(given)
+            with importing():
+                task = pickle.loads(packed)
+            perform(task)

@@ -14,7 +14,6 @@ import numpy as np
 from netbandit.bandits.bandit import ArmBandit, Bandit
 from netbandit.learners.learner import AnyLearner
 from netbandit.network.topology import Topology
-from netbandit.own_code import ReturnedError, complaint, is_ours
 from netbandit.part import Part
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.protocols.rounds import ProtocolError
@@ -27,6 +26,7 @@ from netbandit.testing.elsewhere import Answer, run_elsewhere
 from netbandit.testing.properties import Property, differences
 from netbandit.testing.scenes import FAULTS, Scene, scenes
 from netbandit.testing.trial import Trial
+from netbandit.user_code.errors import ReturnedError, complaint, is_ours
 from netbandit.wording import unknown_value
 
 
@@ -299,6 +299,7 @@ _OWN_STATE = (
 )
 _SAME = (
     properties.compiled_is_plain,
+    properties.chosen_is_plain,
     properties.traced_is_untraced,
 )  # in all their ways: with good links, and in the swarm
 _FAULTY = _hold(*(holds for holds in properties.ALWAYS if holds not in _SAME))

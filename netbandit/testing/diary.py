@@ -13,7 +13,7 @@ from unittest.mock import patch
 import numpy as np
 
 from netbandit.network.trace_writer import Trace
-from netbandit.own_code import is_ours
+from netbandit.user_code.errors import is_ours
 
 _FACTS = ("slot", "epoch", "round", "agent", "node", "user")
 """Arguments that say where in a run a method is called."""

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from netbandit.own_code import is_ours
 from netbandit.simulation.point import RunnablePoint
 from netbandit.simulation.result import RunResult
 from netbandit.testing.diary import Diary
 from netbandit.testing.trial import Trial
+from netbandit.user_code.errors import is_ours
 
 _RUN = "import sys; from netbandit.testing import elsewhere; elsewhere.answer(sys.stdin.buffer, sys.stdout.buffer)"
 
@@ -49,7 +49,7 @@ def run_elsewhere(points: Sequence[RunnablePoint], hash_seed: int, table: str = 
     with _by_value(points):
         packed = cloudpickle.dumps((list(points), table))
     done = subprocess.run(
-        [sys.executable, "-c", _RUN],
+        [sys.executable, "-P", "-c", _RUN],
         input=packed,
         capture_output=True,
         env=os.environ | {"PYTHONHASHSEED": str(hash_seed), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},

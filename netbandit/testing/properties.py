@@ -44,6 +44,12 @@ def compiled_is_plain(trial: Trial) -> Iterator[str]:
     yield from (f"compiled, not message by message: {text}" for text in found)
 
 
+def chosen_is_plain(trial: Trial) -> Iterator[str]:
+    """Yield in what a run as users get it is another one than message by message; see `compiled_is_plain`."""
+    found = differences(trial.plain, trial.chosen, digits=10)
+    yield from (f"as chosen, not message by message: {text}" for text in found)
+
+
 def traced_is_untraced(trial: Trial) -> Iterator[str]:
     """Yield in what a run that writes a trace is another one than without."""
     yield from (f"with a trace, not without: {text}" for text in differences(trial.plain, trial.traced.result))
@@ -149,17 +155,26 @@ def nobody_waits_unsaid(trial: Trial) -> Iterator[str]:
         yield f"{who}, and no remark says so"
 
 
+def who_stalls_may_stall(trial: Trial) -> Iterator[str]:
+    """Yield that agents stalled in a run of which it is said that none can."""
+    metrics = trial.plain.metrics
+    if metrics["stalled"] and not metrics["may_stall"]:
+        yield f"{metrics['stalled']} agents stalled, and may_stall is 0"
+
+
 def _shown(message: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} {value}" for key, value in message.items())
 
 
 ALWAYS: tuple[Property, ...] = (
     compiled_is_plain,
+    chosen_is_plain,
     traced_is_untraced,
     figures_are_finite,
     messages_are_accounted_for,
     nobody_acts_while_down,
     items_travel_by_messages,
     nobody_waits_unsaid,
+    who_stalls_may_stall,
 )
 """What must hold of every replication of every scenario."""

@@ -191,7 +191,7 @@ def _watch_end(driver: Driver, seen: Provenance) -> None:
 
     watched: Any = driver
     watched.stalled = asked
-    if not stage.network.unreliable:
+    if not simulation.may_never_come(stage):
         stage.clock.at_end(ask_if_idle)
 
 

@@ -1,8 +1,9 @@
 """The swarm: random scenarios in which everything goes wrong, run with invariants on.
 
-A scenario has a graph, a world, a learner and a protocol that go together, and faults of every kind; every other one
-has a single key of links instead, each in its turn, so that nothing hides what it does. It is run in compiled loops
-where it can be, message by message, and with a trace, and all must hold that stands in `netbandit.testing.properties`.
+A scenario has a graph, a world, a learner and a protocol that go together, one of `FEATURES` if these take it, and
+faults of every kind; every other one has a single key of links instead, each in its turn, so that nothing hides what it
+does. It is run in compiled loops where it can be, as is chosen, message by message, and with a trace, and all must hold
+that stands in `netbandit.testing.properties`.
 
 A scenario that fails is made smaller for as long as it fails, and written to a file that one command replays.
 """
@@ -11,6 +12,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
+from pathlib import Path
 from typing import Any
 
 from netbandit.scenario.errors import ScenarioError
@@ -23,6 +25,8 @@ from netbandit.testing.properties import ALWAYS
 from netbandit.testing.trial import Trial
 
 _MOST_DRAWS = 200
+_MOST_WITH_A_FEATURE = 20
+"""So many scenarios of two parts are drawn with a feature before it is taken that they do not go with it."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,11 @@ def draw(seed: int, number: int) -> Raw:
     """
     rng = random.Random(f"{seed}/{number}")
     alone = _KEYS[number // 2 % len(_KEYS)] if number % 2 else None
-    for _ in range(_MOST_DRAWS):
-        tables = _drawn(rng, alone)
+    bandit, learner, protocols = rng.choice(_PLAYERS)
+    players = bandit, learner, rng.choice(protocols.split())
+    feature = rng.choice(["", *FEATURES])
+    for draws in range(_MOST_DRAWS):
+        tables = _drawn(rng, players, feature if draws < _MOST_WITH_A_FEATURE else "", alone)
         try:
             _point(tables)
         except ScenarioError:
@@ -56,19 +63,25 @@ def draw(seed: int, number: int) -> Raw:
     raise RuntimeError(f"no scenario of {_MOST_DRAWS} can be run")
 
 
-def _drawn(rng: random.Random, alone: tuple[str, str] | None) -> Raw:
+def _drawn(rng: random.Random, players: tuple[Raw, Raw, str], feature: str, alone: tuple[str, str] | None) -> Raw:
     """Return a scenario that may be refused: not everything goes with everything.
 
     Args:
         rng: What it is drawn from.
+        players: The world, the learner, and the protocol's kind.
+        feature: One of `FEATURES`, or nothing.
         alone: The table and key of links that is all that goes wrong; None: anything may.
     """
-    agents = rng.randint(2, 8)
-    bandit, learner, protocols = rng.choice(_PLAYERS)
-    protocol: Raw = {"kind": rng.choice(protocols.split()), "timing": rng.choice(["slotted", "asynchronous"])}
-    if protocol["kind"] == "local":
+    agents = rng.randint(3 if feature == "adversary" else 2, 8)
+    bandit, learner, kind = players
+    protocol: Raw = {"kind": kind, "timing": rng.choice(["slotted", "asynchronous"])}
+    if kind == "local":
         protocol["ttl"] = rng.randint(0, 3)
         protocol |= rng.choice([{}, {"route": "flood"}, {"route": "flood", "absorb": True}])
+    if kind == "consensus":
+        protocol |= rng.choice([{}, {"pace": "slot"}])
+    if kind == "pooled":
+        protocol |= rng.choice([{}, {}, {"when": "pull"}])
     learner = dict(learner)
     if protocol["kind"] == "parameter-server":
         protocol |= {"answer": rng.choice(["uploader", "lagging"]), "server": rng.choice(["uplink", "centre", 0])}
@@ -89,26 +102,33 @@ def _drawn(rng: random.Random, alone: tuple[str, str] | None) -> Raw:
         "learner": learner,
         "protocol": protocol,
     }
-    if rng.random() < 0.25 and agents > 2:
+    if feature == "adversary":
         attack = rng.choice(_ATTACKS)
-        tables["adversary"] = {"share": rng.choice([0.2, 0.4, 0.6]), "attack": attack, "range": rng.choice(_RANGES)}
+        tables["adversary"] = {"share": rng.choice([0.4, 0.6]), "attack": attack, "range": rng.choice(_RANGES)}
+        tables["adversary"] |= rng.choice([{}, {}, {"from": "9 ms"}])
         tables["learner"] |= rng.choice([{}, {"robust": rng.choice(["median", "trimmed", "geometric"]), "tolerate": 1}])
+    if feature in ("contacts", "mobile"):
+        tables["topology"] = {"neighbours": rng.choice(["sensed", "unknown"]), **rng.choice(_MEETINGS[feature])}
+    if feature == "changes":
+        tables["topology"] |= {"changes": rng.choice(_CHANGES), "neighbours": rng.choice(["sensed", "unknown"])}
+    if tables["topology"].get("neighbours") == "sensed" and kind in _CARRYING:
+        protocol |= rng.choice([{}, {"carry": "4 ms"}])
+    if feature == "energy":
+        tables["energy"] = rng.choice(_BATTERIES)
+        for links in tables["links"].values():
+            links.pop("retry", None)  # nothing is repeated where agents may run empty
+    if feature == "radio":
+        tables["links"] = _sharing_air(rng, tables["links"])
     if alone is not None:
         table, key = alone
         tables["links"][table][key] = rng.choice(_WRONG[key])
         return tables
-    if rng.random() < 0.25:
-        tables["topology"] |= {"changes": rng.choice(_CHANGES), "neighbours": rng.choice(["sensed", "unknown"])}
-        if protocol["kind"] in _CARRYING and tables["topology"]["neighbours"] == "sensed":
-            protocol |= rng.choice([{}, {"carry": "4 ms"}])
     faults = _faults(rng, agents)
-    if rng.random() < 0.15:
-        tables["links"] = _sharing_air(rng, tables["links"])
-    if rng.random() < 0.15:
-        tables["energy"] = rng.choice(_BATTERIES)
-        for links in tables["links"].values():
-            links.pop("retry", None)  # nothing is repeated where agents may run empty
     return tables | ({"faults": faults} if faults else {})
+
+
+FEATURES = ("adversary", "changes", "contacts", "mobile", "energy", "radio")
+"""What a scenario may have beside faults, so that each goes with each learner and protocol that take it."""
 
 
 _ATTACKS: list[str] = ["none", "flip", "inflate", "collude", "swap", "topple", "noise", "constant"]
@@ -119,21 +139,23 @@ _GAUSSIAN = {"kind": "gaussian", "means": [0.0, 1.0, 2.0]}
 _CHANGING = {"kind": "bernoulli", "means": [0.1, 0.9], "changes": [{"slot": 20, "means": [0.8, 0.2]}]}
 _LINEAR = {"kind": "linear", "dimension": 2, "arms": 3}
 _ROUNDS = "master-worker gis sink flooding gossip local relay silent pooled"
+_TOLD = f"{_ROUNDS} earliest"
 _MIXED = "consensus silent"
 _PLAYERS: list[tuple[Raw, Raw, str]] = [
-    *[(_BERNOULLI, {"kind": "elimination", "epsilon": epsilon}, _ROUNDS) for epsilon in (inf, 5.0)] * 4,
+    *[(_BERNOULLI, {"kind": "elimination", "epsilon": epsilon}, _TOLD) for epsilon in (inf, 5.0)] * 4,
     (_BERNOULLI, {"kind": "elimination", "participation": 0.5}, "master-worker"),
     (_GAUSSIAN, {"kind": "elimination"}, _ROUNDS),
-    *[(_BERNOULLI, {"kind": kind}, _ROUNDS) for kind in ("ucb", "klucb", "thompson")] * 2,
-    (_BERNOULLI, {"kind": "ucb", "share": "totals"}, _ROUNDS),
-    (_CHANGING, {"kind": "ucb"}, _ROUNDS),
-    *[(_BERNOULLI, {"kind": kind}, _MIXED) for kind in ("coop-ucb2", "dducb", "dec-ucb")],
+    *[(_BERNOULLI, {"kind": kind}, _TOLD) for kind in ("ucb", "klucb", "thompson")] * 2,
+    (_BERNOULLI, {"kind": "ucb", "share": "totals"}, _TOLD),
+    (_CHANGING, {"kind": "ucb"}, _TOLD),
+    *[(_BERNOULLI, {"kind": kind}, _MIXED) for kind in ("coop-ucb2", "dducb", "dec-ucb")] * 2,
     (_BERNOULLI, {"kind": "gosine"}, "gossip"),
     (_LINEAR, {"kind": "feducb"}, _ROUNDS),
     (_LINEAR, {"kind": "feducb", "epsilon": inf}, _ROUNDS),
     (_LINEAR, {"kind": "feducb", "schedule": "fixed", "every": 5}, _ROUNDS),
     *[(_LINEAR, {"kind": kind}, f"{_ROUNDS} parameter-server") for kind in ("linucb", "lints", "oful")],
-    ({"kind": "procurement"}, {"kind": "pfcb"}, _ROUNDS),
+    ({"kind": "procurement"}, {"kind": "pfcb"}, _TOLD),
+    ({"kind": "procurement"}, {"kind": "pfcb", "start": 3, "stop": 90, "share": "exact"}, _TOLD),
     *[({"kind": "vertical", "dimension": 4, "arms": 3}, {"kind": kind}, "vertical") for kind in ("linucb", "lints")],
 ]
 
@@ -152,6 +174,14 @@ _CHANGES: list[Raw] = [
     {"matching": "random", "every": "4 ms"},
     {"up_for": "5 ms", "every": "12 ms", "phase": "stagger"},
 ]
+_MEETINGS: Mapping[str, list[Raw]] = {
+    "contacts": [{"family": "contacts", "file": str(Path(__file__).with_name("meetings.csv")), "format": "intervals"}],
+    "mobile": [
+        {"family": "mobile", "agents": 5, "area": ["90 m", "90 m"], "range": "40 m", "speed": ["2000 m/s", "9000 m/s"]},
+        {"family": "mobile", "agents": 4, "area": ["60 m", "0 m"], "range": "30 m", "model": "gauss-markov"}
+        | {"step": "2 ms", "sigma": "3000 m/s"},
+    ],
+}
 _CARRYING = ("flooding", "relay", "sink", "parameter-server", "vertical", "local")
 
 _TABLES = ("peer", "uplink")

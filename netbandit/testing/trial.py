@@ -62,6 +62,11 @@ class Trial:
         return self.run("compiled")
 
     @cached_property
+    def chosen(self) -> RunResult:
+        """The run as users get it."""
+        return self.run("chosen")
+
+    @cached_property
     def traced(self) -> Traced:
         """The run with a trace."""
         with TemporaryDirectory() as folder:

@@ -80,7 +80,7 @@ def test_the_advised_link_is_the_best_of_all_in_runs(protocol, graph, slotted, l
     advised_link_is_the_best(protocol, graph, slotted, longest, random)
 
 
-@pytest.mark.slow
+@pytest.mark.search
 @pytest.mark.parametrize("protocol", ROUNDS)
 @settings(max_examples=300, deadline=None)
 @given(connected_graphs(9), st.booleans(), st.sampled_from([0, 300, 3 * SLOT]), st.randoms(use_true_random=False))

@@ -1,4 +1,5 @@
 import gzip
+import os
 import re
 
 import numpy as np
@@ -132,6 +133,9 @@ def test_what_is_no_log_is_told_with_file_and_line(tmp_path, content, text):
 def test_a_file_that_cannot_be_read_is_told(tmp_path):
     with pytest.raises(LogError, match="cannot be read: "):
         read_all(tmp_path / "none.txt")
+    os.mkfifo(tmp_path / "pipe.txt")
+    with pytest.raises(LogError, match=r"pipe\.txt: is a pipe, must be a file"):
+        read_all(tmp_path / "pipe.txt")
 
 
 def test_the_watcher_hears_how_far_it_is(tmp_path, monkeypatch):

@@ -1,13 +1,20 @@
 """Rewards of the user's own: what a table pays, what its regret is, and what is wrong with it."""
 
+import csv
 import gzip
+import os
+import sys
 from itertools import pairwise
 
+import networkx
 import numpy as np
 import pandas
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import netbandit as nb
+from netbandit.bandits import reward_tables
 from netbandit.bandits.reward_tables import RewardTableError, of_frame, read
 from netbandit.results.run_keys import run_key
 from netbandit.scenario.errors import ScenarioError
@@ -119,18 +126,42 @@ def test_files_of_each_kind(tmp_path, name):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "cannot be read"),
-        ("# nothing\n", "cannot be read"),
-        ("# from the lab\na,b\n1,x\n", "line 3: 'x' in the column b"),
+        ("", "t.csv: is empty: the names of the columns must stand in its first line"),
+        ("# nothing\n", "t.csv: is empty"),
+        ("# from the lab\na,b\n1,x\n", ":3: 'x' in the column b"),
         ("a,b\n", "it has no rows of rewards"),
         (
             "a,b\n1,2\n\n3,x\n",
-            "line 4: 'x' in the column b is no number: columns that are no arms are left out by arms",
+            ":4: 'x' in the column b is no number: columns that are no arms are left out by arms",
         ),
-        ("a,b\n1,inf\n", "line 2: 'inf' in the column b is no number"),
-        ("arm,reward\na,1\nb,\n", "line 3: the reward is missing"),
-        ("arm,reward\na,1\n,2\n", "line 3: the arm is missing"),
+        ("a,b\n1,inf\n", ":2: 'inf' in the column b is no number"),
+        ("arm,reward\na,1\nb,\n", ":3: the reward is missing"),
+        ("arm,reward\na,1\n,2\n", ":3: the arm is missing"),
         ("slot,arm,reward\n0,a,1\n0,a,2\n", "slot 0: the reward of a is there 2 times"),
+        ("slot,arm,reward\n0,a,1\n1,a,2\n1,b,2\n", "slot 0: the reward of b is missing"),
+        ("slot,arm,reward\n0,a,1\n0,b,1\n1,a,2\n", "slot 1: the reward of b is missing"),
+        ("agent,arm,reward\n0,a,1\n0,b,1\n1,b,2\n", "a of agent 1 has no reward"),
+        ("slot,arm,reward\n1,a,1\n1.0,b,1\n", "one slot is written in two ways: 1 and 1.0"),
+        (
+            "slot,arm,reward\nday 2,a,1\nday 10,a,1\nday 10,b,2\nday 2,b,1\n",
+            "rows have them in different orders: day 2 before and after day 10",
+        ),
+        ("red,green\n0,1,7\n", ":2: has 3 fields, but line 1 names 2 columns"),
+        ("red,green\n0,1\n1,0,\n", ":3: has 3 fields, but line 1 names 2 columns: it ends with a separator"),
+        ("red,red\n0,1\n", ":1: the column red is there twice"),
+        ("red,,green\n0,1,1\n", "column 2 has no name"),
+        (",red\nMonday,1\nTuesday,0\n", "the first column has no name, and does not count the rows"),
+        ("0,1\n1,1\n", "the first line has numbers only, and may be rewards: a line of names must come first"),
+        ("red,Time\n1,1\n0,2\n", "the column Time is no arm by its name: arms = "),
+        ("Arm,Reward\n1,1\n2,0\n", "the column Arm is no arm by its name: arms = "),
+        ("arm,reward,Slot\na,1,0\na,0,1\n", "the column Slot must be called slot"),
+        ("when,red\n2010,1\n2011,0\n2012,1\n", "the column when ascends from row to row, as times do"),
+        (
+            "red,when\n" + "".join(f"{row % 3},{row * row}\n" for row in range(10)),
+            "the column when ascends from row to row, as times do",
+        ),
+        ("red;green\n0,5;1,5\n", ":2: '0,5' in the column red is no number, with a point in place of the comma"),
+        ("red\n1_0\n", "'1_0' in the column red is no number"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(tmp_path, text, message):
@@ -138,6 +169,142 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(RewardTableError, match=message):
         read(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "arms", "rows", "notes"),
+    [
+        # What has the form of a number, or of nothing, is a name where names stand.
+        (
+            "1.1,1.10,01,1,1e2,100,NA,x\n1,2,3,4,5,6,7,8\n",
+            "1.1 1.10 01 1 1e2 100 NA x",
+            [[1, 2, 3, 4, 5, 6, 7, 8]],
+            None,
+        ),
+        ("\ufeff# a\nred;green;\n0;True;\n1;FALSE;\n;;\n", "red green", [[0, 1], [1, 0]], "arms: red, green"),
+        (",red\n0,5\n1,6\n", "red", [[5], [6]], "arms: red|1 column not used: one without a name"),
+        ('"","red"\n"1",5\n"2",6\n', "red", [[5], [6]], "arms: red|1 column not used: one without a name"),
+        (
+            'arm,reward,note\nNA,1,x\n"#",2,\n01,3,\n1,4,\n',
+            "NA # 01 1",
+            None,
+            "1 column not used: note",
+        ),
+        # Slots in the order of what they are.
+        ("slot,arm,reward\n10.5,a,3\n.5,a,1\n1.5,a,2\n", "a", [[1], [2], [3]], ""),
+        ("slot,arm,reward\n10,a,3\n9,a,1\n10,b,2\n9,b,0\n", "a b", [[1, 0], [3, 2]], ""),
+        ("slot,arm,reward\n2024-11-02,a,2\n2024-01-10,a,1\n", "a", [[1], [2]], ""),
+        (
+            "slot,arm,reward\nday 9,a,1\nday 10,a,2\n",
+            "a",
+            [[1], [2]],
+            "slots in the order of the rows: day 9, day 10",
+        ),
+        ("slot,arm,reward\n1700000000000000002,a,2\n1700000000000000001,a,1\n", "a", [[1], [2]], ""),
+    ],
+)
+def test_names_are_names_and_slots_have_their_order(tmp_path, text, arms, rows, notes):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    found = read(path)
+    assert found.arms == tuple(arms.split())
+    assert (None if found.rows is None else found.rows.tolist()) == rows
+    assert notes is None or found.notes == tuple(filter(None, notes.split("|")))
+
+
+def test_arms_say_what_is_an_arm(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("time,red,2\n1,5,0\n2,6,0\n")
+    found = read(path, ["2", "red"])
+    assert (found.rows.tolist(), found.notes) == ([[0, 5], [0, 6]], ("1 column not used: time",))
+    assert read(path, ["time"]).rows.tolist() == [[1], [2]]
+    path.write_text("0,1\n5,6\n")
+    assert read(path, ["0", "1"]).rows.tolist() == [[5, 6]]
+
+
+def test_arms_that_pandas_takes_for_one_stay_apart_in_a_frame():
+    frame = pandas.DataFrame({"arm": ["1", "01", "1.0", "NA"], "reward": [1, 2, 3, 4]})
+    assert of_frame(frame).arms == ("1", "01", "1.0", "NA")
+    with pytest.raises(RewardTableError, match="row 1: the arm 1 is there as a text and as a number"):
+        of_frame(pandas.DataFrame({"arm": [1, "1"], "reward": [1, 2]}))
+    with pytest.raises(RewardTableError, match="slot is in the index, which is not read"):
+        of_frame(pandas.DataFrame({"slot": [0], "arm": ["a"], "reward": [1]}).set_index("slot"))
+    numbered = pandas.DataFrame(np.array([[5.0, 1.0], [6.0, 0.0]]))
+    assert (of_frame(numbered).arms, of_frame(numbered).rows.tolist()) == (("0", "1"), [[5, 1], [6, 0]])
+    read_by_pandas = pandas.DataFrame({"Unnamed: 0": [0, 1], "red": [3, 4]})
+    assert (of_frame(read_by_pandas).arms, of_frame(read_by_pandas).rows.tolist()) == (("red",), [[3], [4]])
+
+
+def test_a_frame_is_written_so_that_it_is_read_as_it_was(tmp_path):
+    long = pandas.DataFrame({"agent": [0.0, 1.0, 2.0], "arm": ["#1"] * 3, "reward": [1, 2, 3]})
+    for frame in (pandas.DataFrame(np.array([[5.0, 1.0], [6.0, 0.0]])), long):
+        scenario(nb.bandits.Table(data=frame, rows=None), horizon=2).to_toml(tmp_path / "s.toml")
+        again = nb.Scenario.from_toml(tmp_path / "s.toml")
+        assert again.check() == []
+        table = check(again.document()).points[0].bandit
+        wrote = read(tmp_path / "s.rewards.csv", table.arms)
+        assert (wrote.arms, wrote.agents) == (of_frame(frame).arms, of_frame(frame).agents)
+
+
+def test_each_agent_has_the_rewards_of_its_name(tmp_path):
+    (tmp_path / "rewards.csv").write_text("agent,arm,reward\na9,x,9\na10,x,10\nb,x,1\n")
+    bandit = nb.bandits.Table(path=str(tmp_path / "rewards.csv")).fresh()
+    bandit.horizon, bandit.agent_names = 1, lambda: ["b", "a9", "a10"]
+    bandit.start(3, Streams(0, 0).generator)
+    assert bandit.means_at(0).tolist() == [[1], [9], [10]]
+    slots = pandas.DataFrame({"agent": ["b", "a"], "slot": [0, 0], "arm": ["x", "x"], "reward": [1, 2]})
+    assert of_frame(slots).of_agents(["b", "a"]).rows.tolist() == [[[1], [2]]]
+    assert of_frame(slots).of_agents(["a", "b"]).rows.tolist() == [[[2], [1]]]
+
+
+def test_files_are_read_without_pandas(tmp_path, monkeypatch):
+    WIDE.to_csv(tmp_path / "t.csv", index=False)
+    WIDE.to_parquet(tmp_path / "t.parquet")
+    WIDE.set_axis([3, 5, 8, 9]).to_parquet(tmp_path / "index.parquet")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for name in ("t.csv", "t.parquet", "index.parquet"):
+        assert read(tmp_path / name).rows.tolist() == [[0, 2], [1, 4], [0, 6], [1, 8]]
+
+
+def test_a_table_is_refused_before_more_memory_is_taken_than_is_allowed(tmp_path, monkeypatch):
+    monkeypatch.setattr(reward_tables, "MOST_CELLS", 6)
+    WIDE.to_csv(tmp_path / "t.csv", index=False)
+    WIDE.to_parquet(tmp_path / "t.parquet")
+    for name in ("t.csv", "t.parquet"):
+        with pytest.raises(RewardTableError, match="has more than 6 fields, which is the most that is read"):
+            read(tmp_path / name)
+    os.mkfifo(tmp_path / "pipe.csv")
+    os.mkfifo(tmp_path / "pipe.parquet")
+    for name in ("pipe.csv", "pipe.parquet"):
+        with pytest.raises(RewardTableError, match=r"pipe.* is a pipe, must be a file"):
+            read(tmp_path / name)
+
+
+@settings(derandomize=True, max_examples=100, deadline=None)
+@given(
+    st.lists(st.text(st.sampled_from('01.eN#A "a,;'), min_size=1, max_size=3), min_size=1, max_size=4, unique=True),
+    st.integers(1, 5),
+    st.integers(1, 3),
+    st.randoms(use_true_random=False),
+)
+def test_a_long_table_in_any_order_of_its_rows_is_one_table(tmp_path_factory, arms, slots, agents, rng):
+    arms = list(dict.fromkeys(arm.strip() for arm in arms if arm.strip()))
+    if not arms:
+        return
+    moments = sorted(rng.sample(range(-20, 200), slots))
+    paid = {
+        (agent, slot, arm): float(rng.randrange(100)) for agent in range(agents) for slot in moments for arm in arms
+    }
+    rows = [(str(agent), f"{slot / 10}", arm, value) for (agent, slot, arm), value in paid.items()]
+    rng.shuffle(rows)
+    path = tmp_path_factory.getbasetemp() / f"t{rng.getrandbits(60)}.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows([("agent", "slot", "arm", "reward"), *rows])
+    found = read(path, arms)
+    assert (found.arms, found.agents) == (tuple(arms), tuple(map(str, range(agents))))
+    assert found.rows.tolist() == [
+        [[paid[agent, slot, arm] for arm in arms] for agent in range(agents)] for slot in moments
+    ]
 
 
 def scenario(bandit, agents=3, horizon=4, **keys):
@@ -166,7 +333,12 @@ def scenario(bandit, agents=3, horizon=4, **keys):
         (
             nb.bandits.Table(data=pandas.DataFrame({"agent": ["x", "y", "2"], "arm": ["a"] * 3, "reward": [1, 2, 3]})),
             {},
-            "names agents, but not those of the network: x, y",
+            "names agents, but not those of the network: x, y; its agents are 0, 1, 2",
+        ),
+        (
+            nb.bandits.Table(data=pandas.DataFrame({"agent": [2, 3, 4], "arm": ["a"] * 3, "reward": [1, 2, 3]})),
+            {},
+            "names agents, but not those of the network: 3, 4; its agents are 0, 1, 2",
         ),
     ],
 )
@@ -218,3 +390,24 @@ def test_whoever_pulls_in_blocks_is_refused():
     )
     with pytest.raises(ScenarioError, match="pulls arms in blocks"):
         made.run(out="never")
+
+
+def test_a_run_gives_agents_the_rewards_of_their_names(tmp_path, monkeypatch):
+    graph = networkx.path_graph(2)
+    networkx.set_node_attributes(graph, {0: "b", 1: "a"}, "label")
+    networkx.write_graphml(graph, tmp_path / "net.graphml")
+    (tmp_path / "rewards.csv").write_text("agent,arm,reward,time\na,x,1,5\nb,x,2,6\n")
+    started = []
+    start = nb.bandits.Table.start
+    monkeypatch.setattr(nb.bandits.Table, "start", lambda self, *given: (start(self, *given), started.append(self)))
+    made = nb.Scenario(
+        topology={"family": "file", "file": str(tmp_path / "net.graphml")},
+        bandit=nb.bandits.Table(path=str(tmp_path / "rewards.csv")),
+        learner=nb.learners.Ucb(),
+        protocol=nb.protocols.Local(),
+        run=nb.Run(horizon=4),
+    )
+    made.run(out=tmp_path / "out")
+    assert {tuple(one.means_at(0).ravel()) for one in started} == {(2, 1)}
+    (note,) = check(made.document()).notes
+    assert note.endswith("bandit.path: 1 column not used: time")

@@ -5,7 +5,7 @@ from netbandit.bench import catalogue, procurement
 from netbandit.bench.scenario import point_of
 
 
-def test_the_parts_of_a_simulation_add_up_and_greed_is_cheap(monkeypatch):
+def test_the_parts_of_a_simulation_add_up_and_each_choice_is_timed(monkeypatch):
     monkeypatch.setattr(procurement, "_SCENARIO", procurement._SCENARIO.replace("100_000", "3_000"))
     for name, few in (("ROUNDS", 1), ("CALLS", 100), ("PROGRAMMES", 3)):
         monkeypatch.setattr(procurement, name, few)
@@ -13,7 +13,7 @@ def test_the_parts_of_a_simulation_add_up_and_greed_is_cheap(monkeypatch):
     parts = {row["what"]: row["value"] for row in rows}
     assert whole["value"] == pytest.approx(sum(parts[name] for name in ("drawing", "oracle", "all else")))
     for threshold in procurement.THRESHOLDS:
-        assert parts[f"one greedy choice, threshold {threshold}"] < parts[f"one exact choice, threshold {threshold}"]
+        assert min(parts[f"one {how} choice, threshold {threshold}"] for how in ("greedy", "exact")) > 0
     assert [catalogue.text(row, "share") for row in rows[3:]] == [""] * 4
 
 

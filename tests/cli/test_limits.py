@@ -7,7 +7,7 @@ import time
 
 import pytest
 from click.testing import CliRunner
-from helpers.processes import started
+from helpers.processes import BACKSTOP, started
 from helpers.scenes import SMALL
 
 from netbandit.cli import main
@@ -23,9 +23,9 @@ def check(tmp_path, monkeypatch):
     def called(text=SMALL, *arguments, command="check", file="scene.toml"):
         if file == "scene.toml":
             (tmp_path / file).write_bytes(text if isinstance(text, bytes) else text.encode())
-        began = time.monotonic()
+        began = time.process_time()
         done = CliRunner().invoke(main, [command, file, *arguments])
-        assert time.monotonic() - began < 20
+        assert time.process_time() - began < 20
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
         return done.exit_code, done.stderr.splitlines()
 
@@ -91,7 +91,7 @@ def test_a_full_disk_as_standard_output_is_one_line(tmp_path, command):
             os.dup2(full.fileno(), 1)
 
         process = started(tmp_path, *command, first=into_full)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=BACKSTOP)
     assert (process.returncode, errors.splitlines()[-1]) == (1, "Error: standard output: No space left on device")
     assert "Traceback" not in errors
 
@@ -107,7 +107,7 @@ def test_standard_streams_that_are_closed_are_none_to_write_to(tmp_path, command
             os.close(number)
 
     process = started(tmp_path, *command, first=close)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=BACKSTOP)
     assert (process.returncode, output) == (0, "")
     assert "Traceback" not in errors
     if command[0] == "run":
@@ -135,7 +135,7 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, name):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     code = f"import sys; sys.argv[1:] = ['check', 'scene.toml']\n{INTERRUPTED.format(name=name)}"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=BACKSTOP
     )
     assert done.returncode in (1, 130)
     assert len(done.stderr.split()) == 1, done.stderr

@@ -13,7 +13,7 @@ from types import ModuleType
 
 from hypothesis import strategies as st
 
-from netbandit.own_identity import UnstableError, identity_of
+from netbandit.user_code.fingerprint import fingerprint_of
 
 HELPERS = ("helper_one", "helper_two")
 NOTEBOOK = "__main__"
@@ -74,6 +74,8 @@ WAYS = {
     "enumeration": "class C{n}(Enum):\n    A = {v}\ndef {n}(): return (C{n}.A.value, {calls})",
     "named tuple": "C{n} = namedtuple('C{n}', 'a b', defaults=(0, {v}))\ndef {n}(): return (C{n}(1).b, {calls})",
     "list of one's own": "class C{n}(list): pass\nK{n} = C{n}([{v}])\ndef {n}(): return (K{n}[0], {calls})",
+    "set of one's own": "class C{n}(set): pass\nK{n} = C{n}(['a', 'b', 'c', 'x{v}'])\n"
+    "def {n}(): return (sorted(K{n}), {calls})",
     "ordered": "K{n} = OrderedDict([(b, a) for a, b in enumerate(['x', 'y', {v}])])\n"
     "def {n}(): return (list(K{n}), {calls})",
     "pattern": "K{n} = re.compile('a{v}')\ndef {n}(): return (K{n}.pattern, {calls})",
@@ -207,14 +209,6 @@ def seen(found):
     return json.dumps(found().sees(), default=str)
 
 
-def known_by(found):
-    """What the class is known by; None where that cannot be said."""
-    try:
-        return identity_of(found)
-    except UnstableError:
-        return None
-
-
 if __name__ == "__main__":
     for line in sys.stdin:
-        print(known_by(made(json.loads(line))), flush=True)
+        print(fingerprint_of(made(json.loads(line))), flush=True)

@@ -119,13 +119,14 @@ CUTS: dict[str, Cut] = {
     "feducb_private": ["run.horizon=100"],
     **_cut("agents", "run.horizon=100", paper="feducb"),
     **_cut("base pays", "run.horizon=250", "learner.every=100", paper="feducb"),
-    **_cut("fig1a fig2", "run.horizon=250", "learner.every=100", _LAST_BETA, paper="feducb"),
+    **_cut("fig1a fig2 fig2-long private", "run.horizon=250", "learner.every=100", _LAST_BETA, paper="feducb"),
     "papers/feducb/fig1b": ["run.horizon=100", "sweep.learner.every=[80, 31]", "sweep.learner.epsilon=[1.0, inf]"],
     **_cut("fig1c fig1c-square", "run.horizon=60", "learner.every=25", _LAST_BETA, paper="feducb"),
     # Half of its cases ask for a synchronisation at a threshold, which takes more than 2,000 slots.
     "papers/feducb/noise": ["run.horizon=2500", _LAST_BETA, "sweep.learner.epsilon=[1.0, 10.0]"],
     # Synchronised in every slot, or alone.
-    **_cut("fig1b-alone fig1b-full full neighbours-full noise-references pays-full", "run.horizon=40", paper="feducb"),
+    **_cut("fig1b-alone fig1b-full full neighbours-full", "run.horizon=40", paper="feducb"),
+    **_cut("noise-references pays-full private-alone", "run.horizon=40", paper="feducb"),
     **_cut("fig1c-references fig2-references", "run.horizon=40", _LAST_BETA, paper="feducb"),
     # P-FCB shares in slots 200, 400, 800 and so on; what is a second under way takes a thousand slots.
     **_cut("pfcb pfcb_threshold", "run.horizon=1000"),

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from helpers.one_by_one import OneByOne
 
+from netbandit.auditing.whole_runs import HeldWorld
 from netbandit.learners.feducb import FedUcb
+from netbandit.privacy.gaussian import exact_epsilon
 from netbandit.privacy.tree_calibration import DATA_DEPENDENT
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
@@ -235,3 +237,100 @@ def test_noise_that_outweighs_all_observations_is_told():
     assert "outweighs all observations of an agent" in remark
     assert learner(epsilon=1e6, horizon=10_000).remarks() == ()
     assert learner(epsilon=inf).remarks() == ()
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "place", "text"),
+    [
+        ("[1.0, 2.0]", "", "must have a budget for each of 4 agents, not 2 budgets"),
+        ("[1.0, 2.0, inf, 1.0]", "[2]", "must be from 1e-09 to 1e+09, not inf"),
+        ("[1.0, 2.0, 0.0, 1.0]", "", "must be a number > 0, inf, a list of numbers, one for each agent, or"),
+        ("{ uniform = [2.0, 1.0] }", ".uniform", "must have the smallest budget first"),
+        ("{ uniform = [1.0, inf] }", ".uniform[1]", "must be from 1e-09 to 1e+09, not inf"),
+        (
+            "{ normal = [1.0, 2.0] }",
+            "",
+            "must be a number > 0, inf, a list of numbers, one for each agent, or",
+        ),
+        ('[1.0, 2.0, 3.0, 4.0]\nrobust = "median"', "", 'must be "mean" with an epsilon'),
+    ],
+)
+def test_a_mistake_in_budgets_of_their_own_has_one_line(tmp_path, epsilon, place, text):
+    (line,) = mistakes(tmp_path, f"epsilon = {epsilon}")
+    assert text in line
+    assert f"learner.{'robust' if 'robust' in epsilon else f'epsilon{place}'}: " in line
+
+
+@pytest.mark.parametrize("budgets", ["[1.0, 2.0, 3.0, 4.0]", "{ uniform = [0.5, 4.0] }"])
+def test_budgets_of_their_own_can_be_had(tmp_path, budgets):
+    assert mistakes(tmp_path, f"epsilon = {budgets}") == []
+    assert mistakes(tmp_path, f"epsilon = {budgets}", "silent") == []
+
+
+def test_bounds_hold_for_the_largest_and_the_smallest_budget():
+    own = learner(epsilon=[4.0, 0.5, 2.0], calibration="zcdp")
+    alike = {epsilon: learner(epsilon=epsilon, calibration="zcdp").noise for epsilon in (0.5, 4.0)}
+    assert own.radii[0].least == alike[4.0].shift
+    assert own.radii[0].most == 3 * alike[0.5].shift
+    assert own.radii[0].offset == pytest.approx(sqrt(3 * 3 * alike[0.5].shift) + sqrt(3) * alike[0.5].kappa(2))
+    assert own.radii == 3 * own.radii[:1]
+
+
+def test_each_agent_adds_the_noise_of_its_own_budget():
+    budgets = [1e9, 1.0, 1e5]
+    own, alike = learner(epsilon=budgets), [learner(epsilon=epsilon) for epsilon in budgets]
+    for agent, one in enumerate(alike):
+        for each in (own, one):
+            each.learn(agent, 0, np.array([0.6, 0.3]), 0.5)
+        assert own.release(agent, 0) == pytest.approx(one.release(agent, 0))
+
+
+def test_each_agent_is_accounted_for_with_its_own_noise_and_its_own_releases():
+    own = learner(epsilon=[0.5, 4.0, 2.0], calibration="zcdp", delta=0.01, schedule="fixed", every=100)
+    for agent, releases in enumerate((10, 1, 3)):
+        for _ in range(releases):
+            own.learn(agent, 0, np.array([0.6, 0.3]), 0.5)
+            own.release(agent, 0)
+    deviations = [
+        learner(epsilon=epsilon, calibration="zcdp", delta=0.01, schedule="fixed", every=100).noise.deviation
+        for epsilon in (0.5, 4.0, 2.0)
+    ]
+    expected = [
+        exact_epsilon(0.01, deviation / (2 * sqrt(nodes)))
+        for deviation, nodes in zip(deviations, (4, 1, 2), strict=True)
+    ]
+    worst = int(np.argmax(expected))
+    spent = own.account(10)
+    assert (spent.epsilon, spent.epsilon_claimed) == (expected[worst], [0.5, 4.0, 2.0][worst])
+    assert own.figures()["epsilon_best_off"] == min(expected)
+    assert all(one <= claimed for one, claimed in zip(expected, (0.5, 4.0, 2.0), strict=True))
+    assert "epsilon_best_off" not in learner(epsilon=1.0).figures()
+
+
+@pytest.mark.parametrize(("protocol", "more"), [("master-worker", ""), ("local", ", ttl = 2")])
+def test_equal_budgets_are_one_budget_and_drawing_them_disturbs_nothing(tmp_path, protocol, more):
+    keys = 'calibration = "zcdp"\nschedule = "fixed"\nevery = 8'
+    (tmp_path / "own.toml").write_text(SCENARIO.format(keys=keys, protocol=protocol, more=more))
+
+    def run(epsilon):
+        (point,) = check(load(tmp_path / "own.toml", [f"learner.epsilon={epsilon}"])).points
+        return point.simulation(0).run()
+
+    one = run("2.0")
+    for epsilon in ("[2.0, 2.0, 2.0, 2.0]", "{ uniform = [2.0, 2.0] }"):
+        own = run(epsilon)
+        assert own.fingerprint == one.fingerprint
+        assert own.metrics.pop("epsilon_best_off") == one.metrics["epsilon"]
+        assert {**own.metrics, "wall_s": 0} == {**one.metrics, "wall_s": 0}
+    drawn = run("{ uniform = [0.5, 4.0] }")
+    assert 0 < drawn.metrics["epsilon_best_off"] < drawn.metrics["epsilon"] <= drawn.metrics["epsilon_claimed"] < 4
+
+
+def test_drawn_budgets_are_those_of_all_sets_and_of_the_world_that_an_audit_holds_still():
+    several = learner(epsilon={"uniform": [0.5, 4.0]}, sets=3)
+    assert [one.budgets for one in several.sets] == 3 * [several.budgets]
+    assert len(set(several.budgets)) == 3
+    streams = [HeldWorld(5, afresh) for afresh in (1, 2)]
+    first, second = (one.generator("budgets").random(4).tolist() for one in streams)
+    assert first == second
+    assert streams[0].generator("tree.0").random() != streams[1].generator("tree.0").random()

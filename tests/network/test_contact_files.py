@@ -1,5 +1,8 @@
 """Contacts from files: what each format says, what is wrong with a file, and that nothing else happens."""
 
+import csv
+import gzip
+import os
 import random
 from functools import partial
 from itertools import pairwise
@@ -42,6 +45,11 @@ SAID = [
         [("1", "2", 0, 2 * S), ("2", "7", 3 * S // 2, FOR_EVER)],
     ),
     (
+        "one",
+        "0 CONN p1 c2 UP wlan\n1 CONN c2 p1 Up bt\n2 CONN p1 c2 DOWN wlan\n3 CONN p1 c2 down bt\n",
+        [("c2", "p1", 0, 2 * S), ("c2", "p1", S, 3 * S)],
+    ),
+    (
         "moments",
         "100 a b x y\n100 b c\n\n120 b a\n",
         [("a", "b", 100 * S, 120 * S), ("a", "b", 120 * S, 140 * S), ("b", "c", 100 * S, 120 * S)],
@@ -53,6 +61,11 @@ SAID = [
     ),
     ("intervals", "\ufeffuntil, a,FROM,b,note\n3,x,1,y,\n", [("x", "y", S, 3 * S)]),
     ("intervals", "A B FROM UNTIL\nx y 1 3\n", [("x", "y", S, 3 * S)]),
+    ("intervals", "FROM UNTIL a b\n1 3 x y\n", [("x", "y", S, 3 * S)]),
+    ("intervals", 'A;B;FROM;UNTIL;\n"Ada; L.";y;1;3;\n', [("Ada; L.", "y", S, 3 * S)]),
+    ("intervals", gzip.compress(b"A,B,FROM,UNTIL\r\nx,y,1,3\r\n"), [("x", "y", S, 3 * S)]),
+    ("moments", "# t;i;j\n20;x;y;1\n", [("x", "y", 20 * S, 40 * S)]),
+    ("moments", "20\tx\t y\n", [("x", "y", 20 * S, 40 * S)]),
     (
         "ion",
         "m production 1\na contact +0 +9 1 2 1000\na contact +5 +20 2 1 1000\na range +0 +20 1 2 3\n",
@@ -89,11 +102,15 @@ WRONG = [
     ("moments", b"1 a b\n\xe4 a b\n", 2, "the byte 0xe4 is not UTF-8"),
     ("moments", "1 a b\n".encode("utf-16"), 1, "is text in UTF-16"),
     ("moments", b"1 a b\n1 a\0b c\n", 2, "has a zero byte"),
-    ("moments", b"1 a b " + b"x" * 70_000, 1, "is longer than 65,536 bytes"),
+    ("one", b"1 CONN a b up " + b"x" * (1 << 24), 1, "is longer than 16,777,216 characters"),
     ("intervals", "1 2 5 4\n", 1, "UNTIL must be after FROM, 5, not 4"),
     ("intervals", "1 2 5\n", 1, "must be A B FROM UNTIL"),
     ("intervals", "a,b,from\n1,2,3\n", 1, "must name the columns A, B, FROM, UNTIL"),
-    ("intervals", 'a,b,from,until\n"1,2,3,4\n', 2, "is no CSV"),
+    ("intervals", 'a,b,from,until\n"1,2,3,4\n', 2, "a double quote is opened and never closed"),
+    ("intervals", "a,b,from,until\n1,2,3,4\n1,2,3\n", 3, "has 3 fields, but line 1 names 4 columns"),
+    ("intervals", "a,b,from,until,A\n1,2,3,4,5\n", 1, "must name the columns A, B, FROM, UNTIL, each once"),
+    ("intervals", "1,2,3,4\n", 1, "must name the columns A, B, FROM, UNTIL"),
+    ("intervals", "1 2 3 4\n1 2 3 4 5\n", 2, "must be A B FROM UNTIL"),
     ("ion", "a contact +5 +4 1 2 9\n", 1, "must end after +5, not at +4"),
     ("ion", "a contact 2026/01/01-00:00:00 +4 1 2 9\n", 1, "must be a time from the plan's begin on"),
     ("ion", "a range +0 +4 1 2 far\n", 1, '"far" is no range'),
@@ -109,6 +126,15 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path, form, content, line, word
     assert path == ("file",)
     assert text.startswith(f"{tmp_path / 'trace.txt'}:{line}: ")
     assert words in text
+
+
+def test_what_is_no_file_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for name, words in (("pipe", "is a pipe, must be a file"), ("none", "cannot be read: No such file or directory")):
+        for reader in READERS.values():
+            with pytest.raises(TopologyError) as error:
+                read(tmp_path / name, reader)
+            assert error.value.problems == [(("file",), f"{tmp_path / name}: {words}")]
 
 
 def test_too_many_lines_end_soon(tmp_path, monkeypatch):
@@ -190,6 +216,46 @@ def test_what_is_written_is_read_again(tmp_path_factory, drawn):
     assert (found.edges == edges).all()
     assert (found.contacts.times == contacts.times).all()
     assert (found.contacts.first == contacts.first).all()
+
+
+SECONDS = st.integers(0, 10**5).map(lambda number: number / 1000)
+MET = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), SECONDS, SECONDS), min_size=1, max_size=9)
+
+
+@given(MET)
+@settings(max_examples=60)
+def test_contacts_are_read_as_they_were_written_in_each_format(tmp_path_factory, met):
+    folder = tmp_path_factory.getbasetemp()
+    met = [
+        (min(one, other), max(one, other), min(times), max(times))
+        for one, other, *times in met
+        if one != other and times[0] != times[1]
+    ]
+    if not met:
+        return
+    expected = sorted((str(one), str(other), round(begin * S), round(end * S)) for one, other, begin, end in met)
+    by_columns = "B,note,UNTIL,A,FROM\r\n" + "".join(f'"{b}","1, 2",{end},{a},{begin}\r\n' for a, b, begin, end in met)
+    assert contacts_of(trace_of(folder, "intervals", gzip.compress(by_columns.encode()))) == expected
+    # An oracle: the csv module alone.
+    rows = list(csv.DictReader(by_columns.splitlines()))
+    assert expected == sorted(
+        (row["A"], row["B"], round(float(row["FROM"]) * S), round(float(row["UNTIL"]) * S)) for row in rows
+    )
+    events = sorted(
+        (time, kind == "up", f"{time} CONN {b} {a} {kind} {number}")
+        for number, (a, b, *span) in enumerate(met)
+        for time, kind in zip(span, ("up", "down"), strict=True)
+    )
+    assert contacts_of(trace_of(folder, "one", "\n".join(text for *_, text in events))) == expected
+    plan = "".join(
+        f"a contact +{begin} +{end} {a} {b} 1\na contact +{begin} +{end} {b} {a} 1\n" for a, b, begin, end in met
+    )
+    at_once = meetings(trace_of(folder, "ion", plan), 0, 10**6 * S, agents=5)
+    listed_so = meetings(trace_of(folder, "intervals", by_columns), 0, 10**6 * S, agents=5)
+    assert at_once.edges.tolist() == listed_so.edges.tolist()
+    assert at_once.contacts.times.tolist() == listed_so.contacts.times.tolist()
+    seen = "\n".join(f"{begin};{a};{b};x" for a, b, begin, _ in sorted(met, key=lambda contact: contact[2]))
+    assert contacts_of(trace_of(folder, "moments", seen)) == sorted((a, b, t, t + 20 * S) for a, b, t, _ in expected)
 
 
 @pytest.mark.slow

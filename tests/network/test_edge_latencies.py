@@ -71,7 +71,7 @@ def test_the_columns_of_an_edge_list_can_be_named(tmp_path):
     file.write_text("a b 3 red\nc b 5 blue\n")
     names = ["source", "target", "latency_ms", "colour"]
     assert given_latencies(Topology(read(file, columns=names)), 1).tolist() == [3 * MILLISECOND, 5 * MILLISECOND]
-    with pytest.raises(TopologyError, match="line 1 is not a link: 4 columns, but 3 names"):
+    with pytest.raises(TopologyError, match="line 1 is not a link: 4 fields, but"):
         read(file, columns=names[:3])
     networkx.write_graphml(triangle("1 ms", "2 ms", "3 ms"), tmp_path / "a.graphml")
     with pytest.raises(TopologyError, match="has no meaning for GraphML"):

@@ -1,5 +1,8 @@
 """Network files: the formats, what files in the wild are like, and what is no graph."""
 
+import csv
+import gzip
+import io
 import json
 import os
 from contextlib import suppress
@@ -12,7 +15,7 @@ from helpers.speeds import speeds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netbandit.network import files
+from netbandit.network import files, readers
 from netbandit.network.edge_latencies import given_latencies
 from netbandit.network.geography import latency_nanoseconds
 from netbandit.network.topology import Topology, TopologyError, describe
@@ -93,6 +96,24 @@ class TestFormats:
         text = 'graph [ node [ id 0 label "Malmö" ] ]'
         assert load(write(tmp_path, "net.gml", text)).names == ["Malmö"]
 
+    @pytest.mark.parametrize(
+        ("head", "label"),
+        [
+            ("", "A"),
+            ("", "a multigraph"),
+            ("multigraph 0", "B [ graph [ C"),
+            ("multigraph 1 directed 1", "D"),
+            ("# a multigraph\n", "E"),
+        ],
+    )
+    def test_gml_with_parallel_links_whatever_words_are_in_it(self, tmp_path, head, label):
+        edge = "edge [ source 2 target 1 ]"
+        nodes = f'node [ id 2 label "F" ] node [ id 1 label "{label}" ]'
+        text = f'Creator "graph [ of {label}"\n# graph [\ngraph [ {head} {nodes} {edge} {edge} ]'
+        topology = load(write(tmp_path, "net.gml", text))
+        assert topology.edges.tolist() == [[0, 1]]
+        assert topology.names == [label, "F"]
+
     @pytest.mark.parametrize("key", ["links", "edges"])
     def test_node_link_json(self, tmp_path, key):
         data = {
@@ -111,7 +132,7 @@ class TestFormats:
         "text",
         [
             "0 1\n1 2\n",
-            "# a comment\n0\t1\n\n1\t2 # so near\n",
+            "# a comment\n0\t1\n\n% so near\n1\t2\n",
             "0,1,3.5\n1,2,1e3\n",
             "source,target\r\n0,1\r\n1,2\r\n",
             "0 1 {}\n1 2 {'weight': 3}\n",
@@ -134,6 +155,86 @@ class TestFormats:
         else:
             getattr(networkx, f"write_{ending}")(graph, path)
         assert load(path).edges.tolist() == Topology(graph).edges.tolist()
+
+
+LINKS = [["New York", "B#1"], ["B#1", "c"]]
+
+
+class TestEdgeListsOfOthers:
+    """What pandas, R, Gephi and spreadsheets write: quotes, names of columns, an index, signs within names."""
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            ",source,target,colour\n7,New York,B#1,#ff0000\n3,B#1,c,#00ff00\n",  # pandas, with its index
+            '"","from","to"\n"1","New York","B#1"\n"2","B#1","c"\n',  # R
+            'Source;Target;Type;Id;Label;Weight\n"New York";B#1;Undirected;0;a b;1\nB#1;c;Undirected;1;;1\n',  # Gephi
+            "\ufeffid\tsource\ttarget\r\n1\tNew York\tB#1\r\n2\tB#1\tc\r\n",
+            '# "x\n"New York" "B#1" 4\n"B#1" c 5 \n',
+            "New York,B#1,{'a': '1, \"2\"'}\nB#1,c,{}\n",
+            "source_id , target_id,\nNew York,B#1,\nB#1,c,\n",
+        ],
+    )
+    @pytest.mark.parametrize("packed", [False, True])
+    def test_they_are_read_as_they_were_meant(self, tmp_path, text, packed):
+        content = text.encode()
+        path = write(tmp_path, "n.csv.gz" if packed else "n.csv", gzip.compress(content) if packed else content)
+        graph = files.read(path)
+        assert sorted(sorted(graph.nodes[end]["name"] for end in link) for link in graph.edges) == sorted(
+            map(sorted, LINKS)
+        )
+
+    def test_a_first_line_that_names_columns_is_no_link(self, tmp_path):
+        for header in ("id_1,id_2", "V1,V2", "node1,node2", "u,v"):
+            assert load(write(tmp_path, "n.csv", f"{header}\n0,1\n2,1\n")).edges.tolist() == PATH_OF_THREE
+        assert load(write(tmp_path, "n.csv", "u,v\nu,w\n")).names == ["u", "v", "w"]
+        unknown = write(tmp_path, "n.csv", "id_1,id_2\na,b\nb,c\n")
+        assert problem(unknown, "largest")[1].endswith(
+            "line 1 may be a link or names of columns: no other line names id_1, id_2; "
+            'topology.columns = ["from", "to"] says that it is a link'
+        )
+        assert files.read(unknown, "largest", columns=["from", "to"]).number_of_nodes() == 3
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("a,b # so near\nb,c\n", "line 1: # begins a comment only where a line begins"),
+            (
+                "a b # so near\n",
+                "line 1 is not a link: two ids and at most a number, and # begins a comment only where",
+            ),
+            ("a,b\nb,\n", "line 2 is not a link: two ids and at most a number"),
+            ("a,b\n,c\nb,c\n", "line 2 is not a link: an end has no name"),
+            ("source,target\na,b,c\n", "line 2 is not a link: 3 fields, but line 1 names 2 columns"),
+            ("source,target,source\na,b,c\n", "the column source is there twice"),
+            ('a,b\n"b,c\n', "line 2: a double quote is opened and never closed"),
+            ("0\t1\n1 2\t0\n", "line 2: has blanks between numbers, but other separators elsewhere"),
+            (b"a,b\nb,\xff\n", "line 2: the byte 0xff is not UTF-8: the file must be saved as UTF-8"),
+            ("a b {'x': 1\n", "line 1 is not a link: its { is not closed"),
+        ],
+    )
+    def test_what_is_wrong_is_said_with_its_line(self, tmp_path, text, message):
+        assert message in problem(write(tmp_path, "n.csv", text))[1]
+
+    @given(
+        st.lists(st.tuples(*[st.text(st.sampled_from("ab#%{}'\" ,;."), min_size=1, max_size=4)] * 3), max_size=6),
+        st.sampled_from(",;\t"),
+        st.booleans(),
+    )
+    @settings(derandomize=True, max_examples=150, deadline=None)
+    def test_ids_are_those_of_the_csv_module(self, tmp_path_factory, rows, separator, header):
+        rows = [["hub", f"x{place}", " ".join(row)] for place, row in enumerate(rows)] + [
+            [first.strip() or "-", "hub", third] for first, _, third in rows
+        ]
+        rows = [["hub", "end", "."], *rows]
+        text = io.StringIO()
+        csv.writer(text, delimiter=separator, quoting=csv.QUOTE_ALL).writerows(
+            [["source", "target", "note"], *rows] if header else [row[:2] for row in rows]
+        )
+        found = readers.edge_list(write(tmp_path_factory.getbasetemp(), "n.csv", text.getvalue()))
+        assert [link[:2] for link in found.links] == [tuple(row[:2]) for row in rows]
+        if header:
+            assert [link[2].get("note", "") for link in found.links] == [row[2].strip() for row in rows]
 
 
 class TestNumbering:
@@ -275,7 +376,7 @@ class TestNoGraphs:
         assert text.endswith("none.graphml: cannot be read: No such file or directory")
 
     def test_directory(self, tmp_path):
-        assert problem(tmp_path)[1] == f"{tmp_path}: is not a file"
+        assert problem(tmp_path)[1] == f"{tmp_path}: is a folder, must be a file"
 
     def test_impossible_name(self):
         assert problem(Path("a\0b.gml"))[0] == ("file",)
@@ -284,14 +385,15 @@ class TestNoGraphs:
     @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
     def test_pipe(self, tmp_path):
         os.mkfifo(tmp_path / "net.graphml")
-        assert problem(tmp_path / "net.graphml")[1].endswith("is not a file")
+        assert problem(tmp_path / "net.graphml")[1].endswith("is a pipe, must be a file")
 
     def test_unreadable(self, tmp_path, monkeypatch):
-        def refuse(path):
+        def refuse(path, mode):
             raise PermissionError(13, "Permission denied", str(path))
 
-        monkeypatch.setattr(Path, "read_bytes", refuse)
-        assert problem(write(tmp_path, "n.gml", ""))[1].endswith("cannot be read: Permission denied")
+        path = write(tmp_path, "n.gml", "")
+        monkeypatch.setattr(Path, "open", refuse)
+        assert problem(path)[1].endswith("cannot be read: Permission denied")
 
     @given(st.binary(max_size=60), st.sampled_from([".graphml", ".gml", ".json", ".edgelist", ".txt", ".bin"]))
     @settings(max_examples=200, deadline=None)
@@ -448,7 +550,13 @@ class TestFiguresThatAreNotTaken:
             ),
             ("n.csv", "from;to;weight\na;b;3\n", "weight"),
             ("n.edgelist", "a b 3.5\nb c 4\n", "the third column"),
-            ("n.edgelist", 'a b {"latency_ms": 3}\nb c {"Bandwidth": 2, "colour": 1}\n', "Bandwidth"),
+            ("n.edgelist", 'a b {"latency_ms": 3}\nb c {"Bandwidth": 2, "colour": 1}\n', "Bandwidth, colour"),
+            ("n.edgelist", 'a b {"packet_loss": 0.1, "bw": 3}\n', "bw, packet_loss"),
+            (
+                "n.json",
+                '{"nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 2, "rtt": 4, "key": 0}]}',
+                "rtt",
+            ),
             (
                 "n.gml",
                 "graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 delay 4 label 7 ] ]",
@@ -468,7 +576,7 @@ class TestFiguresThatAreNotTaken:
             "source,target\na,b\n",
             "a b\n",
             'a b {"latency": "3 ms"}\n',
-            'a b {"colour": "red"}\n',
+            'a b {"label": "red", "LinkSpeedRaw": 3.0}\n',
         ],
     )
     def test_there_are_none(self, tmp_path, text):

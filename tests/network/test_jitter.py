@@ -1,5 +1,9 @@
+import warnings
+
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from scipy import stats
 
 from netbandit.network.jitter import ExponentialJitter, GeometricJitter, LognormalJitter, UniformJitter
@@ -48,3 +52,31 @@ def test_geometric_jitter_of_long_slots_stays_within_the_times_that_there_are():
     times = GeometricJitter(450_000.0, 10**6, 10 * hour).times(UNIFORMS)
     assert times.min() >= 0
     assert times.max() <= 1 << 60
+
+
+LENGTHS = st.integers(0, 1 << 62)
+
+
+@given(
+    st.one_of(
+        st.builds(UniformJitter, LENGTHS),
+        st.builds(ExponentialJitter, LENGTHS),
+        st.builds(LognormalJitter, LENGTHS, st.floats(0, allow_nan=False, allow_infinity=False)),
+        st.builds(
+            lambda largest, share, slot: GeometricJitter(share * largest / 2, largest, slot),
+            st.integers(0, 1_000),
+            st.floats(0, 1),
+            st.integers(1, 1 << 62),
+        ),
+    )
+)
+@example(LognormalJitter(2_000_000, 1e9))
+@example(LognormalJitter(0, 1e308))
+@example(LognormalJitter(10, 0.0))
+def test_whatever_its_parameters_are_jitter_is_a_time_that_there_is(jitter):
+    """No warning of numpy's either: what is beyond all times is as late as can be."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        times = jitter.times(np.array([0.0, 1e-9, 0.25, 0.5, 0.75, np.nextafter(1, 0)]))
+    assert (np.diff(times) >= 0).all()
+    assert 0 <= times[0] <= times[-1] <= 1 << 60

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netbandit.network import track_files
 from netbandit.network.approaches import approaches
-from netbandit.network.contact_files import listed, read
-from netbandit.network.families import Mobile
+from netbandit.network.contact_files import listed
+from netbandit.network.families import Mobile, mobile
 from netbandit.network.topology import TopologyError
 from netbandit.network.tracks import GaussMarkov, Waypoint, joined, mean_distance
 from netbandit.part import read_part
@@ -174,97 +173,6 @@ def test_nobody_leaves_the_area(monkeypatch):
     assert (whole[0].place[:, 1] == 0).all()
 
 
-READERS = {"one": track_files.one, "ns-2": track_files.ns2, "bonnmotion": track_files.bonnmotion}
-
-
-def points_of(tmp_path, form, content):
-    file = tmp_path / "tracks.txt"
-    file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return [list(zip(time.tolist(), *place.T.tolist(), strict=True)) for time, place in read(file, READERS[form])]
-
-
-SET = "$node_(0) set X_ 1.0\n$node_(0) set Y_ 2\n$node_(0) set Z_ 0.0\n"
-SAID = [
-    ("one", "0 9 0 10 0 10 0 0\n0 b 1 2\n0 a 3 4\n1.5 b 5 6\n", [[(0, 3, 4)], [(0, 1, 2), (3 * S // 2, 5, 6)]]),
-    ("bonnmotion", "0 1 2 3 4 5\n1 9 9\n", [[(0, 1, 2), (3 * S, 4, 5)], [(S, 9, 9)]]),
-    ("ns-2", SET + '$ns_ at 2.0 "$node_(0) setdest 1.0 12.0 5"\n', [[(0, 1, 2), (2 * S, 1, 2), (4 * S, 1, 12)]]),
-    (
-        "ns-2",  # a command that comes while it is on its way
-        SET + '$ns_ at 2 "$node_(0) setdest 1 12 5"\n$ns_ at 3 "$node_(0) setdest 4 7 3"\n$god_ set-dist 0 1 2\n',
-        [[(0, 1, 2), (2 * S, 1, 2), (3 * S, 1, 7), (4 * S, 4, 7)]],
-    ),
-]
-
-
-@pytest.mark.parametrize(("form", "content", "expected"), SAID)
-def test_each_format_says_who_is_where(tmp_path, form, content, expected):
-    assert points_of(tmp_path, form, content) == expected
-
-
-WRONG = [
-    ("one", "0 a 1 2\n", 1, "must be minTime maxTime"),
-    ("one", "0 9 0 10 0 10\n0 a 1\n", 2, "must be TIME NODE X Y"),
-    ("one", "0 9 0 10 0 10\n1 a 1 1\n0 a 2 2\n", 3, "runs back in time"),
-    ("one", "0 9 0 10 0 10\n", 1, "names no node"),
-    ("bonnmotion", "0 1 2 3 4\n", 1, "must be T X Y T X Y ..., not 5 numbers"),
-    ("bonnmotion", "0 1 nan\n", 1, '"nan" is no place or speed'),
-    ("bonnmotion", b"0 1 \xff\n", 1, "is not UTF-8"),
-    (
-        "ns-2",
-        SET + '$ns_ at 2 "$node_(7) setdest 1 12 5"\n',
-        4,
-        "node 7 moves, and no line before says where it begins",
-    ),
-    ("ns-2", SET + '$ns_ at 2 "$node_(0) setdest 1 12\n', 4, "must be $ns_ at T"),
-    ("ns-2", SET + '$ns_ at 2 "$node_(0) setdest 1 12 -5"\n', 4, "the speed -5 is negative"),
-]
-
-
-@pytest.mark.parametrize(("form", "content", "line", "words"), WRONG)
-def test_what_is_wrong_is_said_with_its_line(tmp_path, form, content, line, words):
-    with pytest.raises(TopologyError) as error:
-        points_of(tmp_path, form, content)
-    ((path, text),) = error.value.problems
-    assert path == ("file",)
-    assert text.startswith(f"{tmp_path / 'tracks.txt'}:{line}: ")
-    assert words in text
-
-
-WORDS = st.sampled_from(
-    [
-        "$ns_",
-        "at",
-        '"$node_(0)',
-        "$node_(0)",
-        "set",
-        "X_",
-        "Y_",
-        "setdest",
-        '5"',
-        "0",
-        "1",
-        "2.5",
-        "-3",
-        "1e9",
-        "é",
-        "#",
-        "inf",
-    ]
-)
-
-
-@given(st.sampled_from(sorted(READERS)), st.lists(st.lists(WORDS, max_size=8), max_size=6), st.binary(max_size=4))
-@settings(max_examples=100)
-def test_whatever_a_file_holds_it_is_read_or_refused(tmp_path_factory, form, lines, rest):
-    try:
-        found = points_of(tmp_path_factory.getbasetemp(), form, "\n".join(map(" ".join, lines)).encode() + rest)
-    except TopologyError:
-        return
-    for own in found:
-        times = [time for time, _, _ in own]
-        assert times == sorted(set(times))
-
-
 @pytest.mark.parametrize(
     ("keys", "path", "words"),
     [
@@ -285,6 +193,45 @@ def test_keys_that_cannot_be(keys, path, words):
     ((found, text),) = problems
     assert found == ("topology", *path)
     assert words in text
+
+
+@pytest.mark.parametrize(
+    ("keys", "key", "words"),
+    [
+        ({"speed": ["0.5 m/s", "1e12 m/s"]}, "speed", "3.4e+12 legs in a run, which take some"),
+        ({"model": "gauss-markov", "step": "1 ns"}, "step", "1,000,000,000,000 steps in a run"),
+        ({"agents": 10**6, "model": "gauss-markov"}, "agents", "pairs would be in range at a time; at most 4,194,304"),
+        ({"agents": 20_000, "range": "2 km"}, "agents", "about 2e+08 pairs would be in range at a time"),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_anything_is_drawn(monkeypatch, keys, key, words):
+    for model in (Waypoint, GaussMarkov):
+        monkeypatch.setattr(model, "tracks", None)
+    with pytest.raises(TopologyError) as error:
+        Mobile(**{"agents": 50, "range": "100 m", **keys}).meetings(Streams(0, 0), S, 1_000 * S)
+    ((path, text),) = error.value.problems
+    assert path == (key,)
+    assert words in text
+
+
+def test_a_file_of_agents_who_are_all_in_range_is_refused(tmp_path):
+    (tmp_path / "crowd.txt").write_text("0 1 2\n" * 3_500)
+    crowd = Mobile(model="file", format="bonnmotion", file=str(tmp_path / "crowd.txt"), range="1 m")
+    with pytest.raises(TopologyError, match=r"file: too many: about 6.1e\+06 pairs would be in range at a time"):
+        crowd.meetings(Streams(0, 0), S, S)
+
+
+def test_more_contacts_than_are_possible_are_refused_as_they_are_found(monkeypatch):
+    monkeypatch.setattr(mobile, "_ROWS", 4)
+    walkers = Mobile(agents=9, range="100 m")
+    expected = walkers.meetings(Streams(0, 0), S, 3600 * S)
+    monkeypatch.setattr(mobile, "_ROWS", 1 << 20)
+    at_once = walkers.meetings(Streams(0, 0), S, 3600 * S)
+    assert (expected.edges == at_once.edges).all()
+    assert (expected.contacts.times == at_once.contacts.times).all()
+    monkeypatch.setattr(mobile, "MOST_CONTACTS", len(at_once.contacts.times) - 1)
+    with pytest.raises(TopologyError, match="range: too large: there are more contacts than"):
+        walkers.meetings(Streams(0, 0), S, 3600 * S)
 
 
 def test_the_contacts_of_fifty_walkers_for_an_hour_take_less_than_a_second():

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from helpers.processes import BACKSTOP
 from helpers.scenes import SMALL
 
 from netbandit import memory
@@ -122,7 +123,7 @@ def test_the_command_stays_below_a_ceiling(tmp_path):
         preexec_fn=ceiling,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=BACKSTOP,
     )
     assert done.returncode == 2, done.stderr
     assert len(done.stderr.splitlines()) == 2

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from helpers.some_claim import claim
 from pydantic import ValidationError
@@ -47,6 +49,7 @@ def test_claims_that_cannot_be(keys):
         ({"of": "epsilon", "bound": "upper", "region": {"at_least": 1}}, "an upper bound cannot show"),
         ({"of": "epsilon", "bound": "lower", "region": {"below": 1}}, "a lower bound cannot show"),
         ({"measure": "share", "every_run": True, "region": {"below": 1}}, "every_run belongs to"),
+        ({"not_tested": "a", "if_not": "b", "region": {"below": 1}}, "give not_tested or if_not"),
     ],
 )
 def test_a_claim_must_say_what_its_number_is(keys, message):
@@ -56,6 +59,21 @@ def test_a_claim_must_say_what_its_number_is(keys, message):
 
 def test_a_key_of_the_scenario_is_no_bound():
     assert claim(of="cost * learner.epsilon", region={"at_most": 1}).bound is None
+
+
+@pytest.mark.parametrize("name", paper_names())
+def test_what_is_said_to_be_no_sentence_of_the_paper_is_a_question_of_our_own(name):
+    for asked in read_paper(papers_folder() / name).claims:
+        assert "(ours)" not in asked.says, asked.id
+        if asked.where.startswith(("our own", "no paper", "not in the", "beyond the paper")):
+            assert asked.ours, asked.id
+
+
+@pytest.mark.parametrize("name", ["dpmab", "feducb", "pfcb", "vertical"])
+def test_a_claim_of_a_paper_whose_text_was_read_names_the_passage(name):
+    passage = re.compile("(Section|Theorem|Proposition|Corollary|Remark|Appendix|Figure|Table|Algorithm) [0-9IVXA-Z]")
+    for asked in read_paper(papers_folder() / name).claims:
+        assert asked.ours or passage.search(asked.where), asked.id
 
 
 @pytest.mark.parametrize("name", paper_names())

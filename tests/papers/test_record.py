@@ -56,6 +56,15 @@ def test_a_figure_is_recorded_once_and_again_when_what_is_measured_has_changed(f
     assert (newest.timed_runs, newest.core_seconds) == (8, figure.core_seconds)  # the runs were there
     assert len((folder.parent / "record.jsonl").read_text().splitlines()) == 1
 
+    (folder / "claims.toml").write_text(text.replace('if_not = "it', 'ours = true\nnot_tested = "it'))
+    untested = recorded(folder)
+    (newest,) = read(folder.parent / "record.jsonl").values()
+    assert [claim.verdict for claim in newest.claims] == ["holds", "not tested", "not decidable", "holds"]
+    assert newest.decided == 2
+    assert "3 claims: 2 hold, 1 not decidable\n1 own question: 1 not tested\n" in untested.output
+    listed = CliRunner().invoke(main, ["reproduce", "mine", "--estimate", "--jobs", "1"])
+    assert "  fig1  4 claims (1 ours), 8 runs" in listed.output
+
 
 def test_no_time_is_recorded_of_runs_that_were_there_already(folder):
     assert recorded(folder).exit_code == 0

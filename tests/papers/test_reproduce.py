@@ -87,8 +87,12 @@ def test_the_estimate_of_a_figure_tries_each_of_its_scenarios_for_itself(folder,
         "_tried",
         lambda point, *_: PointEstimate(point, 600.0 if point.scenario.run.seed == 7 else 60.0, 1e6),
     )
-    (line,) = overview.figure_lines(read_paper(folder), None, 1)
+    (line,) = overview.figure_lines(read_paper(folder), None, 1, tried=True)
     assert line == "  fig1  4 claims, 10 runs, about 28 min, 10 MB"  # 2 of 10 minutes, 8 of one
+    monkeypatch.setattr(estimating, "_tried", lambda *_: pytest.fail("nobody has asked for an estimate"))
+    assert [*overview.figure_lines(read_paper(folder), None, 1, tried=False)] == [
+        "  fig1  4 claims, 10 runs, not recorded"
+    ]
 
 
 def test_a_second_time_nothing_is_run_and_more_replications_are_added(folder, tmp_path):

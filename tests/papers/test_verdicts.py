@@ -8,7 +8,7 @@ from helpers.some_claim import claim, judge
 
 from netbandit.papers.claim_text import line
 from netbandit.papers.measuring import evidence
-from netbandit.papers.verdicts import InterimLook
+from netbandit.papers.verdicts import Evidence, InterimLook, Measured
 from netbandit.results.store import PointResult
 
 LOW, HIGH, WIDE = [1.0, 1.1, 0.9, 1.01, 1.05], [2.02, 2.1, 1.91, 2.0, 2.06], [0.2, 4.0, 1.0, 3.0, 0.1]
@@ -80,6 +80,17 @@ def test_a_number_that_does_not_exist_decides_nothing():
     found = judge(claim(measure="mean", region={"below": 1.5}), [("x", [[[1.0, None, 1.0]]])])
     assert (found.verdict, found.comparisons[0].interval) == ("not decidable", None)
     assert found.deciding is found.comparisons[0]
+
+
+def test_what_the_setting_cannot_decide_is_not_tested_whatever_was_measured():
+    why = "the paper prints no horizon, and the verdict turns with it"
+    asked = claim(measure="mean", region={"below": 1.5}, not_tested=why)
+    for values, value in ((LOW, "1.012"), (HIGH, "2.018"), (WIDE, "1.7"), ([1.0, None], "does not exist")):
+        found = judge(asked, [("x", [[values]])])
+        assert found.verdict == found.deciding.verdict == "not tested"
+        assert value in line(found)
+        assert line(found).endswith(f"(not tested: {why}): not tested")
+    assert Evidence(asked, [Measured("x", [[LOW]])]).p is None  # no verdict, so no part in the error of a figure
 
 
 SMALL, LARGE = [0.9, 0.8, 0.85, 0.88], [1.9, 1.8, 1.85, 1.88]

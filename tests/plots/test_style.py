@@ -1,9 +1,13 @@
 import itertools
+import os
+import subprocess
+import sys
 
 import networkx
 import numpy as np
 import pytest
 from helpers.made_up_runs import arranged, made_up
+from helpers.scenes import SMALL
 from matplotlib.colors import to_rgb
 
 from netbandit.plots.axis import Axis
@@ -151,3 +155,21 @@ def test_every_series_that_is_no_number_is_in_the_legend():
     drawn = draw_regret(arranged(runs))
     assert len(drawn.legends[0].get_texts()) == 30
     assert overlaps(drawn) == []
+
+
+@pytest.mark.parametrize("backend", ["no backend", "svg"])
+def test_pictures_are_drawn_whatever_backend_a_notebook_names_to_the_programs_that_it_starts(tmp_path, backend):
+    (tmp_path / "small.toml").write_text(SMALL)
+    code = (
+        "import sys; from netbandit.cli import main; from netbandit.plots.style import looks\n"
+        "looks(9, ordered=True)\n"
+        "main(['run', 'small.toml', '--out', 'out'], standalone_mode=False)\n"
+        "print(sys.modules['matplotlib'].get_backend())\n"
+    )
+    environment = os.environ | {"MPLBACKEND": backend, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    assert (tmp_path / "out" / "regret.png").is_file()
+    assert done.stdout.splitlines()[-1] == ("svg" if backend == "svg" else "agg")  # that of who shows figures stays

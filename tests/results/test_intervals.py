@@ -1,8 +1,10 @@
 import math
 import random
+import statistics
+from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -38,17 +40,45 @@ def test_pairs_take_out_what_they_share():
     assert paired.low > 0 > intervals.difference(first, second, 0.95, paired=False).low
 
 
-@settings(max_examples=50)
+def undecided(first, second, end):
+    """Return the square of t of ``first - end second`` in exact fractions, over that at which a test is undecided."""
+    rests = [Fraction(one) - Fraction(end) * Fraction(other) for one, other in zip(first, second, strict=True)]
+    count, centre = len(rests), sum(rests) / len(rests)
+    variance = sum((rest - centre) ** 2 for rest in rests) / (count - 1)
+    return float(centre**2 * count / variance) / stats.t.ppf(0.975, count - 1) ** 2
+
+
+@settings(max_examples=100)
 @given(st.lists(st.tuples(st.floats(1, 100), st.floats(50, 60)), min_size=5, max_size=30))
-def test_fieller_holds_the_ratios_that_a_t_test_does_not_reject(pairs):
+@example([(1, 50), (2, 52), (3, 53), (4, 54), (5, 51)])  # three differences are equal
+@example([(1, 50), (1, 50), (3, 55), (4, 59), (5, 51), (9, 58)])
+def test_fieller_holds_the_ratios_that_a_t_test_does_not_reject_and_what_repeated_values_add(pairs):
     first, second = [one for one, _ in pairs], [other for _, other in pairs]
-    if max(first) - min(first) < 1e-3 or any(map(intervals.repeated_values.are_counts, (first, second))):
-        return
     found = intervals.ratio(first, second, 0.95, paired=True)
+    rests = [one - found.value * other for one, other in pairs]
+    assume(max(rests) - min(rests) > 1e-3)
     assert found.low <= found.value <= found.high
-    for end in (found.low, found.high):  # at its ends the test is just undecided
-        rest = [one - end * other for one, other in pairs]
-        assert stats.ttest_1samp(rest, 0).pvalue == pytest.approx(0.05, abs=1e-6)
+    differences, counts = [one - other for one, other in pairs], intervals.repeated_values.are_counts
+    halves = [intervals.mean(rests, 0.95).half_width] if counts(first) or counts(second) else []
+    halves += [intervals.mean(differences, 0.95).half_width] if counts(differences) else []
+    added = max(halves, default=0.0) / statistics.fmean(second)
+    for end in (found.low, found.high):
+        away = abs(end - found.value)
+        if away > added * (1 + 1e-9):  # at its ends the test is just undecided
+            assert undecided(first, second, end) == pytest.approx(1, rel=1e-6)
+        else:
+            assert away == pytest.approx(added, rel=1e-9)
+            assert undecided(first, second, end) > 1 - 1e-6
+
+
+@pytest.mark.parametrize("digits", [1, 4, 7, 10])
+def test_fieller_is_as_exact_where_ratios_of_pairs_differ_by_little(digits):
+    random.seed(3)
+    second = [random.gauss(2e6, 4e5) for _ in range(10)]
+    first = [other * random.gauss(3, 10**-digits) for other in second]
+    found = intervals.ratio(first, second, 0.95, paired=True)
+    for end in (found.low, found.high):
+        assert undecided(first, second, end) == pytest.approx(1, rel=1e-3)
 
 
 def test_fieller_without_pairs_covers_as_often_as_it_says():

@@ -1,13 +1,16 @@
 """Runs that were made are found again: a key of a scenario that is added later changes no name of a run folder."""
 
+import networkx
 import pytest
 from helpers.fake_study import resolved
 
 from netbandit.point import Point
 from netbandit.results import run_keys as keys_of_runs
+from netbandit.results.changed_numbers import numbers_of
 from netbandit.results.run_keys import run_key, run_keys
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
+from netbandit.testing.scenes import WORLDS
 
 BERNOULLI = 'bandit = { kind = "bernoulli", arms = 3 }\nlearner = { kind = "elimination" }\n'
 LINEAR = 'bandit = { kind = "linear", arms = 3, dimension = 2 }\n'
@@ -143,6 +146,7 @@ UPLINKS = "links.uplink = {{ {} }}\n".format
 RETRY = 'retry = { timeout = "9 ms" }'
 PRIVATE = 'bandit = {{ kind = "bernoulli", arms = 3 }}\nlearner = {{ kind = "elimination", epsilon = {} }}\n'.format
 FORGETS = 'faults.nodes = {{ up_for = "1 s", down_for = "1 s", memory = "{}" }}\n'.format
+REWARDS = f'bandit = {{ kind = "table", path = \'{WORLDS["table"]["path"]}\', rows = "drawn" }}\n'
 SOME = BERNOULLI.replace('n" }', 'n", participation = 0.5 }')
 
 
@@ -181,12 +185,37 @@ SOME = BERNOULLI.replace('n" }', 'n", participation = 0.5 }')
         (BERNOULLI + PROTOCOL("master-worker") + UPLINKS(RETRY), False),
         (BERNOULLI + PROTOCOL("sink") + UPLINKS("loss = 0.1"), False),
         (BERNOULLI + PROTOCOL("sink") + PEERS(RETRY), False),
+        # Names and slots of tables are read as they are.
+        (REWARDS + 'learner.kind = "ucb"\n' + PROTOCOL("local"), True),
     ],
 )
 def test_scenarios_that_alone_have_other_numbers_than_before_are_called_by_another_name(monkeypatch, text, has_changed):
     now = run_key(point_of(RING + text), 0)
     monkeypatch.setattr(keys_of_runs, "numbers_of", lambda scenario, least: least)
     assert (run_key(point_of(RING + text), 0) != now) == has_changed
+
+
+@pytest.mark.parametrize(("name", "has_changed"), [("a.csv", True), ("a.txt", True), ("a.graphml", False)])
+def test_graphs_of_edge_lists_alone_are_read_in_another_way(tmp_path, monkeypatch, name, has_changed):
+    networkx.write_graphml(networkx.path_graph(2), tmp_path / "a.graphml")
+    for edges in ("a.csv", "a.txt"):
+        (tmp_path / edges).write_text("a,b\n")
+    text = FAMILY("file", f"file = '{tmp_path / name}'") + BERNOULLI + GIS
+    now = run_key(point_of(text), 0)
+    monkeypatch.setattr(keys_of_runs, "numbers_of", lambda scenario, least: least)
+    assert (run_key(point_of(text), 0) != now) == has_changed
+
+
+@pytest.mark.parametrize(
+    ("topology", "has_changed"),
+    [
+        ({"family": "mobile", "model": "file", "format": "one"}, True),
+        ({"family": "mobile", "model": "waypoint", "format": "one"}, False),
+        ({"family": "contacts", "format": "one"}, False),
+    ],
+)
+def test_runs_over_files_that_are_read_otherwise_are_called_by_another_name(topology, has_changed):
+    assert (numbers_of({"topology": topology}, 1) > 1) == has_changed
 
 
 def test_a_class_of_the_users_own_counts_by_what_is_known_of_it():

@@ -9,6 +9,7 @@ from contextlib import suppress
 import psutil
 import pytest
 from distributed import Client, Security
+from helpers.processes import BACKSTOP
 
 from netbandit.running.cluster import local_workers
 
@@ -17,14 +18,16 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks for the s
 
 def listening():
     """The address of every socket on which this process or one of its children listens."""
-    me = psutil.Process()
-    found = [connection for one in (me, *me.children(recursive=True)) for connection in one.net_connections()]
+    me, found = psutil.Process(), []
+    for one in (me, *me.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):  # it may have ended meanwhile
+            found += one.net_connections()
     return [connection.laddr for connection in found if connection.status == psutil.CONN_LISTEN]
 
 
 def answer(port, question):
-    """What a socket answers to a question of HTTP; nothing if it closes the connection or is silent for a moment."""
-    with socket.create_connection(("127.0.0.1", port), timeout=0.5) as connection:
+    """What a socket answers to a question of HTTP; nothing if it closes the connection."""
+    with socket.create_connection(("127.0.0.1", port), timeout=BACKSTOP) as connection:
         try:
             connection.sendall(question)
             return connection.recv(100)
@@ -49,7 +52,7 @@ def test_a_client_without_the_credentials_of_the_sweep_is_refused(tmp_path, monk
         assert all(worker.startswith("tls://127.0.0.1:") for worker in workers)
         for there, security in strangers:
             with pytest.raises(OSError, match=r"[Tt]imed out|TLS|SSL|closed"):
-                Client(there, security=security, timeout=1, set_as_default=False)
+                Client(there, security=security, timeout=1, set_as_default=False)  # dask knocks again until then
         sockets = [each for each in listening() if each.port not in before]
         assert len(sockets) >= 3  # a scheduler, a nanny and its worker
         for each in sockets:

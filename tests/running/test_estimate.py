@@ -11,6 +11,7 @@ from netbandit.running import estimate as estimating
 from netbandit.running.estimate import PointEstimate, StudyEstimate, estimate, size_text
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
+from netbandit.simulation.point import RunnablePoint
 
 SCENARIO = """
 run = { horizon = 30_000, replications = 4 }
@@ -37,7 +38,7 @@ def found(file):
 def test_every_point_counts_with_its_replications(found):
     assert (found.runs, found.points, len(found.tried), found.failed) == (12, 3, 3, ())
     assert found.seconds == pytest.approx(4 * sum(one.seconds for one in found.tried))
-    assert found.tried[2].seconds > found.tried[0].seconds > 0
+    assert min(one.seconds for one in found.tried) > 0
 
 
 def test_what_is_compiled_within_a_trial_is_not_taken_for_slots(file, monkeypatch):
@@ -46,10 +47,10 @@ def test_what_is_compiled_within_a_trial_is_not_taken_for_slots(file, monkeypatc
     def timed(point, slots, trace):
         compiling = 20.0 if slots >= 400 and not exchanged else 0.0  # the first exchange comes after 200 slots
         exchanged.update([slots] if slots >= 400 else [])
-        return 0.01 + slots / 1e4 + compiling, (1.0, 1.0, 0.0)
+        return 0.01 + slots * point.resolved["topology"]["agents"] / 1e4 + compiling, (1.0, 1.0, 0.0)
 
     monkeypatch.setattr(estimating, "_timed", timed)
-    assert [one.seconds for one in estimate(check(load(file)).points).tried] == pytest.approx([3.01] * 3)
+    assert [one.seconds for one in estimate(check(load(file)).points).tried] == pytest.approx([9.01, 12.01, 72.01])
 
 
 def test_what_dominates_is_said(found):
@@ -108,15 +109,24 @@ def test_a_point_whose_start_fails_is_said(tmp_path, monkeypatch):
     assert "no data today" in done.stdout
 
 
-def test_a_long_run_says_first_what_it_takes_and_a_short_one_does_not(file, tmp_path, monkeypatch):
-    from netbandit.cli import common
-
-    points = check(load(file)).points
-    assert common.warned(points, tmp_path / "none", 1, None, False) == []
-    monkeypatch.setattr(common, "_SURELY_SHORT", 0.0)
-    monkeypatch.setattr(common, "LONG", 0.001)
-    assert common.warned(points, tmp_path / "none", 1, None, False)[0].startswith("estimate: 12 runs, about")
-    assert common.warned(points, tmp_path, 1, None, False) == []  # some of it may be there
+def test_a_study_that_may_be_long_is_run_and_not_tried(tmp_path, monkeypatch):
+    """Ten million slots of twenty agents, which decide in epochs."""
+    file = tmp_path / "long.toml"
+    file.write_text(
+        "run = { horizon = 10_000_000, replications = 2 }\n"
+        'topology = { family = "star", agents = 20 }\n'
+        'bandit = { kind = "bernoulli", arms = 3 }\n'
+        'learner = { kind = "elimination" }\n'
+        'protocol = { kind = "gis" }\n'
+    )
+    made = []
+    simulation = RunnablePoint.simulation
+    monkeypatch.setattr(
+        RunnablePoint, "simulation", lambda point, number: made.append(number) or simulation(point, number)
+    )
+    done = CliRunner().invoke(main, ["run", str(file), "--out", str(tmp_path / "out")])
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert made == [0, 1]
 
 
 def test_equal_runs_are_counted_once(tmp_path):

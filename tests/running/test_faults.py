@@ -6,11 +6,10 @@ import re
 import resource
 import signal
 import sys
-import time
 from collections import Counter
 
 import pytest
-from helpers.processes import eventually, members, started
+from helpers.processes import BACKSTOP, eventually, members, started, without_progress
 
 from netbandit.results.run_folder import RESULT, complete
 from netbandit.results.store import load_study
@@ -35,9 +34,13 @@ topology.agents = {points}
 """
 
 SLOW = '''\
-"""A bandit that says which process runs it and takes a moment; with POISON it fails, dies, or dies at first."""
+"""A bandit that says which process runs it; with POISON it fails, dies, or dies at first.
+
+From the fortieth run on it waits while there is a file "hold" beside it.
+"""
 
 import os
+import re
 import re
 import signal
 import time
@@ -57,7 +60,8 @@ class Slow(Bernoulli):
             os.kill(os.getpid(), signal.SIGKILL)
         if "POISON" in os.environ and agents == 6 and len(re.findall(" 6$", said.read_text(), re.MULTILINE)) <= 2:
             os.kill(os.getpid(), signal.SIGKILL)
-        time.sleep(0.02)
+        while len(said.read_text().splitlines()) > 40 and said.with_name("hold").exists():
+            time.sleep(0.02)
         super().start(agents, generator)
 '''
 
@@ -75,10 +79,10 @@ def start(place, points, replications, *more, **environment):
 
 
 def end(process):
-    """Exit code, what was printed, and what was said on stderr besides the progress, which a slow machine shows."""
-    output, errors = process.communicate(timeout=120)
+    """Exit code, what was printed, and what was said on stderr besides the progress."""
+    output, errors = process.communicate(timeout=BACKSTOP)
     assert "Traceback" not in errors
-    return process.returncode, output, re.sub(r"^\d+ of \d+ runs.* after .*\n", "", errors, flags=re.MULTILINE)
+    return process.returncode, output, without_progress(errors)
 
 
 def results(place):
@@ -91,10 +95,7 @@ def said(place):
 
 
 def no_process_left(group):
-    deadline = time.monotonic() + 10
-    while members(group) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return not members(group)
+    return eventually(lambda: not members(group))
 
 
 def check_whole(place, points, replications):
@@ -115,11 +116,13 @@ def check_whole(place, points, replications):
 
 
 def test_a_worker_is_killed_in_the_middle_of_a_hundred_runs(place):
+    (place / "hold").touch()
     process = start(place, [5], 100)
     assert eventually(lambda: len(results(place)) >= 30)
     worker = said(place)[-1][0]
     assert worker != process.pid
     os.kill(worker, signal.SIGKILL)
+    (place / "hold").unlink()
     code, output, errors = end(process)
     assert (code, errors) == (0, "")
     assert "results: out\n" in output
@@ -130,11 +133,15 @@ def test_a_worker_is_killed_in_the_middle_of_a_hundred_runs(place):
 
 
 def test_the_driver_is_killed_and_started_again_over_damaged_results(place):
-    process = start(place, [5], 100, "--trace")
+    (place / "tmp").mkdir()
+    (place / "hold").touch()
+    process = start(place, [5], 100, "--trace", TMPDIR=str(place / "tmp"))
     assert eventually(lambda: len(results(place)) >= 30)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=BACKSTOP)
     assert no_process_left(process.pid)
+    assert [*(place / "tmp").iterdir()]  # nobody was there to remove it: who starts next does
+    (place / "hold").unlink()
     finished = len(results(place))
     assert 30 <= finished < 100
     for path in results(place):  # nothing that says it is complete is not
@@ -146,9 +153,10 @@ def test_the_driver_is_killed_and_started_again_over_damaged_results(place):
     curves.write_bytes(curves.read_bytes()[:-1])
     finished -= 3
     (place / "log").write_text("")
-    again = start(place, [5], 100, "--trace")
+    again = start(place, [5], 100, "--trace", TMPDIR=str(place / "tmp"))
     code, output, errors = end(again)
     assert code == 0
+    assert not [*(place / "tmp").iterdir()]
     heading, *lines = errors.splitlines()
     assert heading == "3 runs repeated, as their files were damaged or of an unknown format:"
     runs = {f"  {path.parent}: {name} does not match its checksum" for path, name in (
@@ -159,6 +167,18 @@ def test_the_driver_is_killed_and_started_again_over_damaged_results(place):
     assert len(said(place)) == 100 - finished
     check_whole(place, [5], 100)
     assert no_process_left(again.pid)
+
+
+def test_a_terminal_that_is_closed_ends_the_sweep_and_leaves_nothing(place):
+    (place / "tmp").mkdir()
+    process = start(place, [5], 100, TMPDIR=str(place / "tmp"))
+    assert eventually(lambda: len(results(place)) >= 3)
+    process.send_signal(signal.SIGHUP)
+    code, output, errors = end(process)
+    assert (code, output) == (130, "")
+    assert re.fullmatch(r"\nstopped: \d+ of 100 runs are done; the same command continues from there\n", errors)
+    assert not [*(place / "tmp").iterdir()]
+    assert no_process_left(process.pid)
 
 
 def test_poisoned_points_are_told_at_the_end_and_the_others_finish(place):

@@ -3,12 +3,11 @@
 import os
 import subprocess
 import sys
-import threading
 
 import pytest
-from distributed import LocalCluster
+from distributed import Client, LocalCluster
 from helpers.fake_study import fake_study
-from helpers.processes import eventually
+from helpers.processes import BACKSTOP, eventually
 
 import netbandit
 from netbandit.running import cluster
@@ -25,6 +24,12 @@ def test_an_address_that_is_none(tmp_path, address):
 def test_tls_without_credentials(tmp_path):
     with pytest.raises(SchedulerError, match=r"^tls://127\.0\.0\.1:9 needs TLS credentials"):
         sweep.run(fake_study(3), tmp_path, scheduler="tls://127.0.0.1:9")
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """As long as a busy machine needs."""
+    monkeypatch.setattr(cluster, "_PATIENCE", BACKSTOP)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +67,8 @@ def test_a_worker_that_comes_later_with_another_version_does_no_run(tmp_path, so
 
 
 def test_a_scheduler_without_workers(tmp_path, somebody_elses, monkeypatch):
-    monkeypatch.setattr(cluster, "_PATIENCE", 1.0)
+    wait = Client.wait_for_workers
+    monkeypatch.setattr(Client, "wait_for_workers", lambda client, count, timeout: wait(client, count, timeout=0.1))
     with LocalCluster(n_workers=0, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=":0") as empty:
         address = empty.scheduler_address
         with pytest.raises(SchedulerError, match=f"^the dask scheduler at {address} has no workers$"):
@@ -70,25 +76,27 @@ def test_a_scheduler_without_workers(tmp_path, somebody_elses, monkeypatch):
 
 
 SCHEDULER = """\
-import sys, time
+import sys
 from pathlib import Path
-from distributed import LocalCluster
+from distributed import Client, LocalCluster
 if __name__ == "__main__":
     cluster = LocalCluster(n_workers=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=":0")
     print(cluster.scheduler_address, flush=True)
-    time.sleep(60)
+    sys.stdin.read()
 """
 
 
 def test_a_scheduler_that_goes_away(tmp_path):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", SCHEDULER]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
         assert process.stdout is not None
         address = process.stdout.readline().strip()
         log = tmp_path / "log"
         log.mkdir()
-        study = fake_study(3, replications=20, waits=dict.fromkeys(range(20), 0.2), log=log)
+        study = fake_study(3, replications=20, waits=dict.fromkeys(range(2, 20), 3600.0), log=log)
 
         def killing(done, total, points_done, points):
             if done == 1:
@@ -112,9 +120,11 @@ def test_a_sweep_whose_workers_are_all_gone_ends(tmp_path, monkeypatch):
     with LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=":0"
     ) as workers:
-        timer = threading.Timer(0.5, lambda: workers.scale(0))
-        timer.start()
-        study = fake_study(3, replications=40, waits=dict.fromkeys(range(40), 0.2))
+        study = fake_study(3, replications=1_000, waits=dict.fromkeys(range(1_000), 0.2))
+
+        def leaving(done, total, points_done, points):
+            if done == 1:
+                workers.scale(0)
+
         with pytest.raises(SchedulerError, match="no worker is left"):
-            sweep.run(study, tmp_path, scheduler=workers.scheduler_address)
-        timer.join()
+            sweep.run(study, tmp_path, scheduler=workers.scheduler_address, progress=leaving)

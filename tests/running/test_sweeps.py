@@ -10,6 +10,7 @@ from helpers.fake_study import FakePoint, FakeStudy, fake_study, resolved
 from helpers.finished_runs import finished_runs
 from helpers.processes import is_alive
 
+from netbandit.results.one_study import OtherStudyError
 from netbandit.results.safe_files import StorageError
 from netbandit.results.store import load_run, run_key, run_keys
 from netbandit.running import sweeps as sweep
@@ -223,6 +224,50 @@ def test_a_study_that_another_command_describes_meanwhile_keeps_its_own_results(
     assert [run.topology["agents"] for run in finished_runs(tmp_path)] == [7, 7, 3, 3, 4, 4]
     with (tmp_path / "table.csv").open() as file:
         assert {row["topology.agents"] for row in csv.DictReader(file)} == {"3", "4", "7"}
+
+
+def longer(agents):
+    return FakeStudy([FakePoint({"topology.agents": agents}, resolved(agents, run={"horizon": 2_000}))])
+
+
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize(("finished", "why"), [(0, "no run of it has ended yet"), (2, "run.horizon is 1000 there")])
+def test_another_study_is_refused_while_one_is_running(tmp_path, finished, why, replace):
+    other = longer(7)
+    before = []
+
+    def meanwhile(done, total, points_done, points):
+        if done == finished:
+            before.append(tree(tmp_path))
+            with pytest.raises(OtherStudyError, match=f"is in use: another study, 'fake', is running into it: .*{why}"):
+                sweep.run(other, tmp_path, replace=replace)
+            before.append(tree(tmp_path))
+
+    result = sweep.run(fake_study(3, 4, replications=2), tmp_path, progress=meanwhile)
+    assert before[0] == before[1]
+    assert (result.done, result.failed) == (4, [])
+    assert [run.topology["agents"] for run in finished_runs(tmp_path)] == [3, 3, 4, 4]
+    with pytest.raises(OtherStudyError, match="these would be lost: 4 runs"):
+        sweep.run(other, tmp_path)
+    assert sweep.run(other, tmp_path, replace=True).done == 3
+
+
+def test_the_same_study_may_run_in_two_processes_before_any_run_has_ended(tmp_path):
+    """One with more replications, and one with fewer points."""
+
+    def meanwhile(done, total, points_done, points):
+        if not done:
+            assert sweep.run(fake_study(3, 4, replications=3), tmp_path).done == 6
+            assert sweep.run(fake_study(4, replications=2), tmp_path).reused == 2
+
+    sweep.run(fake_study(3, 4, replications=2), tmp_path, progress=meanwhile)
+    assert len(finished_runs(tmp_path)) == 6
+
+
+def test_a_folder_is_free_again_when_a_study_has_failed(tmp_path):
+    with pytest.raises(Interrupted):
+        sweep.run(fake_study(3, fails={0: KeyboardInterrupt()}), tmp_path)
+    assert sweep.run(longer(7), tmp_path).done == 3
 
 
 def tree(out):

@@ -1,3 +1,4 @@
+import os
 import pickle
 import time
 from pathlib import Path
@@ -162,6 +163,13 @@ def test_what_cannot_be_extended(write, check, extends, text):
     assert line.endswith(text)
 
 
+def test_what_may_have_no_end_is_not_extended(write, check):
+    os.mkfifo("pipe.toml")
+    write(child='extends = "pipe.toml"\n', other='extends = "/dev/zero"\n')
+    assert check("child.toml") == ["child.toml:1:1: extends: pipe.toml: is a pipe, must be a scenario file"]
+    assert check("other.toml") == ["other.toml:1:1: extends: /dev/zero: is a device, must be a scenario file"]
+
+
 def test_a_circle_of_files(write, check):
     write(a='extends = "b.toml"\n', b='# b\nextends = "c.toml"\n', c='extends = "b.toml"\n')
     assert check("a.toml") == ["c.toml:1:1: extends: must not lead back to the file itself: b.toml -> c.toml -> b.toml"]
@@ -238,10 +246,10 @@ def test_reading_is_quick(write, valid):
     load("small.toml")
     times = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.thread_time()
         document = load("small.toml", ["run.seed=3"])
         document.error(validate(document.data)[1])
-        times.append(time.perf_counter() - start)
+        times.append(time.thread_time() - start)
     assert min(times) < 0.02
 
 

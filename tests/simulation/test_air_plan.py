@@ -1,16 +1,20 @@
 """What `netbandit check` says of the air, and that a round never takes less."""
 
 import re
+from contextlib import suppress
 
 import pytest
 from click.testing import CliRunner
 
 from netbandit.cli import main
+from netbandit.learners.ucb import Ucb
+from netbandit.registry import BUILT_IN
+from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
 from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.air_plan import air_plan
 from netbandit.simulation.check import check
-from netbandit.testing.scenes import put_over
+from netbandit.testing.scenes import put_over, small, tables_of
 
 FIELD = {
     "run": {"horizon": 2_000, "slot": "1 s"},
@@ -56,6 +60,38 @@ def test_it_says_how_often_an_agent_may_send_and_how_long_a_round_takes():
 def test_it_depends_on_graph_protocol_and_message(over, words):
     found = lines(over)
     assert any(words in line for line in found), found
+
+
+def test_it_knows_the_totals_of_agents_and_the_life_that_they_are_of():
+    """20 + 4 + 16 x 3 + 12 bytes; and 4 of the number of the life, where memory is lost."""
+    totals = {"learner": {"kind": "ucb", "share": "totals"}, "protocol": {"kind": "flooding"}}
+    assert lines(totals)[0].startswith("a message of 84 bytes takes")
+    lost = {"faults": {"nodes": {"up_for": "20 s", "down_for": "5 s", "memory": "lost"}}}
+    assert lines(put_over(totals, lost))[0].startswith("a message of 88 bytes takes")
+
+
+@pytest.mark.parametrize("learner", BUILT_IN["learner"])
+def test_it_says_something_of_every_learner_and_its_ways_of_sharing(learner):
+    said = 0
+    for over in ({}, {"share": "totals"}, {"radius": "trace"}, {"robust": "median"}):
+        for protocol in BUILT_IN["protocol"]:
+            for bandit in ("bernoulli", "linear"):
+                world, keys = small("bandit", bandit), {**small("learner", learner), **over}
+                tables = tables_of(world, keys, {"kind": protocol})
+                tables = put_over(tables, {"links": {"peer": FIELD["links"]["peer"]}})
+                with suppress(ScenarioError):  # what does not go together
+                    said += len(air_plan(check(load_tables(tables)).points[0]))
+    assert said or learner == "pfcb"  # which plays in markets alone
+
+
+def test_the_size_of_what_a_learner_of_the_users_own_tells_is_left_open():
+    class Own(Ucb):
+        def item_bytes(self, numbers):
+            return self.world.arms
+
+    assert lines({"learner": {"kind": Own}, "protocol": {"kind": "flooding"}})[0].startswith(
+        "a message of 24 bytes and its item takes at least"
+    )
 
 
 @pytest.mark.parametrize(

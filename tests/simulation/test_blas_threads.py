@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy  # noqa: F401, brings a BLAS
 import pytest
+from helpers.processes import BACKSTOP
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import netbandit
@@ -85,7 +86,9 @@ def tables(place, jobs, trace, **environment):
     """What all learners leave behind, but for the time it took: the table, and the fingerprint of each run."""
     path = str(Path(netbandit.__file__).parent.parent)
     command = [sys.executable, "-c", RUN, str(jobs), trace, *(f"{learner}.toml" for learner in LEARNERS)]
-    subprocess.run(command, cwd=place, env=os.environ | {"PYTHONPATH": path} | environment, check=True, timeout=600)
+    subprocess.run(
+        command, cwd=place, env=os.environ | {"PYTHONPATH": path} | environment, check=True, timeout=BACKSTOP
+    )
     found = {}
     for learner in LEARNERS:
         folder = place / f"{jobs}{trace}" / f"{learner}.toml"

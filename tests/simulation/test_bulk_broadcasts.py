@@ -2,7 +2,7 @@
 
 import pytest
 from helpers.own_learners import Sometimes
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netbandit.scenario.load import load
@@ -210,7 +210,7 @@ def test_who_is_away_is_told_nothing(both, changes, keys):
         assert (bulk.metrics["rounds"] == 0) == (bulk.metrics["messages"] == 0)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(FAULTS), st.sampled_from(LATENCIES), st.integers(1, 5), st.integers(2, 9))
 def test_any_flood_in_bulk_is_the_same(both, seed, faults, latency, ttl, agents):
     same(*both('"ucb"', latency, f"{FLOOD}, ttl = {ttl}", seed, faults, agents=max(agents, 5), horizon=20))

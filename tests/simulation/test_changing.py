@@ -207,6 +207,60 @@ def test_a_law_that_is_written_and_read_again_runs_the_same(written, name, neigh
     assert found.metrics["contacts"] == expected.metrics["contacts"] > 0
 
 
+UNIX = 1_300_000_000
+FAR = {
+    "contacts": ("0 1 1300000005 1300000009\n2 5 1300000006 inf\n3 4 1300000006 1300000007\n", {"format": "intervals"}),
+    "mobile": (
+        "".join(f"1300000005 {node} 0 1300000009 0 0\n" for node in range(0, 60, 10)),
+        {"format": "bonnmotion", "model": "file", "range": "1 m"},
+    ),
+}
+
+
+def far(tmp_path, family, **more):
+    """Return a topology of a file of which no run sees anything."""
+    content, keys = FAR[family]
+    (tmp_path / "far.txt").write_text(content)
+    return {"family": family, "file": str(tmp_path / "far.txt"), **keys, **more}
+
+
+@pytest.mark.parametrize(
+    ("family", "name", "neighbours"),
+    [
+        ("contacts", "local", "sensed"),
+        ("contacts", "sink", "unknown"),
+        ("contacts", "floods", "sensed"),
+        ("mobile", "calls", "sensed"),
+    ],
+)
+def test_a_run_without_a_contact_is_none_over_links_that_are_always_up(tmp_path, family, name, neighbours):
+    found = run(ALL[name], {"topology": far(tmp_path, family, neighbours=neighbours)})
+    assert (found.metrics["contacts"], found.metrics["degree"], found.metrics["connected"]) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("family", FAR)
+def test_a_file_of_which_a_run_sees_nothing_is_noted_with_the_time_at_which_it_begins(tmp_path, family):
+    tables = put_over(put_over(ROUNDS, over("local")), {"topology": far(tmp_path, family)})
+    said = 'in the run: it is 0 s to 0.2 s of the file, whose .* from 1300000005 s .*; from = "1300000005 s" would .*'
+    (note,) = check(load_tables(tables)).notes
+    assert re.search(f"topology.from: nobody .* {said}$", note)
+    with pytest.raises(ScenarioError, match=f"(?s)needs a connected graph.*topology.from: nobody .* {said}"):
+        check(load_tables(put_over(tables, over("gossip"))))
+    seen = check(load_tables(put_over(tables, {"topology": {"from": f"{UNIX + 5} s"}}))).notes
+    assert not [note for note in seen if "topology.from" in note]
+
+
+@pytest.mark.parametrize("family", FAR)
+def test_contacts_of_which_there_are_none_are_no_links_that_are_always_up(tmp_path, family):
+    target = tmp_path / "contacts.txt"
+    options = [f"--set={key}={value}" for key, value in far(tmp_path, family).items() if key != "family"]
+    done = CliRunner().invoke(topology, [family, *options, "--set=run.horizon=9", "--contacts", str(target)])
+    assert done.exit_code == 0, done.output
+    assert re.search(r"^contacts +0$", done.output, re.MULTILINE)
+    assert "topology.from: nobody" in done.output
+    assert target.read_text() == "# 6 agents; A B FROM UNTIL, in seconds\n"
+
+
 def test_a_trace_has_no_law_of_its_own(tmp_path):
     (tmp_path / "contacts.txt").write_text("0 1 0 0.2\n1 2 0.1\n")
     with pytest.raises(ScenarioError, match=r"topology\.changes: must be left out"):

@@ -1,6 +1,7 @@
 """Runs of agents that live on batteries: what they spend adds up exactly, and nobody acts who has run empty."""
 
 import json
+import os
 import random
 
 import pytest
@@ -181,9 +182,38 @@ def test_a_file_says_what_is_harvested(tmp_path):
     assert read_harvest(file) == [(10**8, 10**6), (2 * 10**8, 0)]
     harvest = {"capacity": "0.5 mJ", "idle": "1 mW", "harvest": {"file": str(file)}}
     assert run(SILENT, energy(**harvest)).metrics["first_death"] == 600
-    file.write_text("FROM,WATT\n0.1,sun\n")
-    with pytest.raises(ScenarioError, match="line 2 must be two numbers, seconds and watt, not"):
-        point_of(energy(**harvest))
+    file.write_bytes(b'\xef\xbb\xbf# the sun\r\n"FROM";"WATT";\r\n0.1;0.001;\r\n')
+    assert read_harvest(file) == [(10**8, 10**6)]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("FROM,WATT\n0.1,sun\n", ':2: must be two numbers, seconds and watt, not "0.1,sun"'),
+        ("FROM,WATT\n1,2,3\n", ":2: has 3 fields, but line 1 names 2 columns"),
+        ("FROM,WATT\n1e300,1\n", ":2: seconds and watt must be between 0 and 4e+09"),
+        ("FROM,WATT\n1,-1\n", ":2: seconds and watt must be between 0 and 4e+09"),
+        ("FROM,WATT\n1,inf\n", ':2: must be two numbers, seconds and watt, not "1,inf"'),
+        ("FROM,WATT\n\n1,1\n1,2\n", ":4: each line must be later than the one before"),
+        ("0,1\n", ':1: must be FROM,WATT, not "0,1"'),
+        (b"FROM,WATT\n\xff,2\n", ":2: the byte 0xff is not UTF-8: the file must be saved as UTF-8"),
+        (None, ": cannot be read: No such file or directory"),
+    ],
+)
+def test_what_is_wrong_with_a_file_of_harvest_is_said_with_its_name_and_line(tmp_path, content, message):
+    file = tmp_path / "sun.csv"
+    if content is not None:
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ScenarioError) as caught:
+        point_of(energy(capacity="1 J", harvest={"file": str(file)}))
+    assert str(caught.value).endswith(f"energy.harvest.file: {file}{message}")
+
+
+def test_harvest_is_read_from_files_alone(tmp_path):
+    os.mkfifo(tmp_path / "sun.csv")
+    for path, kind in ((str(tmp_path / "sun.csv"), "a pipe"), ("/dev/zero", "a device"), (str(tmp_path), "a folder")):
+        with pytest.raises(ScenarioError, match=f"energy.harvest.file: {path}: is {kind}, must be a file"):
+            point_of(energy(capacity="1 J", harvest={"file": path}))
 
 
 def test_a_preset_fills_in_what_is_not_given():

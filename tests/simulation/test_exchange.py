@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from helpers.worlds import started
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -271,7 +271,7 @@ def random_market(draw):
 
 
 @given(st.data(), st.sampled_from(["slotted", "asynchronous"]), st.integers(0, 9))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None)
 def test_nothing_is_counted_twice(tmp_path, data, timing, seed):
     """All told has arrived long before the horizon: an agent has what it bought, and what others in reach told."""
     keys = random_market(data.draw)

@@ -1,7 +1,7 @@
 """P-FCB over every protocol: what is heard when decides, not what carried it."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netbandit.scenario.errors import ScenarioError
@@ -53,7 +53,7 @@ def learnt(metrics):
     share=st.sampled_from(["private", "exact"]),
     connected=st.sampled_from(["random", "ring", "path", "star", "complete"]),
 )
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None)
 def test_passing_on_in_three_ways_is_learning_in_one(metrics, seed, communicate, share, connected):
     """Where every handshake fits a slot an item moves a hop a slot, along a tree, flooded or requested."""
     given = (

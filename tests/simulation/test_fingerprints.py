@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.processes import BACKSTOP
 from helpers.scenes import SMALL, run, study
 
 import netbandit
@@ -31,7 +32,7 @@ def in_a_process(folder, **environment):
         env=os.environ | {"PYTHONPATH": path} | environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=BACKSTOP,
         check=True,
     )
     found = json.loads(done.stdout, parse_constant=lambda word: pytest.fail(word))

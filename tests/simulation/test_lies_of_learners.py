@@ -213,6 +213,39 @@ def test_plain_and_compiled_runs_agree_with_liars_in(tmp_path, text, own):
     assert {**found[0].metrics, "wall_s": 0} == {**found[1].metrics, "wall_s": 0}
 
 
+APART = {
+    "loss": ("links.peer.loss=0.1",),
+    "jitter": ("links.peer.jitter=3 ms",),
+    "duplicates": ("links.peer.duplicate=0.3",),
+    "latencies": ("links.peer.latency={uniform=['1 ms', '9 ms']}",),
+    "pace": ("protocol.pace=slot", "links.peer.latency=4 ms"),
+    "changes": ("topology.changes={up_for='5 ms', every='12 ms', phase='stagger'}", "topology.neighbours=unknown"),
+    "outages": ("faults.links={up=0.7}",),
+}
+"""What makes rows of exchanges take different times."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "attack", "apart"),
+    [
+        *[("coop-ucb2", "flip", apart) for apart in APART],
+        *[(kind, "noise", "loss") for kind in ("coop-ucb2", "dducb", "dec-ucb")],
+        ("dec-ucb", "mute", "loss"),
+    ],
+)
+def test_liars_lie_in_exchanges_whose_rows_take_different_times(tmp_path, kind, attack, apart):
+    own = ("topology.family=ring", f"learner={{kind='{kind}'}}", "protocol.kind=consensus", *APART[apart])
+    point = made(tmp_path, ARMS, *LIARS, *own, f"adversary.attack={attack}", "run.horizon=60").points[0]
+    found = []
+    for how in ("plain", "chosen"):
+        with executed(how):
+            found.append(point.simulation(0).run())
+    assert found[0].fingerprint == found[1].fingerprint
+    assert {**found[0].metrics, "wall_s": 0} == {**found[1].metrics, "wall_s": 0}
+    if attack != "mute":
+        assert found[0].metrics["lies"] > 0
+
+
 def test_resilient_agents_on_a_ring_decide_alone_if_one_of_two_neighbours_may_lie(tmp_path):
     ring = ("topology.family=ring", "learner.robust=resilient", "learner.tolerate=1")
     found = run(tmp_path, ARMS, *ring, *LIARS, "adversary.attack=swap")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.lockstep import LockStep, World
 from helpers.scenes import run_logged, study
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netbandit.streams import Streams
@@ -120,7 +120,7 @@ def scenes(draw, protocol):
 
 @pytest.mark.parametrize("protocol", ["master-worker", "gis", "flooding", "relay", "silent"])
 def test_everything_is_as_in_lock_step(protocol, tmp_path, monkeypatch):
-    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=EXAMPLES, deadline=None)
     @given(scene=scenes(protocol))
     def compare(scene):
         slot, wanted, overrides = scene

@@ -7,10 +7,10 @@ import pytest
 from helpers.scenes import study
 
 from netbandit.execution import executed
-from netbandit.own_code import ReturnedError, complaint
 from netbandit.results.run_keys import run_key
 from netbandit.running import sweeps
 from netbandit.scenario.errors import ScenarioError
+from netbandit.user_code.errors import ReturnedError, complaint
 
 RUN = """\
 run = { horizon = HORIZON }

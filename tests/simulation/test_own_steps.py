@@ -8,11 +8,11 @@ import helpers.own_steps as own
 import pytest
 
 from netbandit.execution import executed
-from netbandit.own_code import ReturnedError
 from netbandit.scenario.load import load
 from netbandit.simulation import play, slots
 from netbandit.simulation.check import check
 from netbandit.simulation.choosing import slot_loop
+from netbandit.user_code.errors import ReturnedError
 
 FILE = Path(own.__file__)
 

@@ -212,7 +212,7 @@ def test_the_generic_loop_has_the_same_law_as_the_compiled_one(tmp_path, monkeyp
     assert slow.result.metrics["regret"] == pytest.approx(fast.result.metrics["regret"], rel=1e-12)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None)
 @given(
     latency=st.lists(st.integers(0, 4 * SLOT), min_size=3, max_size=3),
     learner=st.sampled_from(["exact", "private", "fixed"]),

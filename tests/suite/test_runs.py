@@ -1,12 +1,14 @@
 """Entries in processes of their own: those that fail are shown as what they are, and what was run is not run again."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from helpers import suite_tracks
+from helpers.processes import BACKSTOP, eventually, is_alive
 from helpers.suite_tracks import Dies, Endless, Raises, track
 
 from netbandit.suite.entries import Entry
@@ -24,7 +26,6 @@ def cells(tmp_path_factory):
     secret = track(folder, "secret", epsilon=1.0)
     entries = {
         "raises": (Entry({"kind": Raises}, SILENT, "own"), small),
-        "endless": (Entry({"kind": Endless}, SILENT, "own"), small),
         "dies": (Entry({"kind": Dies}, SILENT, "own"), small),
         "refused": (Entry({"kind": "klucb"}, {"kind": "consensus"}), small),
         "open": (Entry({"kind": "klucb"}, {"kind": "local"}), secret),
@@ -39,7 +40,9 @@ def cells(tmp_path_factory):
         "stalls": (Entry({"kind": "elimination", "gap": 0.9, "rounds": 2}, {"kind": "gis"}), lossy),
         "fine": (KLUCB, small),
     }
-    found = run_pairs(list(entries.values()), folder / "runs", limit=10.0)
+    found = run_pairs(list(entries.values()), folder / "runs", limit=BACKSTOP)
+    entries["endless"] = Entry({"kind": Endless}, SILENT, "own"), small
+    found |= run_pairs([entries["endless"]], folder / "runs", limit=1.0)
     return {name: found[entry.name][on.name] for name, (entry, on) in entries.items()}
 
 
@@ -47,7 +50,7 @@ def cells(tmp_path_factory):
     ("name", "state", "why"),
     [
         ("raises", "failed", "ZeroDivisionError: a mistake of mine, in "),
-        ("endless", "late", "did not end in 10 s, in which it ran 0 of 3 replications"),
+        ("endless", "late", "did not end in 1 s, in which it ran 0 of 3 replications"),
         ("dies", "failed", "the process ended after 0 of 3 replications"),
         ("refused", "refused", 'protocol.kind: "consensus" offers no broadcasts'),
         ("open", "private", "spends an unbounded epsilon; the track allows 1"),
@@ -103,3 +106,35 @@ def test_a_class_of_a_notebook_is_run(tmp_path):
     )
     done = subprocess.run([sys.executable, "-"], input=script, capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "['ran']", done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a worker ends when its replication does")
+def test_a_worker_ends_with_who_has_started_it_whatever_it_is_in(tmp_path):
+    """It holds the lock of Python's interpreter, as a compiled loop does, so that no thread of its own may look."""
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "import ctypes, os, pathlib\n"
+        "from helpers.suite_tracks import Raises\n"
+        "class Busy(Raises):\n"
+        "    def choose(self, slot, agents):\n"
+        "        pathlib.Path(__file__).with_name('part').write_text(str(os.getpid()))\n"
+        "        pathlib.Path(__file__).with_name('part').rename(pathlib.Path(__file__).with_name('worker'))\n"
+        "        ctypes.PyDLL(None).sleep(300)\n"
+    )
+    script = (
+        "from pathlib import Path\n"
+        "from mine import Busy\n"
+        "from helpers.suite_tracks import track\n"
+        "from netbandit.suite.entries import Entry\n"
+        "from netbandit.suite.runs import run_pairs\n"
+        "folder = Path.cwd()\n"
+        "run_pairs([(Entry({'kind': Busy}, {'kind': 'silent'}, 'own'), track(folder))], folder)\n"
+    )
+    tests = str(Path(suite_tracks.__file__).parents[1])
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), tests, *sys.path])}
+    with subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path, env=environment) as process:
+        assert eventually((tmp_path / "worker").exists)
+        worker = int((tmp_path / "worker").read_text())
+        assert is_alive(worker)
+        process.kill()
+    assert eventually(lambda: not is_alive(worker))

@@ -12,6 +12,13 @@ def test_random_scenarios_keep_all_invariants(first):
     assert {number: found for number, found in failures.items() if found is not None} == {}
 
 
+@pytest.mark.search
+def test_random_scenarios_of_another_seed_keep_all_invariants(request):
+    seed = int(request.config.getoption("--hypothesis-seed") or 0)
+    failures = {number: swarm.failure(seed, number) for number in range(40)}
+    assert {number: found for number, found in failures.items() if found is not None} == {}, f"seed {seed}"
+
+
 def test_a_scenario_is_drawn_from_its_seed_and_number():
     assert swarm.draw(1, 2) == swarm.draw(1, 2)
     drawn = [swarm.draw(1, number) for number in range(30)]

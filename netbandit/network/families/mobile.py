@@ -1,19 +1,24 @@
 """``mobile``: agents that move, and are linked while they are near one another."""
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from netbandit.duration_keys import DurationText, PositiveDuration
 from netbandit.network import contact_files, track_files
 from netbandit.network.contact_files import Meetings, listed
+from netbandit.network.contacts import MOST_CONTACTS, Integers
 from netbandit.network.families.family import MOST_AGENTS
 from netbandit.network.families.meeting import Meeting
-from netbandit.network.tracks import GaussMarkov, Tracks, Waypoint, joined
+from netbandit.network.size_limits import too_large
+from netbandit.network.topology import TopologyError
+from netbandit.network.tracks import Floats, GaussMarkov, Tracks, Waypoint, joined
 from netbandit.part import Checks, Mistake, Note
+from netbandit.settings import Problem
 from netbandit.streams import Streams
 from netbandit.units import LENGTH, SPEED, parse_duration, parse_length, parse_speed
 from netbandit.wording import Allowed, show
@@ -40,13 +45,15 @@ Speed = Annotated[str, _read_by(parse_speed, SPEED), Allowed(SPEED)]
 _USED = {
     "waypoint": {"agents", "area", "speed", "pause"},
     "gauss-markov": {"agents", "area", "step", "memory", "sigma"},
-    "file": {"file", "format"},
+    "file": {"file", "format", "from_"},
 }
 """The keys that belong to each model."""
 
 
 class Mobile(Meeting):
     """Agents that move; links are the pairs that come near before the horizon, and are up while they are."""
+
+    model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
 
     agents: Annotated[int, Field(ge=1, le=MOST_AGENTS)] | None = None
     """Number of agents (M); absent: those of the file."""
@@ -72,7 +79,10 @@ class Mobile(Meeting):
     """With ``model = "file"``: the file, relative to the scenario that names it."""
     format: Literal["one", "ns-2", "bonnmotion"] = "one"
     """Of ``file``: what its lines say, times in seconds and places in metres: ``one``: `TIME NODE X Y` after a header;
-    ``ns-2``: `$ns_ at T "$node_(I) setdest X Y V"`; ``bonnmotion``: `T X Y T X Y ...`, a line a node."""
+    ``ns-2``: `$ns_ at T "$node_(I) setdest X Y V"`; ``bonnmotion``: `T X Y T X Y ...`, a line a node, or
+    `T X Y Z ...`."""
+    from_: Annotated[DurationText | None, Field(alias="from")] = None
+    """Of ``file``: the file's time that is the run's 0; absent: minTime of the header of ``one``, else 0."""
 
     def check(self) -> Checks:
         """Yield what cannot be between the keys, and which are not used."""
@@ -80,7 +90,7 @@ class Mobile(Meeting):
         used = _USED[self.model]
         every: set[str] = set().union(*_USED.values())
         for key in sorted((every - used) & self.model_fields_set - {"agents"}):
-            yield Note(key, f"is not used with model = {show(self.model)}")
+            yield Note(key.rstrip("_"), f"is not used with model = {show(self.model)}")
         if self.model == "file":
             if self.file is None:
                 yield Mistake("file", 'is missing: model = "file" needs one')
@@ -105,29 +115,121 @@ class Mobile(Meeting):
 
     def tracks(self, streams: Streams, slot: int, end: int) -> Iterator[Tracks]:
         """Yield where agents are until *end* (ns), part after part; see `Meeting.meetings`."""
-        width, height = map(parse_length, self.area)
         if self.model == "file":
-            readers = {"one": track_files.one, "ns-2": track_files.ns2, "bonnmotion": track_files.bonnmotion}
-            yield joined(0, end, contact_files.read(Path(str(self.file)), readers[self.format]))
+            yield self._read(slot, end)[0]
             return
         assert self.agents is not None
+        width, height = map(parse_length, self.area)
+        model: Waypoint | GaussMarkov
         if self.model == "waypoint":
             slow, fast = map(parse_speed, self.speed)
             pause = parse_duration(self.pause).nanoseconds(slot) / _SECOND
-            yield from Waypoint((width, height), (slow, fast), pause).tracks(self.agents, streams, end)
+            model, key = Waypoint((width, height), (slow, fast), pause), "speed"
         else:
             step = max(1, parse_duration(self.step).nanoseconds(slot))
-            model = GaussMarkov((width, height), step, self.memory, parse_speed(self.sigma))
-            yield from model.tracks(self.agents, streams, end)
+            model, key = GaussMarkov((width, height), step, self.memory, parse_speed(self.sigma)), "step"
+        wrong = model.too_many(self.agents, end)
+        if wrong is not None:
+            raise TopologyError([((key,), wrong)])
+        one, other = np.random.default_rng(0).random((2, 1 << 16, 2)) * (width, height)
+        self._refuse_crowds("agents", self.agents, one - other)
+        yield from model.tracks(self.agents, streams, end)
+
+    def _refuse_crowds(self, key: str, agents: int, apart: Floats) -> None:
+        """Refuse more pairs that are near one another at a time than a run may have contacts.
+
+        Args:
+            key: What is blamed.
+            agents: The number of agents.
+            apart: From where to where (m) some pairs of them are, shape (pairs, 2 or 3).
+        """
+        near = float((np.hypot.reduce(apart, axis=1) <= parse_length(self.range)).mean()) * agents * (agents - 1) / 2
+        if near > MOST_CONTACTS:
+            text = (
+                f"too many: about {near:.2g} pairs would be in range at a time; at most {MOST_CONTACTS:,} are possible"
+            )
+            raise TopologyError([((key,), text)])
+        wrong = [mistake.text for mistake in too_large(key, agents, near) if isinstance(mistake, Mistake)]
+        if wrong:
+            raise TopologyError([((key,), wrong[0])])
+
+    def _read(self, slot: int, end: int) -> tuple[Tracks, int]:
+        """Return the tracks of the file, and which of its times (ns) is the run's 0."""
+        readers = {"one": track_files.one, "ns-2": track_files.ns2, "bonnmotion": track_files.bonnmotion}
+        paths = contact_files.read(Path(str(self.file)), readers[self.format])
+        if self.agents not in (None, len(paths.points)):
+            text = f"is {self.agents}, but the file has {len(paths.points)}: must be left out, or that"
+            raise TopologyError([(("agents",), text)])
+        since = paths.begin if self.from_ is None else parse_duration(self.from_).nanoseconds(slot)
+        return joined(0, end, [(time - since, place) for time, place in paths.points]), since
 
     def meetings(self, streams: Streams, slot: int, end: int) -> Meetings:
         """Return when agents are near one another; see `netbandit.network.approaches`."""
         from netbandit.network.approaches import approaches  # it brings numba along, which takes its time
 
-        agents, found = 0, [np.empty((0, 4), dtype=np.int64)]
-        for tracks in self.tracks(streams, slot, end):
+        notes: list[Problem] = []
+        if self.model == "file":
+            tracks, since = self._read(slot, end)
             agents = len(tracks.first) - 1
-            found += approaches(tracks, parse_length(self.range))
-        rows = np.concatenate(found)
+            if agents * (agents - 1) / 2 > MOST_CONTACTS:
+                moments = np.linspace(0, end, 5)
+                self._refuse_crowds("file", agents, np.concatenate([*_apart(tracks, moments)]))
+            parts = iter([tracks])
+            if _rests(tracks):
+                first, last = since + int(tracks.time.min()), since + int(tracks.time.max())
+                text = contact_files.beyond("tracks", first, last, since, end)
+                notes.append((("from",), f"nobody moves in the run: {text}"))
+        else:
+            assert self.agents is not None
+            agents, parts = self.agents, self.tracks(streams, slot, end)
+        rows, new, waiting = np.empty((0, 4), dtype=np.int64), [np.empty((0, 4), dtype=np.int64)], 0
+        for tracks in parts:
+            for part in approaches(tracks, parse_length(self.range)):
+                new.append(part)
+                waiting += len(part)
+                if waiting > max(_ROWS, len(rows)):
+                    rows, new, waiting = _joined(np.concatenate([rows, *new])), [], 0
+                    self._count(rows)
+        rows = _joined(np.concatenate([rows, *new]))
+        self._count(rows)
         edges, contacts = listed(rows[:, :2], rows[:, 2], rows[:, 3])
-        return Meetings(list(map(str, range(agents))), edges, contacts)
+        if not len(edges) and not notes:
+            notes.append((("range",), "no two agents come within range of one another before the horizon"))
+        return Meetings(list(map(str, range(agents))), edges, contacts, notes=tuple(notes))
+
+    def _count(self, rows: Integers) -> None:
+        if len(rows) > MOST_CONTACTS:
+            text = f"too large: there are more contacts than {MOST_CONTACTS:,} in a run, which are possible"
+            raise TopologyError([(("range",), text)])
+
+
+_ROWS = 1 << 20
+"""About how many contacts are kept before those that touch become one."""
+
+
+def _joined(rows: Integers) -> Integers:
+    """Return rows of both agents, from when until before when, of which those of a pair that touch are one."""
+    edges, contacts = listed(rows[:, :2], rows[:, 2], rows[:, 3])
+    return np.column_stack([np.repeat(edges, np.diff(contacts.first), axis=0), contacts.times])
+
+
+def _apart(tracks: Tracks, moments: Floats) -> Iterator[Floats]:
+    """Yield, for each moment (ns), from where to where (m) each agent is and another one."""
+    places = np.array(
+        [
+            [np.interp(moments, tracks.time[begin:over], axis) for axis in tracks.place[begin:over].T]
+            for begin, over in pairwise(tracks.first.tolist())
+        ]
+    )
+    rng = np.random.default_rng(0)
+    for number in range(len(moments)):
+        order = rng.permutation(len(places))
+        yield places[order, :, number] - places[np.roll(order, 1), :, number]
+
+
+def _rests(tracks: Tracks) -> bool:
+    """Return whether agents that move do not from begin to end."""
+    agent = np.repeat(np.arange(len(tracks.first) - 1), np.diff(tracks.first))
+    same = agent[1:] == agent[:-1]
+    moves = same & (tracks.time[1:] > tracks.begin) & (tracks.time[:-1] < tracks.end)
+    return bool(same.any() and not moves.any())

@@ -6,15 +6,15 @@ import sys
 import pytest
 from click.testing import CliRunner
 from helpers.fake_study import fake_study
-from helpers.processes import started
+from helpers.processes import BACKSTOP, started
 from helpers.scenes import SMALL, study
 
 from netbandit.cli import main
-from netbandit.own_code import complaint, message
 from netbandit.running import sweeps
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
+from netbandit.user_code.errors import complaint, message
 
 IMPORTS = "from netbandit.bandits.bernoulli import Bernoulli\n"
 CHEATS = (
@@ -177,7 +177,7 @@ def test_json_is_alone_on_stdout_whatever_a_part_prints(place):
     (place / "cheats.py").write_text("print('{ at import')\n" + CHEATS)
     kind = "bandit.kind=cheats:Prints"
     process = started(place, "run", "scene.toml", "--set", kind, "--json", "--jobs", 2, "--replications", 2)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=BACKSTOP)
     assert process.returncode == 0, errors
     assert len(json.loads(output)["points"][0]["fingerprints"]) == 2
     assert "{ at import" in errors

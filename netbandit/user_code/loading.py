@@ -1,0 +1,156 @@
+"""Modules of the user's own: which of them a scenario may name, how they are found, and importing them.
+
+Modules beside a scenario are found behind all others, so that one named like a module of Python's or of a library
+hides nothing that is needed to run; that it is hidden itself is said where it is asked for.
+"""
+
+import importlib
+import os
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import NoReturn
+
+from netbandit.printable import one_line
+from netbandit.user_code.errors import is_pythons
+
+
+class RefusedModuleError(ImportError):
+    """A module that a scenario must not name; nothing of it has run."""
+
+
+class ProcessExitError(BaseException):
+    """Code of the user's own would have ended the process, with nothing said."""
+
+
+_leave = os._exit
+_kept: set[tuple[int, int]] = set()
+
+
+@contextmanager
+def kept_alive() -> Iterator[None]:
+    """Have ``os._exit`` of code in the body raise a `ProcessExitError`; in other threads and processes it is obeyed."""
+    here = os.getpid(), threading.get_ident()
+    if here in _kept:
+        yield
+        return
+    _kept.add(here)
+    os._exit = _exit
+    try:
+        yield
+    finally:
+        _kept.discard(here)
+        if not _kept:
+            os._exit = _leave
+
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """Import modules of the user's own in the body: none ends the process, or sees the command's arguments."""
+    before, sys.argv = sys.argv, ["netbandit"]
+    try:
+        with kept_alive():
+            yield
+    finally:
+        sys.argv = before
+
+
+def _exit(status: int) -> NoReturn:
+    if (os.getpid(), threading.get_ident()) in _kept:
+        raise ProcessExitError(f"os._exit({status}) would end netbandit, and all other runs with it")
+    _leave(status)
+
+
+class _Beside:
+    """Finds modules in the folders of scenarios, the latest first; behind all other finders."""
+
+    folders: list[str] = []  # noqa: RUF012
+
+    @classmethod
+    def find_spec(
+        cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return where the top-level module *name* is; modules of a package are found by others."""
+        return None if path is not None else PathFinder.find_spec(name, cls.folders, target)
+
+    @classmethod
+    def invalidate_caches(cls) -> None:
+        """Forget nothing: what is cached is `PathFinder`'s, which is asked itself."""
+
+
+def find_beside(folder: Path) -> None:
+    """Let modules in *folder* be found from now on."""
+    if _Beside not in sys.meta_path:
+        sys.meta_path.append(_Beside)
+    path = str(folder.absolute())
+    if path not in _Beside.folders[:1]:
+        _Beside.folders[:] = [path, *(other for other in _Beside.folders if other != path)]
+
+
+def import_beside(name: str, folder: Path) -> ModuleType:
+    """Import the module *name*, of *folder* or installed, and say so on stderr once in this process.
+
+    Raises:
+        RefusedModuleError: It is Python's or a program, or *folder* has such a module, but another one is found first.
+        BaseException: Whatever the module raises.
+    """
+    folder = folder.absolute()
+    found = _findable(name, folder)
+    importlib.invalidate_caches()
+    with importing():
+        if found and (folder, found) not in _told and name not in sys.modules and not name.startswith("netbandit."):
+            _told.add((folder, found))
+            print(one_line(f"imports {found}"), file=sys.stderr, flush=True)
+        return importlib.import_module(name)
+
+
+_told: set[tuple[Path, str]] = set()
+
+
+def _findable(name: str, folder: Path) -> str:
+    """Let the module *name* be found; return how to call it and where it is, or nothing where nobody finds it.
+
+    No part of it is imported for that, nor its package.
+    """
+    parts = name.split(".")
+    if not all(part.isidentifier() for part in parts):
+        raise RefusedModuleError(f"{name!r} is not the name of a module")
+    if "__main__" in parts:
+        hint = "write a module that only defines the class (in Python, pass the class itself)"
+        raise RefusedModuleError(f"{name} is a program, which importing it would run: {hint}")
+    beside = [file for file in _files_of(folder.joinpath(*parts)) if file.is_file()]
+    before = list(_Beside.folders)
+    find_beside(folder)
+    locations = _locations(parts[0])
+    own = {file.resolve() for file in (folder / parts[0], *_files_of(folder / parts[0]))}
+    if not any(Path(one).resolve() in own for one in locations):
+        _Beside.folders[:] = before  # where nothing of the user's own runs, no other module is taken from there either
+        python = parts[0] in sys.stdlib_module_names or any(map(is_pythons, locations))
+        if beside:
+            where = "Python itself" if python else ", ".join(locations)
+            raise RefusedModuleError(
+                f"{beside[0].name} is hidden by the module {name} of {where}: give it another name"
+            )
+        if python:
+            raise RefusedModuleError(f"{name} is a module of Python itself, which has no parts: name one of your own")
+        return f"the module {name}, installed in {Path(locations[0]).parent}" if locations else ""
+    return f"{beside[0].relative_to(folder).as_posix()}, beside the scenario" if beside else ""
+
+
+def _locations(top: str) -> list[str]:
+    """Return the file of the top-level module *top*, or the folders of a package that has none."""
+    try:
+        spec = find_spec(top)
+    except ValueError:  # it is in memory, made by no import
+        spec = None
+    file = getattr(sys.modules.get(top), "__file__", None) or (spec.origin if spec is not None else None)
+    return [file] if file else list(spec.submodule_search_locations or ()) if spec is not None else []
+
+
+def _files_of(module: Path) -> list[Path]:
+    return [module.with_name(f"{module.name}.py"), module / "__init__.py"]

@@ -1,0 +1,1 @@
+"""What knows nothing of simulations: files as people have them."""

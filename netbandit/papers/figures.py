@@ -141,8 +141,8 @@ class Figure(Settings):
         series: The series, in the order of the legend.
         references: What they are set beside, in panels of points.
         panels: The axes, side by side; none for runs that only decide claims.
-        statistic: What curves, points and bars show of the replications: the mean, or the median, which few of them do
-            not move.
+        statistic: What panels show of the replications: the mean, or the median, which few of them do not move; cells
+            show the median over instances too.
         chosen: What was chosen after looking at verdicts, such as the number of replications; said with each claim.
     """
 

@@ -34,8 +34,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
-# How far a sweep is would be told, on a busy machine, where tests expect nothing.
-progress.LINE_EVERY = 1e6
+# How far a sweep is, and that it is long, would be told on a busy machine where tests expect nothing.
+progress.LINE_EVERY = progress.LONG = 1e6
 
 LONG = "test_uncompiled.py", "running/test_faults.py", "cli/test_processes.py"
 OF_ALL_PARTS = (

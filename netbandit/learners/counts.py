@@ -14,6 +14,7 @@ from netbandit.adversaries.attacks import Form
 from netbandit.learners.defence_checks import more_liars_than_withstood
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
+from netbandit.memory import affordable, shown
 from netbandit.part import Checks, Mistake, Note, Others
 from netbandit.plural import counted
 
@@ -21,6 +22,8 @@ Agents = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
 _SLOT, _NUMBER, _LABEL = 8, 8, 4
+_BYTES_A_NUMBER = 8
+_SURELY_FITS = 100_000_000
 
 _AHEAD = 1 << 17
 """How many numbers of all agents' streams are at hand."""
@@ -127,6 +130,16 @@ class CountingLearner(StepLearner):
             text = 'must be false with learner.share = "totals": only an observation is of one arm'
             yield Mistake("absorb", text, table="protocol")
         yield from self._check_defence(others)
+        if self.sharing == "totals":
+            yield from self._check_memory(others)
+
+    def _check_memory(self, others: Others) -> Checks:
+        """Yield totals that do not fit the memory: each agent keeps those of all others."""
+        agents, arms = others.agents, others.bandit.outline().arms
+        size = _BYTES_A_NUMBER * agents**2 * (2 * arms + 1)
+        if size > _SURELY_FITS and size > (most := affordable()):
+            text = f"the totals of {arms:,} arms that each of {agents:,} agents keeps of all others take {shown(size)}"
+            yield Mistake("share", f'cannot be "totals": {text} of memory; {shown(most)} is available here')
 
     def _check_defence(self, others: Others) -> Checks:
         if self.robust == "mean":

@@ -23,6 +23,9 @@ from netbandit.protocols.protocol import SeenLinks
 
 MIX = Kind("MIX")
 
+_LARGEST_STEP = 1e9
+"""As which a larger step is checked, whose matrix would have no finite numbers."""
+
 
 class _Row(NamedTuple):
     """The row of an agent for a step."""
@@ -81,7 +84,8 @@ class Consensus(DeadlineKey, ExchangeProtocol):
         yield from must_be_connected(others)
         if self.step is None or self.weights != "max-degree" or others.components > 1:
             return
-        left = second_eigenvalue(mixing(others.agents, others.graph.edges, self.weights, self.step))
+        step = min(self.step, _LARGEST_STEP)
+        left = second_eigenvalue(mixing(others.agents, others.graph.edges, self.weights, step))
         if left > 1 - 1e-9:
             text = f"differences do not even out, a step makes {left:.3g} times as much of them"
             yield Mistake("step", f"is too large for this graph: {text}; leave it out for d_max / (d_max + 1)")

@@ -37,7 +37,7 @@ def _calls_that_only_repeat(scenario: Scenario) -> bool:
     if _links(scenario, "uplink").get("retry") is not None:
         return False
     learner, protocol = _kind(scenario, "learner"), _kind(scenario, "protocol")
-    return _is_one_of(learner, "feducb", "linucb", "lints", "oful") and protocol not in ("silent", "parameter-server")
+    return _is_one_of(learner, *_CALLING) and protocol not in ("silent", "parameter-server")
 
 
 def _broadcasts_that_are_repeated(scenario: Scenario) -> bool:
@@ -74,6 +74,38 @@ def _tracks_from_files(scenario: Scenario) -> bool:
     return (topology.get("family"), topology.get("model")) == ("mobile", "file")
 
 
+def _liars_in_exchanges(scenario: Scenario) -> bool:
+    """Return whether liars told the truth where rows of exchanges took different times."""
+    return _kind(scenario, "protocol") == "consensus" and _attack(scenario) not in (None, "none", "mute")
+
+
+def _agents_that_wait_for_links(scenario: Scenario) -> bool:
+    """Return whether agents wait for messages that wait for links: then runs may stall, which was not said."""
+    topology, protocol = scenario.get("topology", {}), scenario.get("protocol", {})
+    sensed = topology.get("neighbours", "sensed") == "sensed" and _links_come_and_go(scenario)
+    endless = protocol.get("carry") is None and protocol.get("deadline") is None
+    carried = _is_one_of(_kind(scenario, "protocol"), *_CARRYING)
+    return sensed and endless and carried and _is_one_of(_kind(scenario, "learner"), *_WAITING)
+
+
+def _agents_that_are_mute(scenario: Scenario) -> bool:
+    """Return whether agents that told nothing waited for the end of a call, or others were taken for them in a loop."""
+    learner, protocol = _kind(scenario, "learner"), _kind(scenario, "protocol")
+    told = _is_one_of(protocol, "flooding", "gis", "gossip") and learner != "elimination"
+    return _attack(scenario) == "mute" and (told or _is_one_of(learner, *_CALLING))
+
+
+def _gossip_that_loses_nothing(scenario: Scenario) -> bool:
+    """Return whether agents were counted as stalled whose gossip the horizon had cut off, though nothing gets lost."""
+    if _kind(scenario, "protocol") != "gossip" or not _is_one_of(_kind(scenario, "learner"), *_WAITING):
+        return False
+    links = [_links(scenario, table) for table in ("peer", "uplink")]
+    late = any(_goes_wrong(one, "jitter") or _goes_wrong(one, "duplicate") or one.get("retry") for one in links)
+    lost = any(_goes_wrong(one, "loss") or one.get("radio") for one in links) or _links_come_and_go(scenario)
+    lost |= any(scenario.get("faults", {}).values()) or scenario.get("energy", {}).get("capacity") is not None
+    return late and not lost
+
+
 CHANGES: Sequence[Callable[[Scenario], bool]] = (
     _gossip_over_limited_bandwidth,
     _lives_of_agents_that_forget,
@@ -82,10 +114,17 @@ CHANGES: Sequence[Callable[[Scenario], bool]] = (
     _tables_of_rewards,
     _edge_lists,
     _tracks_from_files,
+    _liars_in_exchanges,
+    _agents_that_wait_for_links,
+    _agents_that_are_mute,
+    _gossip_that_loses_nothing,
 )
 """Of each change which scenarios it concerns; nothing here is ever taken away."""
 
 _WRONG = ("loss", "jitter", "duplicate")
+_CALLING = ("feducb", "linucb", "lints", "oful")
+_WAITING = ("elimination", *_CALLING)
+_CARRYING = ("flooding", "relay", "sink", "local", "parameter-server", "vertical")
 
 
 def _links(scenario: Scenario, table: str) -> Mapping[str, Any]:
@@ -100,6 +139,17 @@ def _kind(scenario: Scenario, table: str, key: str = "kind") -> str:
 def _is_one_of(kind: str, *kinds: str) -> bool:
     """Return whether *kind* is among *kinds*, or may be like them: a class of the user's own, or of another package."""
     return kind in kinds or (bool(kind) and not any(kind in ours for ours in BUILT_IN.values()))
+
+
+def _attack(scenario: Scenario) -> Any:
+    """Return what liars tell; None: nobody lies."""
+    return (scenario.get("adversary") or {}).get("attack")
+
+
+def _links_come_and_go(scenario: Scenario) -> bool:
+    """Return whether the graph changes."""
+    topology = scenario.get("topology", {})
+    return topology.get("changes") is not None or topology.get("family") in ("contacts", "mobile")
 
 
 def _goes_wrong(links: Mapping[str, Any], key: str) -> bool:

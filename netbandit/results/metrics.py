@@ -278,8 +278,8 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "may_stall": MetricEntry(
         "",
-        "Whether agents wait, without a deadline, for messages that may be lost, or for a link that does not come, "
-        "1 or 0: then runs can stall, whether or not this one did.",
+        "Whether agents wait, without a deadline, for messages that may be lost, or may wait for their links, 1 or 0: "
+        "then runs can stall, whether or not this one did.",
     ),
     "uploads": MetricEntry("messages", "Deposits sent to the keeper.", "parameter-server"),
     "downloads": MetricEntry("messages", "Answers and pushes sent by the keeper.", "parameter-server"),

@@ -88,7 +88,7 @@ def _started(calls: TriggeredRounds, network: Network, sync_handler: SyncHandler
 
 
 def broadcasts(
-    protocol: NetworkProtocol, network: Network, shares: int
+    protocol: NetworkProtocol, network: Network, shares: int, *, mute: bool
 ) -> "CompiledTrees | BroadcastOverCompiledRounds | None":
     """Return compiled broadcasts, started and attached; None: they go message by message.
 
@@ -96,8 +96,9 @@ def broadcasts(
         protocol: The protocol.
         network: The network.
         shares: How often all agents tell something.
+        mute: Whether some of them tell nothing.
     """
-    if chosen(RoundsOfBroadcasts(protocol, network, shares)):
+    if chosen(RoundsOfBroadcasts(protocol, network, shares, mute=mute)):
         return _broadcasts_over_rounds(protocol, network)
     if chosen(Trees(protocol, network, shares)):
         return _tree_broadcasts(protocol, network)

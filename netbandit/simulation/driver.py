@@ -42,6 +42,11 @@ class ReplicationContext:
     fingerprint: Fingerprint
     liars: frozenset[int] = frozenset()
 
+    @property
+    def some_are_mute(self) -> bool:
+        """Whether some agents tell nothing, from some time on."""
+        return bool(self.liars) and self.point.scenario.adversary.attack == "mute"
+
 
 @dataclass(frozen=True)
 class DriverResult:

@@ -45,7 +45,8 @@ def _broadcasts(stage: ReplicationContext, learner: Learner) -> Communication:
     if bulk is not None:
         return bulk
     shares = learner.known_shares(stage.clock.horizon)
-    broadcasts = compiled_adapters.broadcasts(stage.point.protocol, stage.network, shares)
+    protocol, network = stage.point.protocol, stage.network
+    broadcasts = compiled_adapters.broadcasts(protocol, network, shares, mute=stage.some_are_mute)
     if broadcasts is None:
         return Broadcasts(stage, learner)
     from netbandit.simulation.compiled_broadcasts import CompiledBroadcasts

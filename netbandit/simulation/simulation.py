@@ -254,8 +254,7 @@ def _over_time(network: Network, topology: Topology) -> dict[str, Metric]:
 
 def may_never_come(stage: ReplicationContext) -> bool:
     """Return whether what agents wait for may never come: it is lost, waits for its link, or somebody tells nothing."""
-    mute = bool(stage.liars) and stage.point.scenario.adversary.attack == "mute"
-    return stage.network.may_lose or stage.network.waits or mute
+    return stage.network.may_lose or stage.network.waits or stage.some_are_mute
 
 
 def _waiting(

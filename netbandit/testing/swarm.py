@@ -128,7 +128,7 @@ def _drawn(rng: random.Random, players: tuple[Raw, Raw, str], feature: str, alon
 
 
 FEATURES = ("adversary", "changes", "contacts", "mobile", "energy", "radio")
-"""What a scenario may have beside faults, so that each goes with each learner and protocol that take it."""
+"""What a scenario may have beside faults: one of them, where its learner and protocol take it."""
 
 
 _ATTACKS: list[str] = ["none", "flip", "inflate", "collude", "swap", "topple", "noise", "constant"]

@@ -100,8 +100,8 @@ def import_beside(name: str, folder: Path) -> ModuleType:
         BaseException: Whatever the module raises.
     """
     folder = folder.absolute()
-    found = _findable(name, folder)
     importlib.invalidate_caches()
+    found = _findable(name, folder)
     with importing():
         if found and (folder, found) not in _told and name not in sys.modules and not name.startswith("netbandit."):
             _told.add((folder, found))
@@ -123,14 +123,16 @@ def _findable(name: str, folder: Path) -> str:
     if "__main__" in parts:
         hint = "write a module that only defines the class (in Python, pass the class itself)"
         raise RefusedModuleError(f"{name} is a program, which importing it would run: {hint}")
-    beside = [file for file in _files_of(folder.joinpath(*parts)) if file.is_file()]
+    there = folder.joinpath(*parts)
+    beside = [file for file in (there.with_name(f"{there.name}.py"), there / "__init__.py") if file.is_file()]
     before = list(_Beside.folders)
     find_beside(folder)
-    locations = _locations(parts[0])
-    own = {file.resolve() for file in (folder / parts[0], *_files_of(folder / parts[0]))}
-    if not any(Path(one).resolve() in own for one in locations):
+    python = parts[0] in sys.stdlib_module_names  # which are not even looked for: there are finders that import others
+    locations = [] if python else _locations(parts[0])
+    homes = {folder.resolve(), (folder / parts[0]).resolve()}
+    if not any(Path(one).parent.resolve() in homes for one in locations):
         _Beside.folders[:] = before  # where nothing of the user's own runs, no other module is taken from there either
-        python = parts[0] in sys.stdlib_module_names or any(map(is_pythons, locations))
+        python |= any(map(is_pythons, locations))
         if beside:
             where = "Python itself" if python else ", ".join(locations)
             raise RefusedModuleError(
@@ -139,7 +141,7 @@ def _findable(name: str, folder: Path) -> str:
         if python:
             raise RefusedModuleError(f"{name} is a module of Python itself, which has no parts: name one of your own")
         return f"the module {name}, installed in {Path(locations[0]).parent}" if locations else ""
-    return f"{beside[0].relative_to(folder).as_posix()}, beside the scenario" if beside else ""
+    return f"{beside[0].relative_to(folder).as_posix() if beside else f'the module {name}'}, beside the scenario"
 
 
 def _locations(top: str) -> list[str]:
@@ -148,9 +150,7 @@ def _locations(top: str) -> list[str]:
         spec = find_spec(top)
     except ValueError:  # it is in memory, made by no import
         spec = None
-    file = getattr(sys.modules.get(top), "__file__", None) or (spec.origin if spec is not None else None)
-    return [file] if file else list(spec.submodule_search_locations or ()) if spec is not None else []
-
-
-def _files_of(module: Path) -> list[Path]:
-    return [module.with_name(f"{module.name}.py"), module / "__init__.py"]
+    if spec is not None and spec.has_location and spec.origin is not None:
+        return [spec.origin]
+    file = getattr(sys.modules.get(top), "__file__", None)
+    return [file] if file else list((spec and spec.submodule_search_locations) or ())

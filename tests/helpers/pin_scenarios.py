@@ -152,6 +152,7 @@ CUTS: dict[str, Cut] = {
     # Of a log one event in forty counts.
     "replay": ["run.horizon=5000"],
     **_cut("fig6-log fig6-log-sum", "run.horizon=5000", paper="vertical"),
+    "papers/vertical/fig6-criteo": ["run.horizon=5000", "run.replications=2", "sweep.bandit.partial=[0.2, 1.0]"],
 }
 
 

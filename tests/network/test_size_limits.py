@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from helpers.processes import BACKSTOP
-from helpers.scenes import SMALL
+from helpers.scenes import SMALL, study
 
 from netbandit import memory
 from netbandit.network import size_limits
@@ -128,3 +128,15 @@ def test_the_command_stays_below_a_ceiling(tmp_path):
     assert done.returncode == 2, done.stderr
     assert len(done.stderr.splitlines()) == 2
     assert done.stderr.count("of memory; ") == 2
+
+
+def test_totals_of_all_agents_at_each_that_do_not_fit_are_refused(tmp_path, monkeypatch):
+    """8 bytes for each of 2 x 3 + 1 numbers of each pair of agents."""
+    totals = ["topology.agents=3_000", "learner.kind=ucb", "learner.share=totals", "protocol.kind=local"]
+    for most in (8 * 7 * 3_000**2, 8 * 7 * 3_000**2 - 1):
+        monkeypatch.setattr("netbandit.learners.counts.affordable", lambda most=most: most)
+        if most % 8:
+            with pytest.raises(ScenarioError, match=r"learner.share: cannot be .*take 5e\+02 MB of memory"):
+                study(tmp_path, *totals)
+        else:
+            study(tmp_path, *totals)

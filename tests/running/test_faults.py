@@ -79,10 +79,12 @@ def start(place, points, replications, *more, **environment):
 
 
 def end(process):
-    """Exit code, what was printed, and what was said on stderr besides the progress."""
+    """Exit code, what was printed, and what was said on stderr besides the progress, and after what is imported."""
     output, errors = process.communicate(timeout=BACKSTOP)
     assert "Traceback" not in errors
-    return process.returncode, output, without_progress(errors)
+    imported = "imports slow.py, beside the scenario\n"
+    assert errors.startswith(imported)
+    return process.returncode, output, without_progress(errors.removeprefix(imported))
 
 
 def results(place):
@@ -170,6 +172,7 @@ def test_the_driver_is_killed_and_started_again_over_damaged_results(place):
 
 
 def test_a_terminal_that_is_closed_ends_the_sweep_and_leaves_nothing(place):
+    (place / "hold").touch()
     (place / "tmp").mkdir()
     process = start(place, [5], 100, TMPDIR=str(place / "tmp"))
     assert eventually(lambda: len(results(place)) >= 3)

@@ -9,9 +9,11 @@ import pytest
 from helpers.hostile import FILES, ROOT, cases
 
 from netbandit.network import size_limits
+from netbandit.registry import BUILT_IN, kind_key, part_class
 from netbandit.scenario.errors import ScenarioError
-from netbandit.scenario.load import load
+from netbandit.scenario.load import load, load_tables
 from netbandit.simulation.check import check
+from netbandit.testing.scenes import small
 
 SEED = 15
 COUNT = int(os.environ.get("HOSTILE", "250"))
@@ -50,3 +52,41 @@ def test_a_check_ends_in_a_result_or_in_plain_lines(place):
     assert set(found) == {"valid", "wrong"}, "\n\n".join(found)
     assert found["valid"] > COUNT * 0.03
     assert found["wrong"] > COUNT * 0.5
+
+
+@pytest.mark.parametrize("table", list(BUILT_IN))
+def test_no_number_of_a_part_is_too_large_for_check(place, table):
+    """Each key that takes a number, of every kind, at values that nobody means."""
+    wrong = []
+    for kind in BUILT_IN[table]:
+        part = part_class(table, kind, place)
+        for key in [field.alias or name for name, field in part.model_fields.items() if _takes_a_number(field)]:
+            for value in (10**9, 1e300):
+                for world, learner, protocol in FITTING:
+                    parts = {"bandit": small("bandit", world), "learner": small("learner", learner)}
+                    parts |= {"protocol": {"kind": protocol}, "topology": {"family": "ring", "agents": 4}}
+                    if parts[table][kind_key(table)] != kind:
+                        parts[table] = {"agents": 4} if "agents" in part.model_fields else {}
+                        parts[table] |= {kind_key(table): kind}
+                    parts[table] = {**parts[table], key: value}
+                    try:
+                        check(load_tables({"run": {"horizon": 60}, **parts}))
+                    except ScenarioError:
+                        pass
+                    except Exception as error:
+                        wrong.append(f"{table}.{kind}.{key} = {value}: {error!r}")
+                    if table == "topology":
+                        break
+    assert not wrong
+
+
+FITTING = (
+    ("bernoulli", "elimination", "gis"),
+    ("bernoulli", "ucb", "local"),
+    ("bernoulli", "coop-ucb2", "consensus"),
+    ("linear", "feducb", "master-worker"),
+)
+
+
+def _takes_a_number(field):
+    return any(name in str(field.annotation) for name in ("int", "float"))

@@ -119,7 +119,7 @@ def test_a_worker_ends_with_who_has_started_it_whatever_it_is_in(tmp_path):
         "    def choose(self, slot, agents):\n"
         "        pathlib.Path(__file__).with_name('part').write_text(str(os.getpid()))\n"
         "        pathlib.Path(__file__).with_name('part').rename(pathlib.Path(__file__).with_name('worker'))\n"
-        "        ctypes.PyDLL(None).sleep(300)\n"
+        "        ctypes.PyDLL(None).sleep(3600)\n"
     )
     script = (
         "from pathlib import Path\n"

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import py_compile
 import sys
 from importlib.util import find_spec
 
@@ -10,7 +11,8 @@ from click.testing import CliRunner
 from helpers.scenes import SMALL
 
 from netbandit.cli import main
-from netbandit.registry import BUILT_IN, kind_key
+from netbandit.registry import BUILT_IN, KindError, kind_key, part_class
+from netbandit.user_code import loading
 
 MARKED = """\
 import json, sys
@@ -24,7 +26,7 @@ class Attack:
     def means(self, truth, view, rng):
         return truth
 """
-MADE = "evil", "pack", "pack.evil", "installed_evil"
+MADE = "compiled_evil", "packed_evil", "linked_evil", "evil", "pack", "pack.evil", "installed_evil"
 NOTE = "imports evil.py, beside the scenario\n"
 
 
@@ -34,6 +36,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "evil.py").write_text(MARKED)
     (tmp_path / "scene.toml").write_text(SMALL)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(loading._Beside, "folders", [])
     yield tmp_path
     for name in MADE:
         sys.modules.pop(name, None)
@@ -71,6 +74,16 @@ def test_what_is_pythons_or_a_program_is_refused_and_not_run(folder, module):
         assert "imports" not in found.stderr
     assert not {name for name in set(sys.modules) - before if name.startswith(module or "?")}
     assert imports(folder) == []
+
+
+def test_no_module_of_pythons_is_imported(folder):
+    """Also those that are found by their place alone, and what is in packages."""
+    names = sorted(sys.stdlib_module_names | {"test", "test.support", "idlelib.idle", "lib2to3.pgen2.driver"})
+    before = set(sys.modules)
+    for name in names:
+        with pytest.raises(KindError, match=f"{name} is a module of Python itself, which has no parts"):
+            part_class("learner", f"{name}:x", folder)
+    assert set(sys.modules) == before
 
 
 def test_a_module_beside_the_scenario_that_another_one_hides_is_not_imported_either(folder):
@@ -121,6 +134,26 @@ def test_a_module_of_a_package_and_an_installed_one_are_announced_too(folder, mo
     found = command("check", "scene.toml", "--set", "bandit.kind=installed_evil:Mine")
     assert found.exit_code == 0, found.stderr
     assert found.stderr == f"imports the module installed_evil, installed in {elsewhere}\n"
+
+
+def test_whatever_form_a_module_has_it_is_announced_before_it_runs(folder):
+    """Compiled, as a package that has no such module, and through links."""
+    py_compile.compile("evil.py", "compiled_evil.pyc")
+    (folder / "packed_evil").mkdir()
+    (folder / "packed_evil" / "__init__.py").write_text(MARKED)
+    (folder / "elsewhere").mkdir()
+    (folder / "evil.py").rename(folder / "elsewhere" / "any.py")
+    (folder / "linked_evil.py").symlink_to(folder / "elsewhere" / "any.py")
+    found = {
+        kind: command("check", "scene.toml", "--set", f"bandit.kind={kind}:Mine")
+        for kind in ("compiled_evil", "packed_evil.none", "linked_evil")
+    }
+    assert [each.stderr.splitlines()[0] for each in found.values()] == [
+        "imports the module compiled_evil, beside the scenario",
+        "imports the module packed_evil.none, beside the scenario",
+        "imports linked_evil.py, beside the scenario",
+    ]
+    assert [each.exit_code for each in found.values()] == [0, 2, 0]
 
 
 def test_results_are_read_without_the_code_that_made_them(folder):

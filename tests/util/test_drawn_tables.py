@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.integers(0, 2**32))
 def test_files_are_read_as_the_csv_module_reads_them(tmp_path_factory, seed):
     drawn = Drawn(tmp_path_factory.getbasetemp(), seed)

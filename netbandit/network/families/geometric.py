@@ -7,6 +7,9 @@ from pydantic import Field
 
 from netbandit.network.families.family import Edges, Shape, all_pairs
 
+_ALL = 2.0
+"""A length beyond that of any link in the unit square."""
+
 
 class Geometric(Shape):
     """Agents at random points of the unit square, linked where they are at most *reach* apart.
@@ -23,7 +26,7 @@ class Geometric(Shape):
     def longest(self) -> float:
         """The longest link; by default just above the threshold of connectivity."""
         if self.reach is not None:
-            return float(self.reach)
+            return min(float(self.reach), _ALL)
         return math.sqrt(2 * math.log(self.agents) / (math.pi * self.agents))
 
     def expected(self) -> float:

@@ -10,7 +10,7 @@ from netbandit.protocols.local import Local
 from netbandit.protocols.pooled import Pooled
 from netbandit.simulation import bulk_links
 from netbandit.simulation.bulk_links import hop_slots, slots_of_hops
-from netbandit.simulation.choosing.way import FATES_OPEN, NONE_FOR_PROTOCOL, Way
+from netbandit.simulation.choosing.way import FATES_OPEN, NONE_FOR_PROTOCOL, SOME_MUTE, Way
 from netbandit.simulation.driver import ReplicationContext
 
 _MOST_HOPS = 1_000
@@ -38,8 +38,8 @@ class InBulk(Way):
 
     def _why_alone(self) -> str | None:
         """Return why agents do not all act in every slot; None: they do."""
-        if self.stage.liars and self.stage.point.scenario.adversary.attack == "mute":
-            return "some agents tell nothing (adversary.attack)"
+        if self.stage.some_are_mute:
+            return SOME_MUTE
         return None if self.stage.point.scenario.run.activity == "every" else "not all agents decide in every slot"
 
 

@@ -20,7 +20,7 @@ from netbandit.protocols.protocol import Aggregation, NetworkProtocol
 from netbandit.protocols.relay import Relay
 from netbandit.protocols.sink import Sink
 from netbandit.protocols.vertical import Vertical
-from netbandit.simulation.choosing.way import FATES_OPEN, NONE_FOR_PROTOCOL, Way
+from netbandit.simulation.choosing.way import FATES_OPEN, NONE_FOR_PROTOCOL, SOME_MUTE, Way
 from netbandit.simulation.compiled_rounds.cuts import why_no_cuts
 
 LEAST_HOPS = 200_000
@@ -198,12 +198,20 @@ class CalledRounds(Rounds):
 
 @dataclass(frozen=True)
 class RoundsOfBroadcasts(Rounds):
-    """Rounds in which each agent hears all items, one by one; `rounds`: how often all agents tell something."""
+    """Rounds in which each agent hears all items, one by one; `rounds`: how often all agents tell something.
+
+    Attributes:
+        mute: Whether some agents tell nothing.
+    """
+
+    mute: bool = False
 
     def unsuited(self) -> str | None:
         """See `Way.unsuited`."""
         if not overlaps(self.protocol):
             return NONE_FOR_PROTOCOL
+        if self.mute:
+            return SOME_MUTE
         if self.network.nodes_fail:
             return "it does not know agents or a server that are down at times, where agents hear each item"
         return super().unsuited()

@@ -20,6 +20,9 @@ NONE_FOR_PROTOCOL = "there is none for this protocol"
 FATES_OPEN = "what becomes of a message depends on what else is sent, which only shows event by event"
 """Why no way can run in networks that decide as it happens what becomes of messages."""
 
+SOME_MUTE = "some agents tell nothing (adversary.attack)"
+"""Why a way in which all agents tell something cannot run."""
+
 
 class Way(ABC):
     """A way for a part of a run to go other than event by event, with the same numbers.

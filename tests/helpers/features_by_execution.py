@@ -1,0 +1,153 @@
+"""What each way of executing a run makes of each feature: the same numbers as event by event, or it is refused.
+
+    python tests/helpers/features_by_execution.py --pin    # write the table anew
+    python tests/helpers/features_by_execution.py --json   # print it as it is now, and as it was written
+
+Nothing is compiled: loops run as the Python that they are written in.
+"""
+
+import csv
+import json
+import os
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+if __name__ == "__main__":
+    os.environ["NUMBA_DISABLE_JIT"] = "1"
+
+from netbandit.execution import executed
+from netbandit.scenario.errors import ScenarioError
+from netbandit.scenario.load import load
+from netbandit.simulation.check import check
+from netbandit.simulation.execution_plan import execution_plan
+from netbandit.testing.properties import differences
+
+TABLE = Path(__file__).parents[1] / "data" / "features_by_execution.csv"
+MEETINGS = Path(__file__).parents[1] / "grid" / "meetings.csv"
+
+BASE = """\
+run = { horizon = 16, slot = "1 ms" }
+topology = { family = "ring", agents = 4 }
+links.peer = { latency = "0.4 ms" }
+bandit = { kind = "bernoulli", means = [0.2, 0.5, 0.9] }
+"""
+_ARMS = ("learner={kind='ucb', share='totals'}",)
+_ROUNDS = ("learner={kind='elimination', rounds=2, gap=0.9}", "run.horizon=60")
+_LINEAR = ("bandit={kind='linear', dimension=2, arms=3}", "learner={kind='oful', threshold=1.0}")
+EXECUTIONS = {
+    "decisions alone": ("learner.kind=klucb", "protocol.kind=silent"),
+    "told to neighbours": (*_ARMS, "protocol={kind='local'}"),
+    "floods": (*_ARMS, "protocol={kind='local', ttl=2, route='flood'}"),
+    "pooled": (*_ARMS, "protocol.kind=pooled"),
+    "told along trees": (*_ARMS, "protocol.kind=relay"),
+    "told in rounds of gis": (*_ARMS, "protocol.kind=gis"),
+    "exchanges": ("learner.kind=coop-ucb2", "protocol.kind=consensus"),
+    "rounds of gis": (*_ROUNDS, "protocol.kind=gis"),
+    "rounds of gossip": (*_ROUNDS, "protocol.kind=gossip"),
+    "rounds of relay": (*_ROUNDS, "protocol.kind=relay"),
+    "rounds of sink": (*_ROUNDS, "protocol.kind=sink"),
+    "calls over flooding": (*_LINEAR, "protocol.kind=flooding"),
+    "calls over local": (*_LINEAR, "protocol.kind=local"),
+    "own steps": ("learner.kind=own_steps:Counting", "protocol.kind=silent"),
+    "own rounds": (*_ROUNDS, "protocol.kind=own_handlers:PassOn"),
+    "gathers": ("bandit={kind='vertical', dimension=4, arms=3}", "learner.kind=linucb", "protocol.kind=vertical"),
+}
+"""What agents do, in small scenarios; each goes another way than event by event as long as nothing is added."""
+
+_ATTACK = """\
+class Turned:
+    def means(self, truth, view, rng):
+        return 1 - truth
+
+    def totals(self, truth, view, rng):
+        return truth[0], truth[0] - truth[1]
+
+    def sums(self, truth, view, rng):
+        return truth[0], -truth[1], truth[2]
+"""
+_FLIP = "adversary={agents=[1], attack='flip'}"
+FEATURES = {
+    "nothing": (),
+    "loss": ("links.peer.loss=0.3",),
+    "loss of bits": ("links.peer.loss={per_bit=1e-3}",),
+    "bursts": ("links.peer.loss={good=0.0, bad=0.9, good_for='5 ms', bad_for='3 ms'}",),
+    "jitter": ("links.peer.jitter=3 ms",),
+    "jitter without bound": ("links.peer.jitter={lognormal=['1 ms', 0.5]}",),
+    "overtaking": ("links.peer.jitter=3 ms", "links.peer.overtaking=true"),
+    "duplicates": ("links.peer.duplicate=0.4",),
+    "latencies": ("links.peer.latency={uniform=['0 ms', '3 ms']}",),
+    "long latency": ("links.peer.latency=3 ms",),
+    "bandwidth": ("links.peer.bandwidth=1 Mbit/s",),
+    "retry": ("links.peer.loss=0.3", "links.peer.retry={timeout='2 ms'}"),
+    "deadline": ("links.peer.loss=0.3", "protocol.deadline=3 ms"),
+    "links fail": ("faults.links={up_for='5 ms', down_for='2 ms'}",),
+    "links are drawn": ("faults.links={up=0.7}",),
+    "outage": ("faults.outages=[{nodes=[2], from='4 ms', until='9 ms'}]",),
+    "partition": ("faults.outages=[{partition=[[0, 1]], from='4 ms', until='9 ms'}]",),
+    "agents fail": ("faults.nodes={up_for='6 ms', down_for='2 ms'}",),
+    "agents forget": ("faults.nodes={up_for='6 ms', down_for='2 ms', memory='lost'}",),
+    "server fails": ("faults.server={up_for='6 ms', down_for='2 ms'}", "links.uplink.loss=0.3"),
+    "one decides": ("run.activity=one",),
+    "some decide": ("run.activity={share=0.5}",),
+    "liars": (_FLIP,),
+    "liars, loss": (_FLIP, "links.peer.loss=0.3"),
+    "liars, latencies": (_FLIP, "links.peer.latency={uniform=['0 ms', '3 ms']}"),
+    "noise": ("adversary={agents=[1], attack='noise'}", "links.peer.jitter=3 ms"),
+    "mute": ("adversary={agents=[1], attack='mute', from='5 ms'}",),
+    "own attack": ("adversary={agents=[1], attack='turned:Turned'}", "links.peer.jitter=3 ms"),
+    "robust": (_FLIP, "learner.robust=median"),
+    "energy": ("energy={idle='1 mW', pull='1 uJ'}",),
+    "batteries": ("energy={capacity='9 uJ', idle='1 mW', harvest='500 uW', recover=0.4}",),
+    "changes": ("topology.changes={up=0.6}",),
+    "changes unseen": ("topology.changes={up=0.6}", "topology.neighbours=unknown"),
+    "carry": ("topology.changes={born=0.3, dies=0.4}", "protocol.carry=4 ms"),
+    "contacts": (f"topology={{family='contacts', format='intervals', file='{MEETINGS}'}}",),
+    "mobile": (
+        "topology={family='mobile', agents=4, area=['60 m', '60 m'], range='40 m', speed=['2000 m/s', '9000 m/s']}",
+        "topology.neighbours=unknown",
+    ),
+    "radio": ("links.peer={bandwidth='1 Mbit/s', radio={access={aloha='2 ms'}}}",),
+    "asynchronous": ("protocol.timing=asynchronous",),
+    "asynchronous, loss": ("protocol.timing=asynchronous", "links.peer.loss=0.3"),
+    "pace": ("protocol.pace=slot", "links.peer.latency=3 ms"),
+    "trace": (),
+}
+"""What may be added, as for ``--set``."""
+
+
+def cell(feature, execution, folder):
+    """Return whether the numbers of a feature are the same, by which way, and why by no other; or why it cannot be."""
+    try:
+        point = check(load(folder / "scene.toml", [*EXECUTIONS[execution], *FEATURES[feature]], text=BASE)).points[0]
+    except ScenarioError as error:
+        return "no such scenario: " + error.lines[0].split(": ")[1]
+    with executed("plain"):
+        plain = point.simulation(0).run()
+    with executed("compiled"):
+        compiled = point.simulation(0).run(folder / "trace.jsonl" if feature == "trace" else None)
+        how = "a trace is written" if feature == "trace" else "; ".join(execution_plan(point))
+    found = next(differences(plain, compiled, digits=10), None)
+    return f"DIFFERENT: {found} ({how})" if found else f"same numbers: {how}"
+
+
+def table():
+    """Return all cells: a feature, an execution, and what is made of it."""
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "turned.py").write_text(_ATTACK)
+        return [[one, other, cell(one, other, Path(folder))] for one in FEATURES for other in EXECUTIONS]
+
+
+def pinned():
+    """Return the cells as they were written."""
+    with TABLE.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+if __name__ == "__main__":
+    cells = table()
+    if "--pin" in sys.argv:
+        with TABLE.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows(cells)
+    if "--json" in sys.argv:
+        print(json.dumps({"found": cells, "pinned": pinned()}))

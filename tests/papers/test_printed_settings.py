@@ -53,21 +53,6 @@ NOT_PRINTED = {
 }
 
 
-# What the text of Dubey and Pentland prints; it has lost every number but one, "averaged on 100 trials" (Section 4.4).
-DUBEY = {
-    "bandit.kind": ({"linear"}, "Section 3"),
-    "learner.kind": ({"feducb"}, "Algorithms 1 to 3"),
-    "learner.schedule": ({"logdet", "fixed"}, "Section 4.1: a test of log-determinants; Remark 4: fixed in advance"),
-    "protocol.kind": ({"master-worker", "local", "silent"}, "Sections 4.1 and 4.2; alone: ours"),
-}
-NOT_PRINTED_OF_DUBEY = {
-    *("actions", "arms", "deviation", "dimension", "draw", "gap_means", "rewards", "seed", "theta"),
-    *("alpha", "beta", "beta_scale", "calibration", "delta", "epsilon", "every", "members", "regularizer", "robust"),
-    *("threshold", "tolerate", "absorb", "carry", "deadline", "route", "stop", "stride", "timing", "ttl"),
-    *("activity", "horizon", "replications", "skew", "slot"),
-    *("agents", "changes", "disconnected", "family", "mean_degree", "neighbours", "p"),
-}
-
 # The same of the text of Li and Song.
 LI_SONG = {
     "topology.agents": ({50}, "Sections VII-A and VII-B1"),
@@ -129,6 +114,21 @@ LI_SONG_NOT_PRINTED = {
     *("learner.gap", "learner.epsilon_total", "learner.aggregate", "learner.difference"),
     *("learner.robust", "learner.tolerate", "learner.groups", "learner.widths"),
     *("protocol.timing", "protocol.deadline", "protocol.carry", "protocol.collect"),
+}
+
+# What the text of Dubey and Pentland prints; it has lost every number but one, "averaged on 100 trials" (Section 4.4).
+DUBEY = {
+    "bandit.kind": ({"linear"}, "Section 3"),
+    "learner.kind": ({"feducb"}, "Algorithms 1 to 3"),
+    "learner.schedule": ({"logdet", "fixed"}, "Section 4.1: a test of log-determinants; Remark 4: fixed in advance"),
+    "protocol.kind": ({"master-worker", "local", "silent"}, "Sections 4.1 and 4.2; alone: ours"),
+}
+NOT_PRINTED_OF_DUBEY = {
+    *("actions", "arms", "deviation", "dimension", "draw", "gap_means", "rewards", "seed", "theta"),
+    *("alpha", "beta", "beta_scale", "calibration", "delta", "epsilon", "every", "members", "regularizer", "robust"),
+    *("threshold", "tolerate", "absorb", "carry", "deadline", "route", "stop", "stride", "timing", "ttl"),
+    *("activity", "horizon", "replications", "skew", "slot"),
+    *("agents", "changes", "disconnected", "family", "mean_degree", "neighbours", "p"),
 }
 
 

@@ -89,13 +89,17 @@ def _is_down(cuts, first, end_of_rows, begin, end):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True)
-def _expect(expected, firsts, number, row, rank, boundary):  # type: ignore[no-untyped-def]
-    """Expect that what has this *row* arrives at a *boundary*, and comes there by its *rank*."""
-    bucket = boundary % len(firsts)
-    expected[row, 0] = rank
-    expected[row, 1] = firsts[bucket]
-    firsts[bucket] = row
-    number[bucket] += 1
+def _expect(expected, firsts, number, slot, slot_ns, channels, channel, copy, arrival):  # type: ignore[no-untyped-def]
+    """Expect an *arrival* (ns) of what was put on a *channel* in a *slot*; return at which boundary it takes effect."""
+    depth = len(firsts)
+    boundary = max(slot + 1, -(-arrival // slot_ns))
+    within = arrival - (boundary - 1) * slot_ns
+    row = (copy * depth + slot % depth) * channels + channel
+    expected[row, 0] = (within * channels + channel) * depth + slot + depth - boundary
+    expected[row, 1] = firsts[boundary % depth]
+    firsts[boundary % depth] = row
+    number[boundary % depth] += 1
+    return boundary
 
 
 @njit(cache=True)
@@ -143,9 +147,7 @@ def put_all(own, slot, slot_ns, sizes, messages, law):  # type: ignore[no-untype
             lost[channel] += 1
             continue
         latest[channel] = arrival
-        boundary = max(slot + 1, -(-arrival // slot_ns))
-        rank = ((arrival - (boundary - 1) * slot_ns) * channels + channel) * depth + slot + depth - boundary
-        _expect(expected, firsts, number, column * channels + channel, rank, boundary)
+        boundary = _expect(expected, firsts, number, slot, slot_ns, channels, channel, 0, arrival)
         due[channel, column] = boundary
         if duplicates.shape[1] and duplicates[channel, place] < duplicate:
             copies[0] += 1
@@ -157,9 +159,7 @@ def put_all(own, slot, slot_ns, sizes, messages, law):  # type: ignore[no-untype
             if _is_down(cuts, cut_from, cut_to, begin, arrival_of_copy):
                 copies[1] += 1
                 continue
-            boundary = max(slot + 1, -(-arrival_of_copy // slot_ns))
-            rank = ((arrival_of_copy - (boundary - 1) * slot_ns) * channels + channel) * depth + slot + depth - boundary
-            _expect(expected, firsts, number, (depth + column) * channels + channel, rank, boundary)
+            boundary = _expect(expected, firsts, number, slot, slot_ns, channels, channel, 1, arrival_of_copy)
             due[channel, column] = min(due[channel, column], boundary)
 
 

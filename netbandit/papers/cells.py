@@ -23,7 +23,7 @@ _SIZE = 6.5
 
 
 class Cells:
-    """The numbers of a panel: means over the replications, each a multiple of another point's where the panel says so.
+    """The numbers of a panel: means or medians, of multiples of another point's where the panel says so.
 
     Points that were not varied in the keys of the table are no part of it, though they may divide. A row or column
     without a number is left out, and so is one in which each is divided by itself.
@@ -53,9 +53,7 @@ class Cells:
             where = self.rows.index(point.parameters[panel.upward]), self.columns.index(column)
             base = None if panel.ratio_to is None else base_of(runs, panel, point)
             itself[where] = base is not None and base.parameters == point.parameters
-            self.numbers[where] = _mean(values_of(formula, point))
-            if panel.ratio_to is not None:
-                self.numbers[where] /= np.nan if base is None else _mean(values_of(formula, base))
+            self.numbers[where] = _number(runs.figure.statistic, formula, point, base, panel.ratio_to is not None)
         telling = np.isfinite(self.numbers) & ~itself
         rows, columns = np.flatnonzero(telling.any(axis=1)), np.flatnonzero(telling.any(axis=0))
         self.numbers = self.numbers[np.ix_(rows, columns)]
@@ -70,8 +68,24 @@ def base_of(runs: "FigureRuns", panel: "Panel", point: "PointResult") -> "PointR
     return runs.one(wanted) if runs.select(wanted) else None
 
 
-def _mean(values: dict[int, float | None]) -> float:
-    known = [value for value in values.values() if value is not None]
+def _number(
+    statistic: str, formula: Expression, point: "PointResult", base: "PointResult | None", divides: bool
+) -> float:
+    """Return the mean over the replications as a multiple of that of *base*, or the median of the runs' multiples."""
+    if divides and base is None:
+        return float("nan")
+    if statistic == "mean":
+        return _mean(formula, point) / (1.0 if base is None else _mean(formula, base))
+    runs = point.by_replication
+    others = runs if base is None else base.by_replication
+    pairs = [pair for number in runs if number in others for pair in zip(runs[number], others[number], strict=True)]
+    values = [(formula.of(run), 1.0 if base is None else formula.of(other)) for run, other in pairs]
+    known = [one / other for one, other in values if one is not None and other]
+    return float(np.median(known)) if known else float("nan")
+
+
+def _mean(formula: Expression, point: "PointResult") -> float:
+    known = [value for value in values_of(formula, point).values() if value is not None]
     return float(np.mean(known)) if known else float("nan")
 
 

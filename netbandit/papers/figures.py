@@ -141,6 +141,8 @@ class Figure(Settings):
         series: The series, in the order of the legend.
         references: What they are set beside, in panels of points.
         panels: The axes, side by side; none for runs that only decide claims.
+        statistic: What panels show of the replications: the mean, or the median, which few of them do not move; cells
+            show the median over instances too.
         chosen: What was chosen after looking at verdicts, such as the number of replications; said with each claim.
     """
 
@@ -152,6 +154,7 @@ class Figure(Settings):
     series: list[Series] = Field(default=[])
     references: list[Reference] = Field(default=[], max_length=3)
     panels: list[Panel] = Field(default=[])
+    statistic: Literal["mean", "median"] = "mean"
     chosen: str = ""
 
 

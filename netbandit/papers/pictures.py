@@ -27,6 +27,7 @@ from netbandit.plots.style import (
 )
 from netbandit.plots.subtitles import mark_notes
 from netbandit.results.numbers import scaled
+from netbandit.results.statistic import MEAN, MEDIAN, Statistic
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,13 +55,16 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
     from matplotlib.lines import Line2D
 
     model = runs.figure
+    statistic = _statistic(runs)
     look_of = dict(zip([one.name for one in model.series], looks(len(model.series)), strict=True))
     replications = sorted({len(point.finished) for point in runs.points})
     instances = len({_instance(point, model.average) for point in runs.points}) if model.average else 1
     many = f"{replications[0]}" if len(replications) == 1 else f"{replications[0]} to {replications[-1]}"
     tables = any(panel.kind == "cells" for panel in model.panels)
     with_intervals = "" if tables else " with 95 % intervals"
-    subtitle = f"means of {many} replications{with_intervals}" if replications[-1] > 1 else "one replication"
+    subtitle = (
+        f"{model.statistic}s of {many} replications{with_intervals}" if replications[-1] > 1 else "one replication"
+    )
     subtitle += f", each of {instances} fixed instances" if instances > 1 else ""
     subtitle = "; ".join(filter(None, (subtitle, *([] if tables else _marks(runs)), model.note)))
     title = f"{model.id}: {model.title}"
@@ -80,9 +84,9 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
             for name in names:
                 points = runs.select({**panel.where, "series": name})
                 if points and panel.kind == "curves":
-                    lines.append((*_curve(axes, points[0], panel, look_of[name]), look_of[name]))
+                    lines.append((*_curve(axes, points[0], panel, look_of[name], statistic), look_of[name]))
                 elif points:
-                    _points(axes, points, panel, look_of[name], _base(runs, panel, name))
+                    _points(axes, points, panel, look_of[name], _base(runs, panel, name), statistic)
             draw_ends(axes, lines)
             if panel.kind == "points":
                 _references(axes, runs, panel, {name: look_of[name].colour for name in names})
@@ -125,7 +129,7 @@ def _tables(drawn: "Drawing", panels: "list[Axes]", runs: "FigureRuns") -> None:
         readable(bar.ax, x=False)
 
 
-def _curve(axes: "Axes", point: "PointResult", panel: "Panel", look: Look) -> tuple[int, Band]:
+def _curve(axes: "Axes", point: "PointResult", panel: "Panel", look: Look, statistic: Statistic) -> tuple[int, Band]:
     """Draw the curve of *point* and return its last slot and its values."""
     horizon = int(point.finished[0].curves[panel.y].slots[-1])
     slots = common_grid(horizon, "x" in panel.log)
@@ -137,7 +141,7 @@ def _curve(axes: "Axes", point: "PointResult", panel: "Panel", look: Look) -> tu
         for runs in point.by_replication.values()
     ]
     ends = {number: float(each[-1]) for number, each in zip(point.by_replication, samples, strict=True)}
-    estimate = _with_runs(band(samples), point, ends)
+    estimate = _with_runs(band(samples, statistic), point, ends)
     if estimate.known:
         axes.fill_between(slots, estimate.low, estimate.high, color=look.colour, alpha=0.18, linewidth=0, zorder=2)
     axes.plot(slots, estimate.mean, color=look.colour, linestyle=look.dashes, zorder=3)
@@ -145,8 +149,15 @@ def _curve(axes: "Axes", point: "PointResult", panel: "Panel", look: Look) -> tu
     return horizon, estimate
 
 
-def _points(axes: "Axes", points: "list[PointResult]", panel: "Panel", look: Look, base: "_Base | None") -> None:
-    pairs = [(_estimate(point, panel.x), _estimate(point, panel.y, base)) for point in points]
+def _points(
+    axes: "Axes",
+    points: "list[PointResult]",
+    panel: "Panel",
+    look: Look,
+    base: "_Base | None",
+    statistic: Statistic,
+) -> None:
+    pairs = [(_estimate(point, panel.x, statistic), _estimate(point, panel.y, statistic, base)) for point in points]
     pairs.sort(key=lambda pair: float(pair[0].mean))
     draw_points(axes, [x for x, _ in pairs], [y for _, y in pairs], look, "", joined=panel.joined)
 
@@ -167,14 +178,14 @@ def _references(axes: "Axes", runs: "FigureRuns", panel: "Panel", colours: dict[
         else:
             found = [(NEUTRAL, runs.select({**panel.where, **reference.where}))]
         for colour, points in found:
-            heights = [_estimate(point, panel.y) for point in points]
+            heights = [_estimate(point, panel.y, _statistic(runs)) for point in points]
             if len(points) == 1:
                 axes.axhline(float(heights[0].mean), color=colour, linestyle=dashes, linewidth=1.0, gid=_GID)
                 if heights[0].known:
                     axes.axhspan(float(heights[0].low), float(heights[0].high), color=colour, alpha=0.08, linewidth=0)
             elif points:
                 pairs = sorted(
-                    (float(_estimate(point, panel.x).mean), float(height.mean))
+                    (float(_estimate(point, panel.x, _statistic(runs)).mean), float(height.mean))
                     for point, height in zip(points, heights, strict=True)
                 )
                 across, upward = zip(*pairs, strict=True)
@@ -185,7 +196,7 @@ def _bars(axes: "Axes", runs: "FigureRuns", panel: "Panel", names: list[str], lo
     shown = [(name, runs.select({**panel.where, "series": name})) for name in names]
     shown = [(name, points) for name, points in shown if points]
     for place, (name, points) in enumerate(shown):
-        one = _estimate(points[0], panel.y, _base(runs, panel, name))
+        one = _estimate(points[0], panel.y, _statistic(runs), _base(runs, panel, name))
         error = [[float(one.mean - one.low)], [float(one.high - one.mean)]]
         draw_runs(axes, exact(place), one, PLAIN, aside=6.0)
         axes.bar(place, float(one.mean), width=0.7, color=look_of[name].colour, alpha=0.85, yerr=error, capsize=2.5)
@@ -212,11 +223,11 @@ class _Base:
         return value - base if not self.divides else value / base if base else float("nan")
 
 
-def _estimate(point: "PointResult", text: str, base: _Base | None = None) -> Band:
+def _estimate(point: "PointResult", text: str, statistic: Statistic, base: _Base | None = None) -> Band:
     found = _values(point, text)
     if base is not None:
         found = {number: base.under(number, value) for number, value in found.items() if number in base.values}
-    one = band(np.array(list(found.values()) or [float("nan")]))
+    one = band(np.array(list(found.values()) or [float("nan")]), statistic)
     return _with_runs(one, point, found)
 
 
@@ -242,6 +253,10 @@ def _base(runs: "FigureRuns", panel: "Panel", name: str) -> _Base | None:
     if panel.ratio_to is not None:
         return _Base(_values(runs.one({**panel.where, "series": name, **panel.ratio_to}), panel.y), divides=True)
     return None
+
+
+def _statistic(runs: "FigureRuns") -> Statistic:
+    return MEDIAN if runs.figure.statistic == "median" else MEAN
 
 
 def _values(point: "PointResult", text: str) -> dict[int, float]:

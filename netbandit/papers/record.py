@@ -26,7 +26,10 @@ from netbandit.results.safe_files import write_whole
 SHIPPED = "record.jsonl"
 """The record that is shipped, beside the papers' folders."""
 
-_PROSE = {"where", "says", "ours", "read_as", "note", "if_not", "not_tested", "title", "chosen", "panels", "references"}
+_PROSE = {
+    "where", "says", "ours", "read_as", "note", "if_not", "not_tested", "title", "chosen", "panels", "references",
+    "statistic",
+}  # fmt: skip
 """Keys of figures and claims that decide no verdict."""
 
 

@@ -114,7 +114,7 @@ def test_files_of_each_kind(tmp_path, name):
     if name.endswith(".parquet"):
         WIDE.to_parquet(path)
     elif name.endswith(".gz"):
-        path.write_bytes(gzip.compress(text.encode()))
+        path.write_bytes(gzip.compress(text.encode(), mtime=0))
     else:
         path.write_text(text + "\n\n")
     found = read(path)

@@ -206,7 +206,9 @@ def test_ctrl_c_however_often_ends_all_workers_at_once_and_the_same_command_goes
     assert (process.returncode, output) == (130, "")
     # The worker that has written a result may not yet have said so.
     assert re.fullmatch(
-        r"\nstopped: [01] of 3 runs are done; the same command continues from there\n", without_progress(errors)
+        r"imports slow.py, beside the scenario\n\nstopped: [01] of 3 runs are done; "
+        r"the same command continues from there\n",
+        without_progress(errors),
     )
     assert not any(is_alive(worker) for worker in workers)
     assert eventually(lambda: not members(process.pid))

@@ -68,7 +68,7 @@ class Drawn:
             content = content[:place] + added + content[place + rng.randint(0, 2) :]
         packed = rng.random() < 0.2
         self.path = folder / f"{self.kind}.csv{'.gz' if packed else ''}"
-        self.path.write_bytes(gzip.compress(content, 1) if packed else content)
+        self.path.write_bytes(gzip.compress(content, 1, mtime=0) if packed else content)
         self.content = content
 
     def _wide(self, rng: Random) -> list[list[str]]:

@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-os.environ["NUMBA_DISABLE_JIT"] = "1"
+if __name__ == "__main__":
+    os.environ["NUMBA_DISABLE_JIT"] = "1"
 
 from netbandit.execution import executed
 from netbandit.scenario.errors import ScenarioError
@@ -86,6 +87,7 @@ FEATURES = {
     "partition": ("faults.outages=[{partition=[[0, 1]], from='4 ms', until='9 ms'}]",),
     "agents fail": ("faults.nodes={up_for='6 ms', down_for='2 ms'}",),
     "agents forget": ("faults.nodes={up_for='6 ms', down_for='2 ms', memory='lost'}",),
+    "server fails": ("faults.server={up_for='6 ms', down_for='2 ms'}", "links.uplink.loss=0.3"),
     "one decides": ("run.activity=one",),
     "some decide": ("run.activity={share=0.5}",),
     "liars": (_FLIP,),

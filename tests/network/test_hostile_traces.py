@@ -64,7 +64,7 @@ def spoilt(rng, text):
         place = rng.randrange(len(content) + 1)
         content = content[:place] + bytes([rng.randrange(256)]) + content[place:]
     if rng.random() < 0.1:
-        content = gzip.compress(content)
+        content = gzip.compress(content, mtime=0)
         if rng.random() < 0.5:
             content = content[: rng.randrange(len(content))]
     return content

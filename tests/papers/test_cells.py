@@ -28,9 +28,9 @@ def point(sampling: str, share: str, regret: float, rho: float = 1.0, **more: st
     return PointResult(parameters, resolved, runs=[replace(run, metrics={**run.metrics, "regret": regret})])
 
 
-def table(points: list[PointResult], **keys: object) -> Cells:
+def table(points: list[PointResult], statistic: str = "mean", **keys: object) -> Cells:
     asked = {"kind": "cells", "across": ["bandit.sampling", "learner.share"], "upward": "case", **keys}
-    figure = Figure.model_validate({"id": "f", "title": "t", "scenarios": ["one.toml"]})
+    figure = Figure.model_validate({"id": "f", "title": "t", "scenarios": ["one.toml"], "statistic": statistic})
     return Cells(FigureRuns(figure, points), Panel.model_validate(asked))
 
 
@@ -63,3 +63,16 @@ def test_without_a_divisor_numbers_stay_as_they_are(points):
     assert found.numbers[0].tolist() == [10.0, 30.0, 20.0, 50.0]
     assert found.numbers[1, 1] == 4.0
     assert np.isnan(found.numbers[1]).sum() == 3
+
+
+def test_a_median_is_one_of_the_multiples_of_each_instance():
+    """One instance of many times the regret of the others, such as a market that is hard, makes up most of a mean."""
+
+    def three(share: str, *regrets: float) -> PointResult:
+        alike = [point("uniform", share, regret, shown="yes") for regret in regrets]
+        return replace(alike[0], runs=[one.runs[0] for one in alike])
+
+    points = [three("exact", 1.0, 2.0, 9_000.0), three("never", 3.0, 8.0, 9_000.0)]
+    asked = {"ratio_to": {"learner.share": "exact"}, "alike": ["bandit.sampling"]}
+    assert table(points, **asked).numbers.tolist() == [[pytest.approx(9011 / 9003)]]
+    assert table(points, statistic="median", **asked).numbers.tolist() == [[3.0]]

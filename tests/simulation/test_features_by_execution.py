@@ -2,22 +2,28 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from helpers import features_by_execution
+from helpers.features_by_execution import FEATURES
 
 from netbandit.execution import VARIABLE
-
-HELPER = Path(__file__).parents[1] / "helpers" / "features_by_execution.py"
+from netbandit.network.families.family import COMMON_KEYS
+from netbandit.scenario.adversary import AdversarySettings
+from netbandit.scenario.energy import EnergySettings
+from netbandit.scenario.faults import FaultsSettings
+from netbandit.scenario.links import LinkSettings
 
 
 @pytest.fixture(scope="module")
 def cells():
     """Return all cells as they are now, and as they are pinned: of a process that compiles nothing."""
     environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
-    words = [sys.executable, "-W", "ignore::RuntimeWarning", str(HELPER), "--json"]  # integers of Python wrap around
+    # Integers of Python, unlike compiled ones, warn where they wrap around.
+    words = [sys.executable, "-W", "ignore::RuntimeWarning", features_by_execution.__file__, "--json"]
     found = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
     return json.loads(found.stdout)
 
@@ -41,3 +47,16 @@ def test_no_cell_is_empty_and_each_way_is_taken_and_refused(cells):
         sends = "messages: in " in said["nothing", execution]
         assert sends or "decisions: in " in said["nothing", execution]
         assert any("messages: event by event; not in " in text for text in own) == sends
+
+
+def test_every_key_that_may_change_what_agents_do_is_in_a_feature():
+    """Whoever adds one adds it to a feature, and so a row, or here, if it only says how much of something there is."""
+    tables = {"links.peer": LinkSettings, "faults": FaultsSettings, "energy": EnergySettings}
+    keys = {key for table in tables.values() for key in table.model_fields} | set(COMMON_KEYS)
+    keys |= {field.alias or key for key, field in AdversarySettings.model_fields.items()}
+    said = " ".join(change for feature in FEATURES.values() for change in feature)
+    missing = {key for key in keys if not re.search(rf"\b{key}=", said)}
+    assert missing == {
+        *("cost", "missing", "seed", "preset", "send", "receive"),
+        *("place", "target", "strength"),
+    }

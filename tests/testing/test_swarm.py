@@ -24,10 +24,18 @@ def test_a_scenario_is_drawn_from_its_seed_and_number():
     drawn = [swarm.draw(1, number) for number in range(30)]
     kinds = {(one["learner"]["kind"], one["protocol"]["kind"]) for one in drawn}
     assert len(kinds) > 15
-    single = [{*one["links"]["peer"], *one["links"]["uplink"]} - {"latency", "bandwidth"} for one in drawn[1::2]]
+    single = [{*one["links"]["peer"], *one["links"]["uplink"]} for one in drawn[1::2]]
+    single = [keys - {"latency", "bandwidth", "radio"} for keys in single]
     assert all(len(keys) == 1 for keys in single)
     assert set.union(*single) == {"loss", "jitter", "overtaking", "duplicate", "retry"}
     assert any("faults" in one for one in drawn)
+    assert set.union(*map(features, drawn)) == set(swarm.FEATURES)
+
+
+def features(tables):
+    """Return which of `swarm.FEATURES` a scenario has."""
+    names = {*tables, *tables["topology"], tables["topology"]["family"], *tables["links"]["peer"]}
+    return names & set(swarm.FEATURES)
 
 
 def test_a_failure_is_made_smaller_and_can_be_replayed(monkeypatch, tmp_path):

@@ -192,7 +192,8 @@ def _certainty(found: RecordedClaim) -> str:
     if found.replications is not None:
         parts.append(counted(found.replications, "replication"))
     if found.comparisons > 1:
-        parts.append(f"the one that decides of {found.comparisons} comparisons")
+        which = "one" if found.verdict == NOT_TESTED else "the one that decides"
+        parts.append(f"{which} of {found.comparisons} comparisons")
     if found.p is not None:
         p = level_text(found.p)
         together = f", {found.together} claims judged together" if found.together > 1 else ""

@@ -64,14 +64,21 @@ def winners_table(standings: list[Standing]) -> str:
 
 
 def tuned_table(standings: list[Standing]) -> str:
-    """Return what tuning is worth: the gain of each tuned entry, and of the same pair as shipped."""
-    lines = ["| entry | how it was chosen | gain | gain as shipped |", "|---|---|--:|--:|"]
+    """Return what tuning is worth: place, harm and gain of each tuned entry, and of the same pair as shipped."""
+    lines = [
+        "| entry | how it was chosen | place | as shipped | harm | as shipped | gain (harm as 0) | as shipped |",
+        _rule(8),
+    ]
     for standing in standings:
         known = standing.record.entries
         for name in (name for name in standing.entries if known[name].rank == "tuned"):
-            kinds = [known[name].learner["kind"], known[name].protocol["kind"]]
-            plain = f"{kinds[0]} over {kinds[1]}"
-            lines.append(f"| {name} | {known[name].note} | {standing.gain(name):.2f} | {standing.gain(plain):.2f} |")
+            pair = (name, f"{known[name].learner['kind']} over {known[name].protocol['kind']}")
+            found = [
+                *(str(standing.places[one].place) for one in pair),
+                *(str(len(standing.harmed(one))) for one in pair),
+                *(f"{standing.gain(one):.2f}" for one in pair),
+            ]
+            lines.append(f"| {name} | {known[name].note} | {' | '.join(found)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -52,6 +52,9 @@ class Replay(VerticalContextBandit):
     the number of columns of each; absent: one participant for each agent."""
     partial: float = Field(default=1.0, gt=0, le=1)
     """Share of the columns the learner sees, the first participant's first."""
+    partition: Literal["ordered", "random"] = "ordered"
+    """Which columns participants hold: the first ones the first columns (``ordered``), or as many, drawn in each
+    replication (``random``)."""
     lines: int | None = Field(default=None, ge=1)
     """The largest number of lines of the log to read; absent: all."""
     bad_rows: Literal["error", "skip"] = "error"
@@ -59,6 +62,8 @@ class Replay(VerticalContextBandit):
 
     source: Source = state()
     """The log."""
+    shown: NDArray[np.int64] | None = state(default=None)
+    """The columns of the log that the learner sees, in the order of participants; None: the first ones."""
 
     def check(self) -> Checks:
         """Yield what cannot be made, parts that do not add up, and keys that the kind of log does not have."""
@@ -130,6 +135,9 @@ class Replay(VerticalContextBandit):
         else:
             self.settle(self._log(_nobody), agents)
 
+        if self.partition == "random":  # stream bandit.partition
+            self.shown = generator("bandit.partition", 0).permutation(self.source.dimension)[: self.seen]
+
     def settle(self, source: Source, agents: int) -> None:
         """Replay the log *source*; all *agents* are participants."""
         self.source = source
@@ -155,7 +163,8 @@ class Replay(VerticalContextBandit):
     def users(self, block: int, generator: GeneratorOf) -> Users:
         """Return the users of a block; see the base class."""
         users = self.source.users(block, generator)
-        return Users(users.contexts[:, :, : self.seen], users.rewards, users.regrets)
+        shown = slice(self.seen) if self.shown is None else self.shown
+        return Users(users.contexts[:, :, shown], users.rewards, users.regrets)
 
     def findings(self, users: NDArray[np.int64], arms: NDArray[np.int64], generator: GeneratorOf) -> Findings:
         """Return click-through rates and how many events were kept; see the base class.

@@ -92,11 +92,15 @@ class Judgement:
 
     @property
     def deciding(self) -> Comparison:
-        """The comparison the verdict hangs on: of those with this verdict, the one nearest to another one."""
+        """The comparison the verdict hangs on: of those with this verdict, the one nearest to another one.
+
+        Of what is not tested, one that has an interval, if any has.
+        """
         alike = [one for one in self.comparisons if one.verdict == self.verdict]
 
         def room(one: Comparison) -> float:
-            return -math.inf if one.interval is None else self.claim.region.room(one.interval)
+            found = -math.inf if one.interval is None else self.claim.region.room(one.interval)
+            return -found if found == -math.inf and self.verdict == NOT_TESTED else found
 
         return min(alike, key=room)
 

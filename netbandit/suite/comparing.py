@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import nan
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,7 +47,8 @@ class Comparison:
         """A table of all scores, a row for each track and entry that ran on it.
 
         Columns: ``track``, ``entry``, ``score``, ``low``, ``high`` (95 %), ``rank_best``, ``rank_worst``, ``bytes`` (an
-        agent and slot), ``front`` (whether nobody dominates it), ``own``.
+        agent and slot), ``front`` (whether nobody dominates it), ``harm`` (whether it is worse than the reference
+        alone), ``itself_alone`` (the score of the same learner over ``silent``, if that is recorded), ``own``.
         """
         from pandas import DataFrame
 
@@ -59,7 +61,9 @@ class Comparison:
                     best, worst = standing.ranks[track][name]
                     row = {"track": track, "entry": name, "score": found.value, "low": found.low, "high": found.high}
                     row |= {"rank_best": best, "rank_worst": worst, "bytes": sum(sent) / len(sent)}
-                    rows.append(row | {"front": name in front, "own": name == self.own})
+                    row |= {"front": name in front, "harm": found.low > 1}
+                    alone = standing.score_alone(name, track)
+                    rows.append(row | {"itself_alone": nan if alone is None else alone, "own": name == self.own})
         return DataFrame.from_records(rows)
 
     @property

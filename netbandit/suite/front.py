@@ -1,4 +1,4 @@
-"""Who is dominated on a track: another entry has less regret and sends no more, or as much regret and sends less."""
+"""Who is dominated on a track: another entry has less regret and sends no more, or equal regret and sends less."""
 
 from collections.abc import Mapping
 

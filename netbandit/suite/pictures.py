@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SHOWN = 7
-"""So many entries have a colour, those with the largest gain; the others are grey."""
+"""So many entries have a colour, the first in the order of the tables; the others are grey."""
 
 _LONGEST_LINE = 42
 """Characters of a line of a name beside another one."""
@@ -47,7 +47,7 @@ def draw_profiles(standing: Standing) -> "Figure":
     drawn, (panel,) = figure(
         f"Score profiles, {standing.family}",
         f"share of {len(standing.names)} tracks with at most this score; 0: as if all knew all, 1: no better than "
-        f"alone; in colour the entries with the largest gain of {len(standing.entries)}",
+        f"alone; in colour the first of the {len(standing.entries)} entries of the table",
     )
     handles, least = [], 0.0
     for name in reversed(standing.entries):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
+from statistics import median
 
 Scores = Mapping[str, float]
 """Track -> score, of the tracks on which an entry ran."""
@@ -20,43 +21,49 @@ def profile(scores: Scores, tracks: Sequence[str]) -> list[tuple[float, float]]:
 def gain(scores: Scores, tracks: Sequence[str]) -> float:
     """Return how much of the gain of free cooperation an entry has, mean over *tracks*: ``1 - score``, from 0 to 1.
 
-    Where it did not run, and where cooperation does harm, it has none.
+    It leaves harm out: where an entry does worse than alone it has none, as where it did not run. Nothing is
+    ordered by it.
     """
     return fsum(min(max(1 - scores[track], 0.0), 1.0) if track in scores else 0.0 for track in tracks) / len(tracks)
 
 
 @dataclass(frozen=True)
-class Places:
-    """The place of an entry in the order of `gain`.
+class Place:
+    """The place of an entry among others, and how it depends on the choice of tracks.
 
     Attributes:
-        place: On all tracks, from 1.
-        best, worst: With any one track left out.
-        best_without, worst_without: The first of the tracks whose omission gives these places; empty if none changes
-            it.
+        rank: The median over the tracks of its midranks.
+        place: One more than so many entries have a smaller median.
+        best, worst: The places with all tracks, and with any one of them left out.
     """
 
+    rank: float
     place: int
     best: int
     worst: int
-    best_without: str
-    worst_without: str
 
 
-def places(scores: Mapping[str, Scores], tracks: Sequence[str]) -> dict[str, Places]:
-    """Return the place of each entry in the order of `gain`, and how it changes if any one of *tracks* is left out."""
-    whole = _order(scores, tracks)
-    left_out = {track: _order(scores, [other for other in tracks if other != track]) for track in tracks}
-    found = {}
-    for name in scores:
-        best = min(left_out, key=lambda track: left_out[track][name])
-        worst = max(left_out, key=lambda track: left_out[track][name])
-        ends = left_out[best][name], left_out[worst][name]
-        changed = [track if end != whole[name] else "" for track, end in zip((best, worst), ends, strict=True)]
-        found[name] = Places(whole[name], min(ends[0], whole[name]), max(ends[1], whole[name]), *changed)
-    return found
+def midranks(ranks: Mapping[str, tuple[int, int]]) -> dict[str, float]:
+    """Return the middle of the ranks that each entry may have: its rank if what is undecided counts as equal."""
+    return {name: (best + worst) / 2 for name, (best, worst) in ranks.items()}
 
 
-def _order(scores: Mapping[str, Scores], tracks: Sequence[str]) -> dict[str, int]:
-    gains = {name: gain(one, tracks) for name, one in scores.items()} if tracks else dict.fromkeys(scores, 0.0)
-    return {name: 1 + sum(other > own for other in gains.values()) for name, own in gains.items()}
+def places(tracks: Sequence[Mapping[str, float]]) -> dict[str, Place]:
+    """Return the place of each entry in the order of median midranks.
+
+    Args:
+        tracks: Of each track, at least two, the midranks of all entries.
+    """
+    medians = _medians(tracks)
+    orders = [_order(medians)]
+    orders += [_order(_medians([*tracks[:left_out], *tracks[left_out + 1 :]])) for left_out in range(len(tracks))]
+    found = {name: [order[name] for order in orders] for name in medians}
+    return {name: Place(medians[name], each[0], min(each), max(each)) for name, each in found.items()}
+
+
+def _medians(tracks: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {name: median(track[name] for track in tracks) for name in tracks[0]}
+
+
+def _order(medians: Mapping[str, float]) -> dict[str, int]:
+    return {name: 1 + sum(other < own for other in medians.values()) for name, own in medians.items()}

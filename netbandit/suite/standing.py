@@ -3,14 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import median
 
-from netbandit.results.intervals import Interval
+from netbandit.results import intervals
+from netbandit.results.intervals import CONFIDENCE, Interval
 from netbandit.suite.cells import Cell
+from netbandit.suite.entries import Entry
 from netbandit.suite.front import dominated
-from netbandit.suite.profiles import Places, gain, places
+from netbandit.suite.profiles import Place, gain, midranks, places
 from netbandit.suite.ranks import ranks
 from netbandit.suite.record import Record
-from netbandit.suite.scores import scores
+from netbandit.suite.scores import score, scores
 from netbandit.suite.tracks import Track
 
 
@@ -42,9 +45,26 @@ class Standing:
 
     @cached_property
     def entries(self) -> list[str]:
-        """The entries, those with the largest `gain` first."""
-        ran = [name for name in self.record.entries if any(name in found for found in self.scores.values())]
-        return sorted(ran, key=lambda name: -self.gain(name))
+        """The entries by the median of their midranks on `common` tracks; as in the record if there are none."""
+        if not self.common:
+            return self._compared
+        ranked = [midranks(self.ranks[track]) for track in self.common]
+        return sorted(
+            self._compared,
+            key=lambda name: (
+                median(track[name] for track in ranked),
+                median(self.scores[track][name].value for track in self.common),
+            ),
+        )
+
+    @cached_property
+    def _compared(self) -> list[str]:
+        return [name for name in self.record.entries if any(name in found for found in self.scores.values())]
+
+    @cached_property
+    def common(self) -> list[str]:
+        """The tracks that all entries ran: over these they are ordered."""
+        return [track for track, found in self.scores.items() if len(found) == len(self._compared)]
 
     def ran(self, track: str) -> dict[str, Cell]:
         """Return the cells of the entries that ran on *track*."""
@@ -79,9 +99,42 @@ class Standing:
         return [track for track in self.names if entry in self.front(track)]
 
     @cached_property
-    def places(self) -> Mapping[str, Places]:
-        """The place of each entry in the order of `gain`, and how it depends on the choice of tracks."""
-        return places({name: self.score_values(name) for name in self.entries}, self.names)
+    def places(self) -> Mapping[str, Place]:
+        """The place of each entry over the `common` tracks; nobody has one where these are fewer than two."""
+        return places([midranks(self.ranks[track]) for track in self.common]) if len(self.common) > 1 else {}
+
+    def harmed(self, entry: str) -> list[str]:
+        """Return the tracks on which an entry is worse than the reference alone: its score's interval is above 1."""
+        return [track for track, found in self.scores.items() if entry in found and found[entry].low > 1]
+
+    def itself_alone(self, entry: str, track: str) -> Cell | None:
+        """Return the cell on *track* of the same learner with the same keys over `silent`, if that is recorded."""
+        own = self.record.entries[entry]
+        if own.protocol["kind"] == "silent":
+            return None
+        cell = self.record.cell(Entry(own.learner, {"kind": "silent"}).name, track)
+        return cell if cell.state == "ran" else None
+
+    def score_alone(self, entry: str, track: str) -> float | None:
+        """Return the score on *track* of the same learner over `silent`; None if it is not recorded there."""
+        alone = self.itself_alone(entry, track)
+        if alone is None:
+            return None
+        (found,) = [one for one in self.tracks if one.name == track]
+        return score(alone, self.record.cell(found.alone.name, track), self.record.cell(found.all.name, track)).value
+
+    def behind_itself(self, entry: str) -> tuple[list[str], int]:
+        """Return the tracks on which an entry has decidedly more regret than itself alone, and on how many both ran."""
+        both = {
+            track: alone
+            for track, found in self.scores.items()
+            if entry in found and (alone := self.itself_alone(entry, track)) is not None
+        }
+        return [track for track, alone in both.items() if self._more(entry, track, alone)], len(both)
+
+    def _more(self, entry: str, track: str, alone: Cell) -> bool:
+        regrets = self.record.cell(entry, track).of("regret"), alone.of("regret")
+        return intervals.mean([one - other for one, other in zip(*regrets, strict=True)], CONFIDENCE).low > 0
 
 
 def standings(record: Record, tracks: Sequence[Track], own: str = "") -> list[Standing]:

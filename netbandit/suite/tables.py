@@ -10,6 +10,7 @@ from netbandit.plural import counted
 from netbandit.results.numbers import shortest
 from netbandit.results.paper_formats import NOTHING, escaped
 from netbandit.suite.cells import Cell, State
+from netbandit.suite.profiles import Place
 from netbandit.suite.standing import Standing
 
 if TYPE_CHECKING:
@@ -20,6 +21,15 @@ _WORDS: dict[State, str] = {"refused": NOTHING, "failed": "error", "late": "late
 
 STALLED = "*"
 """Stands behind the score of an entry of which agents stalled in some replication."""
+
+GAIN = "gain (harm as 0)"
+"""The heading of what `Standing.gain` says."""
+
+SELF = "behind itself"
+"""The heading of the tracks on which an entry has more regret than the same learner alone."""
+
+HARM = "harm: tracks on which it is worse than the reference alone (score with its interval above 1)"
+"""What the tracks are that are counted as harm."""
 
 LEGEND = (
     "0: as if all knew all; 1: no better than alone; – cannot run there, ε spends too much privacy, error, late: did "
@@ -83,23 +93,46 @@ class Table:
 
 
 def overview(standing: Standing) -> Table:
-    """Return the table of all entries and tracks: scores, how much of the gain, and the place in that order.
+    """Return the table of all entries and tracks: their order, the tracks on which they do harm, and scores.
 
-    A place is followed by the places that it may have if any one track is left out.
+    A place is followed by the places that it may have if any one track is left out. With fewer than two tracks that all
+    entries ran nobody has a place.
     """
     rows = []
     for name in standing.entries:
-        found = standing.places[name]
-        place = f"{found.place}" if found.best == found.worst else f"{found.place} ({found.best}–{found.worst})"
+        ordered = [_place(standing.places[name]), f"{standing.places[name].rank:g}"] if standing.places else []
+        behind, both = standing.behind_itself(name)
+        harm = [str(len(standing.harmed(name))), f"{len(behind)} of {both}" if both else NOTHING]
+        others = [_decimals(standing.gain(name)), str(len(standing.fronts(name)))]
         cells = [score_text(standing, name, track) for track in standing.names]
-        rows.append([name, _decimals(standing.gain(name)), place, str(len(standing.fronts(name))), *cells])
+        rows.append([name, *ordered, *harm, *others, *cells])
     return Table(
-        f"Score of each entry on {counted(len(standing.names), 'track')}; gain: share of the gain of free cooperation, "
-        "mean over tracks; place: in the order of gain, with the places if any one track is left out; fronts: tracks "
-        "on which nobody has less regret and sends less",
-        ["entry", "gain", "place", "fronts", *standing.names],
+        f"Score of each entry on {counted(len(standing.names), 'track')}; {_order_text(standing)}{HARM}; {SELF}: "
+        "tracks on which it has more regret than its own learner over silent, of those on which both are recorded; "
+        f"{GAIN}: mean over tracks of 1 − score from 0 to 1, which leaves out harm and where an entry did not run; "
+        "fronts: tracks on which nobody dominates it",
+        ["entry", *(("place", "rank") if standing.places else ()), "harm", SELF, GAIN, "fronts", *standing.names],
         rows,
         standing.entries.index(standing.own) if standing.own in standing.entries else None,
+    )
+
+
+def _place(found: Place) -> str:
+    return f"{found.place}" if found.best == found.worst else f"{found.place} ({found.best}–{found.worst})"
+
+
+def _order_text(standing: Standing) -> str:
+    """Return how the rows of `overview` are ordered."""
+    left_out = [name for name in standing.names if name not in standing.common]
+    if not standing.common:
+        return "in the order of the record, as no track was run by all of them; "
+    over = f"the {len(standing.common)} tracks" if len(standing.common) > 1 else standing.common[0]
+    which = f"{over} that all of them ran (not {', '.join(left_out)})" if left_out else over
+    if not standing.places:
+        return f"in the order of ranks on {which}; "
+    return (
+        f"rank: median over {which} of midranks, what is undecided being equal; place: in this order, with the places "
+        "if any one of these tracks is left out; "
     )
 
 
@@ -116,20 +149,23 @@ def of_track(standing: Standing, track: str) -> Table:
         mark = STALLED if cells[name].stalled else ""
         sent = cells[name].of("bytes")
         beaten = len(standing.dominated[track].get(name, []))
+        alone = standing.score_alone(name, track)
         rows.append(
             [
                 name,
                 f"{low}" if low == high else f"{low}–{high}",
                 _decimals(found.value) + mark,
                 ends,
+                "harm" if track in standing.harmed(name) else "",
+                NOTHING if alone is None else _decimals(alone),
                 shortest(sum(sent) / len(sent), 3),
                 "front" if name in front else str(beaten),
             ]
         )
     return Table(
-        f"{track}: rank as far as it is decided, score with its 95 % interval, bytes an agent and slot, and by how "
-        "many entries it is dominated",
-        ["entry", "rank", "score", "95 %", "bytes", "dominated"],
+        f"{track}: rank as far as it is decided, score with its 95 % interval, harm where that is above 1, the score "
+        "of the same learner over silent, bytes an agent and slot, and by how many entries it is dominated",
+        ["entry", "rank", "score", "95 %", "harm", "itself alone", "bytes", "dominated"],
         rows,
         order.index(standing.own) if standing.own in order else None,
     )
@@ -141,14 +177,15 @@ def among_all(standing: Standing) -> Table:
     for track in standing.names:
         cell = standing.record.cell(standing.own, track)
         if cell.state != "ran":
-            rows.append([track, _WORDS[cell.state] or "not run", "", "", "", "", cell.why])
+            rows.append([track, _WORDS[cell.state] or "not run", "", "", "", "", "", "", cell.why])
             continue
         table = of_track(standing, track)
         assert table.own is not None
-        _, rank, value, ends, size, beaten = table.rows[table.own]
+        _, rank, value, ends, harm, alone, size, beaten = table.rows[table.own]
         best = table.rows[0] if table.own else table.rows[min(1, len(table.rows) - 1)]
-        rows.append([track, value, ends, f"{rank} of {len(table.rows)}", size, beaten, f"{best[0]}: {best[2]}"])
-    head = ["track", "score", "95 %", "rank", "bytes", "dominated", "best other"]
+        rank = f"{rank} of {len(table.rows)}"
+        rows.append([track, value, ends, rank, harm, alone, size, beaten, f"{best[0]}: {best[2]}"])
+    head = ["track", "score", "95 %", "rank", "harm", "itself alone", "bytes", "dominated", "best other"]
     return Table(f"{standing.own}, among all recorded entries", head, rows)
 
 

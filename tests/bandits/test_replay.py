@@ -201,3 +201,18 @@ def test_digits_say_what_is_missing(monkeypatch):
     (mistake,) = Replay(format="digits").check()
     assert mistake.key == "format"
     assert 'pip install "netbandit[digits]"' in mistake.text
+
+
+@pytest.mark.parametrize("partial", [0.2, 0.5, 1.0])
+def test_a_random_partition_shows_columns_of_the_log_that_are_drawn_in_each_replication(partial):
+    found = []
+    for replication in (0, 1, 1):
+        parts, streams = replay(replication, agents=5, arms=5, partial=partial, partition="random")
+        whole, _ = replay(replication, agents=5, arms=5)
+        contexts, rewards = log_of(parts, streams, 50)
+        plain, same = log_of(whole, streams, 50)
+        assert len(set(parts.shown.tolist())) == len(parts.shown) == round(30 * partial)
+        np.testing.assert_array_equal(contexts, plain[:, :, parts.shown])
+        np.testing.assert_array_equal(rewards, same)
+        found.append(parts.shown.tolist())
+    assert found[0] != found[1] == found[2]

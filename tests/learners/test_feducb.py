@@ -334,3 +334,15 @@ def test_drawn_budgets_are_those_of_all_sets_and_of_the_world_that_an_audit_hold
     first, second = (one.generator("budgets").random(4).tolist() for one in streams)
     assert first == second
     assert streams[0].generator("tree.0").random() != streams[1].generator("tree.0").random()
+
+
+def test_peers_spend_the_same_on_every_graph_and_no_more_than_their_budget(tmp_path):
+    """Remark 5: there is no dependence on the network, as privatization is done at the source itself."""
+    keys = 'calibration = "zcdp"\nschedule = "fixed"\nevery = 8\nepsilon = 2.0'
+    (tmp_path / "peers.toml").write_text(SCENARIO.format(keys=keys, protocol="local", more=", ttl = 1"))
+    spent = set()
+    for family in ("complete", "ring", "path", "star"):
+        (point,) = check(load(tmp_path / "peers.toml", [f"topology.family={family}"])).points
+        spent.add(point.simulation(0).run().metrics["epsilon"])
+    assert len(spent) == 1
+    assert 0 < spent.pop() <= 2.0

@@ -53,10 +53,95 @@ NOT_PRINTED = {
 }
 
 
-def settings(figure: str) -> Iterator[dict[str, object]]:
-    paper = load_paper("pfcb").only(figure)
+# The same of the text of Li and Song.
+LI_SONG = {
+    "topology.agents": ({50}, "Sections VII-A and VII-B1"),
+    "bandit.kind": ({"bernoulli"}, "Section VII-A"),
+    "bandit.arms": ({100}, "Sections VII-A and VII-B1"),
+    "bandit.means": ({"uniform"}, "Section VII-A"),
+    "bandit.heterogeneity": ({0.0}, "Section VII-A: all agents see the same means"),
+    "links.peer.cost": ({1.0}, "Sections VII-B1 and VII-C"),
+    "links.uplink.cost": ({25.0}, "Section VII-A"),
+    "learner.kind": ({"elimination"}, "Algorithms 1, 3 and 5"),
+    "learner.epsilon": ({1.0}, "Section VII-A2, on p and R together"),
+    "learner.participation": ({1.0}, "Sections VII-A1 and VII-A2"),
+    "learner.rounds": ({None}, "Algorithms 1, 3 and 5"),
+    "protocol.kind": ({"master-worker"}, "Section VII-A"),
+}
+RATES, BUDGETS = {0.2, 0.4, 0.6, 0.8, 1.0}, {2, 3, 4, 5}
+HUNDRED = {"topology.agents": ({100}, "Section VII-C"), "links.uplink.cost": ({50.0}, "Section VII-C")}
+OF_LI_SONG = {
+    "fig4": {"learner.epsilon": ({0.1, 0.3, 0.5, 1.0, math.inf}, "Section VII-A1; inf is ours")},
+    "fig5": {"learner.participation": (RATES, "Section VII-A2")},
+    "fig6": {"learner.rounds": (BUDGETS, "Section VII-A2")},
+    "fig7": {
+        "learner.participation": (RATES, "Section VII-A2"),
+        "learner.rounds": (BUDGETS | {None}, "Section VII-A2: the centralized setting"),
+    },
+    "fig8": {
+        "topology.agents": ({5}, "Section VII-A3"),
+        "bandit.arms": ({10}, "Section VII-A3"),
+        "bandit.heterogeneity": ({0.3}, "Section VII-A3: means differ, by how much is not printed"),
+        "protocol.kind": ({"master-worker", "silent"}, "Section VII-A3"),
+    },
+    "fig10": {
+        "topology.family": ({"complete", "star", "ring", "random", "regular"}, "Section VII-B1; regular: Table I"),
+        "protocol.kind": ({"gis", "master-worker"}, "Section VII-B1"),
+    },
+    "fig11": {
+        **HUNDRED,
+        "topology.components": (
+            {(20,) * 5, (53, 24, 10, 6, 7), (100,), (1,) * 100},
+            "Table II; the printed 63 makes 110 agents in case 2",
+        ),
+        "topology.inside": ({"complete", "random", "star"}, "Table II"),
+        "learner.aggregate": ({"paper", "weighted"}, "Algorithm 5 lines 9 and 14; weighted is ours"),
+        "protocol.kind": ({"sink"}, "Section VI-A2"),
+        "protocol.collect": ({"gis", "sink"}, "Section VI-A2; gis: Section VII-C1 on case 3"),
+    },
+    "fig12": {
+        **HUNDRED,
+        "bandit.heterogeneity": ({0.3}, "Section VII-C2: means differ, by how much is not printed"),
+        "protocol.kind": ({"master-worker", "gis", "sink"}, "Section VII-C2"),
+    },
+}
+LI_SONG_NOT_PRINTED = {
+    *("run.horizon", "run.replications", "run.seed", "run.slot", "run.activity", "run.skew"),
+    *("topology.family", "topology.p", "topology.degree", "topology.mean_degree", "topology.disconnected"),
+    *("topology.components", "topology.inside", "topology.changes", "topology.neighbours", "topology.seed"),
+    *("bandit.averaged", "bandit.seed", "bandit.arms_per_agent", "bandit.arm_sets"),
+    *("bandit.changes", "bandit.breakpoints", "bandit.drift"),
+    *("learner.gap", "learner.epsilon_total", "learner.aggregate", "learner.difference"),
+    *("learner.robust", "learner.tolerate", "learner.groups", "learner.widths"),
+    *("protocol.timing", "protocol.deadline", "protocol.carry", "protocol.collect"),
+}
+
+# What the text of Dubey and Pentland prints; it has lost every number but one, "averaged on 100 trials" (Section 4.4).
+DUBEY = {
+    "bandit.kind": ({"linear"}, "Section 3"),
+    "learner.kind": ({"feducb"}, "Algorithms 1 to 3"),
+    "learner.schedule": ({"logdet", "fixed"}, "Section 4.1: a test of log-determinants; Remark 4: fixed in advance"),
+    "protocol.kind": ({"master-worker", "local", "silent"}, "Sections 4.1 and 4.2; alone: ours"),
+}
+NOT_PRINTED_OF_DUBEY = {
+    *("actions", "arms", "deviation", "dimension", "draw", "gap_means", "rewards", "seed", "theta"),
+    *("alpha", "beta", "beta_scale", "calibration", "delta", "epsilon", "every", "members", "regularizer", "robust"),
+    *("threshold", "tolerate", "absorb", "carry", "deadline", "route", "stop", "stride", "timing", "ttl"),
+    *("activity", "horizon", "replications", "skew", "slot"),
+    *("agents", "changes", "disconnected", "family", "mean_degree", "neighbours", "p"),
+}
+
+
+def settings(figure: str, name: str = "pfcb") -> Iterator[dict[str, object]]:
+    paper = load_paper(name).only(figure)
     for _, point, _ in points_of(paper, paper.figures[0], None):
         yield {f"{table}.{key}": value for table in TABLES for key, value in point.resolved[table].items()}
+
+
+def costs(figure: str) -> Iterator[dict[str, object]]:
+    paper = load_paper("dpmab").only(figure)
+    for _, point, _ in points_of(paper, paper.figures[0], None):
+        yield {f"links.{kind}.cost": point.resolved["links"][kind]["cost"] for kind in ("peer", "uplink")}
 
 
 def as_set(value: object) -> object:
@@ -74,6 +159,22 @@ def test_each_setting_of_solanki_is_what_its_passage_prints_or_is_printed_nowher
     known = {name for keys in printed for name in keys.split(", ")}
     assert not known & NOT_PRINTED
     assert set(points[0]) == known | NOT_PRINTED
+
+
+@pytest.mark.parametrize("figure", OF_LI_SONG)
+def test_each_setting_of_li_and_song_is_what_its_passage_prints_or_is_printed_nowhere(figure):
+    printed = {**LI_SONG, **OF_LI_SONG[figure]}
+    points = [{**one, **cost} for one, cost in zip(settings(figure, "dpmab"), costs(figure), strict=True)]
+    for key, (values, passage) in printed.items():
+        assert {as_set(point[key]) for point in points if key in point} == values, f"{key}: {passage}"
+    assert {key for point in points for key in point} <= printed.keys() | LI_SONG_NOT_PRINTED
+
+
+@pytest.mark.parametrize("figure", ["fig3", "fig11", "fig12", "budget"])
+def test_components_of_li_and_song_are_averaged_as_their_algorithm_prints(figure):
+    hybrid = [one for one in settings(figure, "dpmab") if one["protocol.kind"] == "sink"]
+    uneven = [one for one in hybrid if one["learner.aggregate"] != "paper"]
+    assert len(hybrid) > len(uneven) == (2 if figure == "fig11" else 0)
 
 
 def test_other_readings_of_solanki_differ_from_the_figure_in_one_thing_each():
@@ -104,3 +205,29 @@ def test_no_claim_of_solanki_is_measured_where_its_setting_was_chosen():
 def test_each_percentage_of_solanki_has_one_verdict():
     said = [claim.says for claim in load_paper("pfcb").claims if "% more" in claim.says]
     assert len(said) == len(set(said)) == 4
+
+
+def test_each_setting_of_dubey_is_what_a_passage_prints_or_is_printed_nowhere():
+    points = [point for figure in load_paper("feducb").figures for point in settings(figure.id, "feducb")]
+    for name, (values, passage) in DUBEY.items():
+        assert {point[name] for point in points} <= values, f"{name}: {passage}"
+    assert {name for point in points for name in point} - DUBEY.keys() == {
+        name for point in points for name in point if name.partition(".")[2] in NOT_PRINTED_OF_DUBEY
+    }
+    assert all("lost" in claim.not_tested for claim in load_paper("feducb").claims if claim.not_tested)
+
+
+def test_both_horizons_of_dubeys_second_figure_are_ours_and_no_claim_of_the_paper_is_judged_by_one():
+    horizons = {point["run.horizon"] for point in settings("fig2", "feducb")}
+    claims = [claim for claim in load_paper("feducb").claims if claim.figure == "fig2"]
+    assert horizons == {20_000, 200_000}
+    assert [claim.id for claim in claims if not claim.ours] == ["fig2-gap", "fig2-sensitivity"]
+    for claim in claims:
+        both = {selector["scenario"] for selector, _ in claim.comparisons()} == {"fig2", "fig2-long"}
+        assert both == bool(claim.not_tested) == (not claim.ours), claim.id
+
+
+def test_dubeys_peers_are_private():
+    local = [point for point in settings("private", "feducb") if point["protocol.kind"] == "local"]
+    assert {point["topology.family"] for point in local} == {"complete", "random", "path", "ring"}
+    assert all(point["learner.epsilon"] < math.inf for point in local)

@@ -349,7 +349,10 @@ def test_references_are_level_lines_in_the_colours_of_their_series_or_the_same_f
 
 
 def test_looks_end_when_all_claims_are_decided_and_each_is_told_by_the_look_that_decides_it(monkeypatch):
-    """The claim ``soon`` is decided by the first look, ``late`` by the third; ``always`` is asked of every run."""
+    """The claim ``soon`` is decided by the first look, ``late`` by the third; ``always`` is asked of every run.
+
+    What is not tested is told by the last, and has no part in the error.
+    """
     late, sure = [0.1, 2.0, 0.3, 1.9], [0.5, 0.51, 0.49, 0.5, 0.502, 0.498]
 
     class Runs:
@@ -362,13 +365,14 @@ def test_looks_end_when_all_claims_are_decided_and_each_is_told_by_the_look_that
     monkeypatch.setattr(reproducing, "evidence", measured)
     claims = [some_claim(id=name, region={"below": 1}) for name in ("soon", "late")]
     claims.append(some_claim(id="always", every_run=True, region={"below": 1}))
+    claims.append(some_claim(id="never", region={"below": 1}, not_tested="why"))
     paper = type("Paper", (), {"claims": claims})
     figure = type("Figure", (), {"id": "f"})
     times = []
     _, found = reproducing._looked_at(paper, figure, lambda many: times.append(many) or Runs(), (1, 2, 4, 8))
     assert times == [1, 2, 4]
     assert [(one.claim.id, one.verdict, one.look.number) for one in found] == [
-        ("soon", "holds", 1), ("late", "holds", 3), ("always", "holds", 1),
+        ("soon", "holds", 1), ("late", "holds", 3), ("always", "holds", 1), ("never", "not tested", 3),
     ]  # fmt: skip
     assert {one.look.of for one in found} == {4}
     # Two claims that chance decides, of which one is judged at half the level, and each in four looks.

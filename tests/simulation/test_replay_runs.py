@@ -3,13 +3,17 @@ import pytest
 from helpers.criteo_logs import write_log
 from helpers.gathering import played
 from helpers.made_up_runs import study_of
+from helpers.worlds import started
 
 from netbandit.bandits import digits
+from netbandit.bandits.replay import RANDOM_SEEDS
+from netbandit.papers.figures import papers_folder
 from netbandit.plots import pictures
 from netbandit.results.store import run_key
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
+from netbandit.streams import Streams
 
 SCENARIO = """
 schema = 1
@@ -209,3 +213,25 @@ def test_digits_run_through_the_protocol(tmp_path):
     assert run.metrics["kept"] == run.metrics["rounds"] == 1000
     assert run.metrics["regret"] == 1000 - run.metrics["reward"]
     assert run.metrics["relative_ctr"] > 3
+
+
+def test_the_figure_of_the_real_log_takes_its_path(tmp_path):
+    """As the paper replays it: 40 items, sums, five random partitions, five shares, a random policy of five seeds."""
+    log = tmp_path / "train.txt"
+    write_log(log, 3_000)
+    figure = load(papers_folder() / "vertical" / "fig6-criteo.toml", [f"bandit.path={log}", "run.horizon=3_000"])
+    points = check(figure).points
+    assert [one.resolved["bandit"]["partial"] for one in points] == [0.2, 0.4, 0.6, 0.8, 1.0]
+    assert RANDOM_SEEDS == 5
+    parts = set()
+    for share, one in enumerate(points, 1):
+        assert one.resolved["run"]["replications"] == 5
+        for number in range(5):
+            world = started(one.bandit.fresh(), 5, Streams(one.scenario.run.seed, number).generator)
+            assert (world.arm_count, world.source.dimension) == (40, 30)
+            assert [len(columns) for columns in world.columns] == [6] * share + [0] * (5 - share)
+            parts.add((number, tuple(world.shown[:6])))
+    assert len(parts) == 5  # other ones in each replication, the same for all shares
+    run = points[0].simulation(4).run()
+    assert run.metrics["kept"] > 20
+    assert run.metrics["relative_ctr"] == pytest.approx(run.metrics["ctr"] / run.metrics["random_ctr"])

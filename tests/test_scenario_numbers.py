@@ -11,8 +11,8 @@ from helpers.pin_scenarios import CUTS, numbers, pinned, shipped
 PINNED = pinned()
 _QUIET = (
     "asynchronous/latency-alone asynchronous/li-alone asynchronous/li-everything byzantine/linear byzantine/mitra "
-    "byzantine/swarm-alone byzantine/vial-alone changing/carried-references changing/fwa-alone coop/five-references dpmab/budget-alone "
-    "coop/twenty-references feducb/fig1b-alone feducb/private-alone fwa/alone gosine/alone rcl/alone"
+    "byzantine/swarm-alone byzantine/vial-alone changing/carried-references changing/fwa-alone coop/five-references "
+    "dpmab/budget-alone coop/twenty-references feducb/fig1b-alone feducb/private-alone fwa/alone gosine/alone rcl/alone"
 )
 SILENT = {f"papers/{name}" for name in _QUIET.split()}
 """Where nobody is to talk, or all is known to all without a message."""

@@ -1,7 +1,7 @@
 """Messages on all links at once, at the beginning of a slot, where links fail, or lose, delay or double messages.
 
-What becomes of each is what `begin` of `netbandit.network.transmission` says, where nothing queues, waits or is repeated, and no
-node is ever down.
+What becomes of each is what `begin` of `netbandit.network.transmission` says, where nothing queues, waits or is
+repeated, and no node is ever down.
 """
 
 from collections.abc import Iterator

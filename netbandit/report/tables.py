@@ -10,8 +10,8 @@ from netbandit.results.columns import cell, column, parameter_cells
 from netbandit.results.failures import MARK, is_regret
 from netbandit.results.intervals import CONFIDENCE
 from netbandit.results.numbers import scaled
-from netbandit.results.portable_json import LABELS
 from netbandit.results.remarks import INFINITE, MEANING, NOT_ASKED, asked_for, spread
+from netbandit.results.safe_files import LABELS
 from netbandit.results.statistic import Statistic
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY, Estimate, estimates, failures, over_replications

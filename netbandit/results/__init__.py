@@ -8,7 +8,7 @@
 | how do folders of one study become one, and what belongs to none? | `merging`, `cleaning` |
 | what is in the folder of a run, and can it be trusted? | `run_folder`, `run_content` |
 | how is a run called, and when is one of another version taken for it? | `run_keys`, `changed_numbers` |
-| how are files written whole, and JSON that checks itself? | `safe_files`, `sealed_json`, `portable_json` |
+| how are files written whole, and JSON that checks itself? | `safe_files` |
 | which metrics are there, and what are they called? | `metrics` |
 | which metrics have a column? | `which_columns` |
 | which keys tell points apart, and what are these called? | `varied_keys` |

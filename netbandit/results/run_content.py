@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.results.portable_json import native
+from netbandit.results.safe_files import native
 from netbandit.simulation.result import Curve, LinkUse, Metric, Nodes
 from netbandit.units import parse_duration
 

@@ -11,10 +11,20 @@ from typing import Any
 
 from netbandit.nesting import any_depth, read_json
 from netbandit.results import run_content
-from netbandit.results.portable_json import as_text
 from netbandit.results.run_content import ContentError
-from netbandit.results.safe_files import make_folder, remove_leftovers, storage, write_whole
-from netbandit.results.sealed_json import SealError, digest, digest_of, integer, sealed, unsealed
+from netbandit.results.safe_files import (
+    SealError,
+    as_text,
+    digest,
+    digest_of,
+    integer,
+    make_folder,
+    remove_leftovers,
+    sealed,
+    storage,
+    unsealed,
+    write_whole,
+)
 from netbandit.simulation.result import RunResult
 
 FORMAT = 2

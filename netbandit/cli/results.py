@@ -12,7 +12,7 @@ from netbandit.picture_names import PICTURE_NAMES
 from netbandit.plural import counted
 
 if TYPE_CHECKING:
-    from netbandit.results.statistic import Statistic
+    from netbandit.results.intervals import Statistic
     from netbandit.results.store import StudyResult
 
 

@@ -29,7 +29,7 @@ from netbandit.cli.stdout import stdout_alone
 from netbandit.plural import counted
 
 if TYPE_CHECKING:
-    from netbandit.results.statistic import Statistic
+    from netbandit.results.intervals import Statistic
     from netbandit.results.store import StudyResult
     from netbandit.simulation.check import RunPlan
 

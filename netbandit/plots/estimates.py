@@ -10,7 +10,7 @@ import numpy as np
 from netbandit.plots.bands import MOST_DOTS, Band, Kind, Name, bands_of
 from netbandit.results import which_columns
 from netbandit.results.failures import failures_of, shortfalls
-from netbandit.results.statistic import MEAN, Statistic
+from netbandit.results.intervals import MEAN, Statistic
 from netbandit.results.store import PointResult
 from netbandit.results.which_columns import run_values
 from netbandit.simulation.result import RunResult

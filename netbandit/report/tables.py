@@ -8,11 +8,10 @@ from typing import Any
 from netbandit.plots.values import words
 from netbandit.results.columns import cell, column, parameter_cells
 from netbandit.results.failures import MARK, is_regret
-from netbandit.results.intervals import CONFIDENCE
+from netbandit.results.intervals import CONFIDENCE, Statistic
 from netbandit.results.numbers import scaled
 from netbandit.results.remarks import INFINITE, MEANING, NOT_ASKED, asked_for, spread
 from netbandit.results.safe_files import LABELS
-from netbandit.results.statistic import Statistic
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY, Estimate, estimates, failures, over_replications
 from netbandit.results.varied_keys import distinguishing, short_names, varied

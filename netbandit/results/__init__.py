@@ -14,7 +14,7 @@
 | which keys tell points apart, and what are these called? | `varied_keys` |
 | how are cells of a table written, and single numbers? | `columns`, `numbers` |
 | what is in the tables of a folder, on the terminal, in a DataFrame? | `tables`, `terminal_table`, `dataframe` |
-| what do replications say together, and how surely? | `summary`, `statistic`, `intervals`, `repeated_values` |
+| what do replications say together, and how surely? | `summary`, `intervals`, `student` |
 | how do points differ, and is that decided? | `compare`, `levels` |
 | which runs failed? | `failures` |
 | what must be known to read the metrics? | `remarks` |

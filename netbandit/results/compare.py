@@ -21,7 +21,7 @@ from netbandit.plural import counted
 from netbandit.printable import print_line
 from netbandit.results.columns import cell, column, marked, parameter_cells
 from netbandit.results.failures import MARKED
-from netbandit.results.intervals import CONFIDENCE
+from netbandit.results.intervals import CONFIDENCE, Statistic
 from netbandit.results.levels import holm
 from netbandit.results.numbers import level_text
 from netbandit.results.paired import (
@@ -39,7 +39,6 @@ from netbandit.results.paired import (
     values_by_key,
     whole_keys,
 )
-from netbandit.results.statistic import Statistic
 from netbandit.results.summary import Estimate, finite
 from netbandit.results.varied_keys import short_names
 

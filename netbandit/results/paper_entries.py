@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from netbandit.key_paths import CASE
 from netbandit.results.columns import column
 from netbandit.results.failures import MARKED, Failures, is_regret
-from netbandit.results.intervals import CONFIDENCE
+from netbandit.results.intervals import CONFIDENCE, Statistic
 from netbandit.results.levels import holm
 from netbandit.results.metrics import best_is
 from netbandit.results.paired import (
@@ -33,7 +33,6 @@ from netbandit.results.paired import (
     values_by_key,
     whole_keys,
 )
-from netbandit.results.statistic import Statistic
 from netbandit.results.summary import Estimate
 from netbandit.results.varied_keys import NOT_A_POINT, UnknownNameError, resolve, short_names
 

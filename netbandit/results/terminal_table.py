@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from netbandit.printable import print_line
 from netbandit.results.columns import Column, cell, column, lined_up, marked, parameter_cells
 from netbandit.results.failures import is_regret
+from netbandit.results.intervals import MEAN, Statistic
 from netbandit.results.remarks import cost_lines, failure_lines, privacy_lines, remarks
-from netbandit.results.statistic import MEAN, Statistic
 from netbandit.results.store import StudyResult
 from netbandit.results.summary import Estimate, estimates, failures
 from netbandit.results.varied_keys import distinguishing, parameter_names, short_names, varied

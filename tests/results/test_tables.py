@@ -9,7 +9,7 @@ from helpers.fake_study import FakePoint, FakeStudy, fake_result, fake_study, re
 from rich.console import Console
 
 from netbandit.results.columns import column
-from netbandit.results.statistic import Statistic
+from netbandit.results.intervals import Statistic
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import Estimate, estimates
 from netbandit.results.tables import write_table

@@ -15,7 +15,7 @@
 | how are cells of a table written, and single numbers? | `columns`, `numbers` |
 | what is in the tables of a folder, on the terminal, in a DataFrame? | `tables`, `terminal_table`, `dataframe` |
 | what do replications say together, and how surely? | `summary`, `intervals`, `student` |
-| how do points differ, and is that decided? | `compare`, `levels` |
+| how do points differ, and is that decided? | `compare`, `paired` |
 | which runs failed? | `failures` |
 | what must be known to read the metrics? | `remarks` |
 | what did each link carry, and cost? | `link_use` |

@@ -22,7 +22,6 @@ from netbandit.printable import print_line
 from netbandit.results.columns import cell, column, marked, parameter_cells
 from netbandit.results.failures import MARKED
 from netbandit.results.intervals import CONFIDENCE, Statistic
-from netbandit.results.levels import holm
 from netbandit.results.numbers import level_text
 from netbandit.results.paired import (
     STATISTICS,
@@ -30,6 +29,7 @@ from netbandit.results.paired import (
     Difference,
     chosen_text,
     distinguishing_keys,
+    holm,
     paired_difference,
     pairs_of,
     parameters_of,

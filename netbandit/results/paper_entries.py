@@ -15,7 +15,6 @@ from netbandit.key_paths import CASE
 from netbandit.results.columns import column
 from netbandit.results.failures import MARKED, Failures, is_regret
 from netbandit.results.intervals import CONFIDENCE, Statistic
-from netbandit.results.levels import holm
 from netbandit.results.metrics import best_is
 from netbandit.results.paired import (
     STATISTICS,
@@ -24,6 +23,7 @@ from netbandit.results.paired import (
     Samples,
     chosen_text,
     distinguishing_keys,
+    holm,
     paired_difference,
     pairs_of,
     parameters_of,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.results import intervals
-from netbandit.results.levels import holm, p_value
+from netbandit.results.paired import holm, p_value
 
 LEVEL = 0.05
 """All decisions of a table together are wrong in at most this share of tables."""

@@ -10,7 +10,7 @@ from scipy import stats
 
 from netbandit.results import intervals
 from netbandit.results.intervals import MEDIAN
-from netbandit.results.levels import LEAST, holm, holm_levels, p_value, smallest_level
+from netbandit.results.paired import LEAST, holm, holm_levels, p_value, smallest_level
 
 values = st.lists(st.floats(-100, 100).filter(lambda x: abs(x) > 1e-3), min_size=2, max_size=25, unique=True)
 levels = st.lists(st.floats(0, 1), min_size=1, max_size=7)

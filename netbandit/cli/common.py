@@ -218,7 +218,7 @@ def estimated(points: "Sequence[RunnablePoint]", jobs: int, *, trace: bool = Fal
 
 def report_failed(failed: "Sequence[FailedRun]") -> None:
     """Say on stderr which runs failed and why, each reason once, with the first run that had it."""
-    from netbandit.results.columns import cell
+    from netbandit.results.numbers import cell
 
     same = Counter(run.failure.text for run in failed)
     if failed:

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 from netbandit.arguments import by_name, inside
 from netbandit.plural import counted
 from netbandit.printable import print_line
-from netbandit.results.columns import cell, column, marked, parameter_cells
+from netbandit.results.columns import column, marked, parameter_cells, plain_table, sign_of
 from netbandit.results.failures import MARKED
 from netbandit.results.intervals import CONFIDENCE, Statistic
-from netbandit.results.numbers import level_text
+from netbandit.results.numbers import cell, level_text
 from netbandit.results.paired import (
     STATISTICS,
     CompareError,
@@ -257,8 +257,6 @@ def show_comparison(comparison: Comparison, console: "Console") -> None:
     """
     from rich.measure import Measurement
 
-    from netbandit.results.terminal_table import sign_of
-
     sign = sign_of(console)
     metric, against, found = comparison.metric, comparison.against, comparison.differences
     first = ", ".join(f"{name} = {cell(value)}" for name, value in against.items()) if against else "the first point"
@@ -314,8 +312,6 @@ def _table(comparison: Comparison, sign: str, *, single: bool, family: bool, bas
         baseline: Whether each line has what its point is compared with.
     """
     from rich.text import Text
-
-    from netbandit.results.terminal_table import plain_table
 
     metric, found = comparison.metric, comparison.differences
     # What is the same for all is no news, unless it was asked for.

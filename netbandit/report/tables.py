@@ -223,7 +223,7 @@ def _key(value: Any) -> float | str | None:
 def _column(metric: str, found: Sequence[Estimate | None]) -> tuple[str, list[Cell]]:
     """Return the heading of a metric, with its unit, and a cell for each estimate."""
     drawn = column(metric, found)
-    heading = f"{drawn.name} ({drawn.unit})" if drawn.unit else drawn.name
+    heading = drawn.heading()
     texts = [" ".join(text.split()) for text in drawn.cells("±")]
     keys = [None if each is None else each.value for each in found]
     return heading, [

@@ -56,6 +56,10 @@ class Column:
     spreads: list[str]
     around: bool = True
 
+    def heading(self, between: str = " ") -> str:
+        """Return what stands above the column: its name, and if it has one its unit in parentheses."""
+        return f"{self.name}{between}({self.unit})" if self.unit else self.name
+
     def cells(self, sign: str) -> list[str]:
         """Return the text of each point, all of the same length; *sign* stands before a half-width."""
         between = f" {sign} " if self.around else " "
@@ -371,8 +375,7 @@ def _points_table(study: StudyResult, columns: Mapping[str, Column], sign: str, 
     stalled = [failures(point).stalled for point in study.points]
     for metric, each in columns.items():
         texts = marked(each.cells(sign), stalled) if is_regret(metric) else each.cells(sign)
-        heading = Text(f"{each.name}\n({each.unit})" if each.unit else each.name)
-        table.add_column(heading, justify="right", no_wrap=True, min_width=max(map(len, texts)))
+        table.add_column(Text(each.heading("\n")), justify="right", no_wrap=True, min_width=max(map(len, texts)))
         cells.append(texts)
     for row in zip(*cells, strict=True):
         table.add_row(*map(Text, row))

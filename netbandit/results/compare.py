@@ -14,6 +14,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from netbandit.arguments import by_name, inside
@@ -28,10 +29,9 @@ from netbandit.results.paired import (
     CompareError,
     Difference,
     chosen_text,
+    corrected,
     distinguishing_keys,
-    holm,
     paired_difference,
-    pairs_of,
     parameters_of,
     require_metrics,
     samples_by_point,
@@ -181,12 +181,12 @@ def comparison(
                 LeftOut(point.parameters, f"no point with {values_by_key(chosen)} is like it in all other keys")
             )
             continue
-        pairs = pairs_of(point, points[other])
-        if not pairs:
+        difference = paired_difference(point, points[other], metric, how, confidence)
+        if difference is None:
             why = f"no replication has a {metric} both there and where it is compared with"
             left_out.append(LeftOut(point.parameters, why))
             continue
-        found.append(paired_difference(point, points[other], pairs, metric, how, confidence))
+        found.append(difference)
     if not found:
         raise CompareError(
             f"no point differs from another in nothing but {values_by_key(chosen) or 'the only point'}: "
@@ -197,11 +197,8 @@ def comparison(
 
 def corrected_together(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Return *comparisons* with the p-values that their differences have as one family."""
-    corrected = iter(holm([each.p for one in comparisons for each in one.differences]))
-    return [
-        replace(one, differences=[replace(each, p_holm=next(corrected)) for each in one.differences])
-        for one in comparisons
-    ]
+    family = iter(corrected([each for one in comparisons for each in one.differences]))
+    return [replace(one, differences=list(islice(family, len(one.differences)))) for one in comparisons]
 
 
 _MOST_NAMED = 10
@@ -329,8 +326,8 @@ def _table(comparison: Comparison, sign: str, *, single: bool, family: bool, bas
         if heading == "baseline" and not baseline:
             continue
         texts = column(metric, values)
-        unit = f"\n({texts.unit})" if texts.unit else ""
-        table.add_column(Text(f"{heading or texts.name}{unit}"), justify="right", no_wrap=True)
+        texts = replace(texts, name=heading or texts.name)
+        table.add_column(Text(texts.heading("\n")), justify="right", no_wrap=True)
         cells.append(marked(texts.cells(sign), stalled))
     for heading, levels, shown in (
         ("p", [each.p for each in found], single),

@@ -13,7 +13,7 @@ has no Holm's correction, and none of its tests has our intervals, of which the 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from netbandit.key_paths import CASE
@@ -92,30 +92,29 @@ def whole_keys(against: Mapping[str, Any], names: Sequence[str]) -> dict[str, An
     Raises:
         CompareError: Of *names*, the keys that tell points apart, none or several end so.
     """
-    whole: dict[str, Any] = {}
-    for name, value in against.items():
-        try:
-            whole[resolve(name, f"{name}={cell(value)}", names)] = value
-        except UnknownNameError as error:
-            raise CompareError(str(error)) from None
-    return whole
+    return {whole_key(name, f"{name}={cell(value)}", names): value for name, value in against.items()}
 
 
-def pairs_of(point: Samples, other: Samples) -> dict[tuple[Any, ...], tuple[float, float]]:
-    """Return the values of both in each replication in which both have one."""
-    pairs = {key: (value, other.values[key]) for key, value in point.values.items() if key in other.values}
-    return {key: pair for key, pair in pairs.items() if all(map(math.isfinite, pair))}
+def whole_key(name: str, written: str, names: Sequence[str]) -> str:
+    """Return the key among *names* that ends so; the user wrote it in *written*.
+
+    Raises:
+        CompareError: None or several end so.
+    """
+    try:
+        return resolve(name, written, names)
+    except UnknownNameError as error:
+        raise CompareError(str(error)) from None
 
 
 def paired_difference(
-    point: Samples,
-    other: Samples,
-    pairs: Mapping[tuple[Any, ...], tuple[float, float]],
-    metric: str,
-    statistic: Statistic,
-    confidence: float,
-) -> Difference:
-    """Return how *point* differs from *other* in the *pairs* of both."""
+    point: Samples, other: Samples, metric: str, statistic: Statistic, confidence: float
+) -> Difference | None:
+    """Return how *point* differs from *other* in the replications in which both have a value; None if there is none."""
+    both = {key: (value, other.values[key]) for key, value in point.values.items() if key in other.values}
+    pairs = {key: pair for key, pair in both.items() if all(map(math.isfinite, pair))}
+    if not pairs:
+        return None
     differences = [value - baseline for value, baseline in pairs.values()]
     sides = [statistic.of(side, confidence).value for side in zip(*pairs.values(), strict=True)]
     failures = [Failures.of([one.failing.get(key, {}) for key in pairs]) for one in (point, other)]
@@ -130,6 +129,12 @@ def paired_difference(
         why_open=too_few(short) + MEDIANS if short and len(pairs) > 1 else "",
         stalled=(is_regret(metric) and failures[0].stalled, is_regret(metric) and failures[1].stalled),
     )
+
+
+def corrected(differences: Sequence[Difference]) -> list[Difference]:
+    """Return *differences* with the p-values that they have as one family."""
+    levels = holm([each.p for each in differences])
+    return [replace(each, p_holm=level) for each, level in zip(differences, levels, strict=True)]
 
 
 def distinguishing_keys(results: "DataFrame", names: list[str], whole: Mapping[str, Any]) -> list[str]:

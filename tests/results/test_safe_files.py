@@ -2,7 +2,7 @@
 
 import pytest
 
-from netbandit.results.sealed_json import _SIGN, SealError, digest, sealed, unsealed
+from netbandit.results.safe_files import _SIGN, SealError, digest, sealed, unsealed
 
 
 def resealed(body):

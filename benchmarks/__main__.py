@@ -36,22 +36,36 @@ def main(name: str | None, as_json: bool, record: Path | None, against: Path | N
         import pyperf  # noqa: F401
     except ImportError:
         raise click.UsageError('Benchmarks need pyperf: pip install -e ".[dev]".') from None
-    from benchmarks.measure import found_in, measure
+    from benchmarks.measure import MeasureError, found_in, measure
     from benchmarks.record import RecordError, append, comparison, now, values_in
     from netbandit.cli.common import plain_errors
+    from netbandit.execution import ExecutionError, execution
     from netbandit.results.summary import finite
 
     names = [name] if name else list(NAMES)
+    mistakes: list[str] = []
+    try:
+        execution()
+    except ExecutionError as error:
+        mistakes.append(str(error))
+    if record is not None and not record.absolute().parent.is_dir():
+        mistakes.append(f"--record: there is no folder {record.parent}")
+    before: list[Any] = []
     try:
         before = values_in(against, names) if against else []
     except RecordError as error:
-        raise click.UsageError(str(error)) from None
+        mistakes.append(str(error))
+    if mistakes:
+        raise click.UsageError("\n".join(mistakes))
     found: list[Row] = []
     after: list[Any] = []
     with plain_errors():
         for one in names:
             click.echo(f"{one}: measuring, which takes some minutes", err=True)
-            suite = measure(one)
+            try:
+                suite = measure(one)
+            except MeasureError as error:
+                raise click.ClickException(str(error)) from None
             rows = benchmark(one).rows(found_in(suite))
             if record is not None:
                 append(record, now(one, rows, suite))

@@ -47,6 +47,11 @@ class Measured:
 
 Found = Mapping[str, Measured]
 
+
+class MeasureError(RuntimeError):
+    """A process that measured failed."""
+
+
 _LEAST_SECONDS = 0.1
 
 
@@ -66,6 +71,9 @@ def measure(name: str) -> Any:
 
     Each subject is measured in a process of its own, one after the other, and then again: a drift of the machine hits
     all alike, and the values of all with the same place belong together.
+
+    Raises:
+        MeasureError: A process failed; it has said why on stderr.
     """
     import pyperf
 
@@ -74,7 +82,8 @@ def measure(name: str) -> Any:
         file = Path(folder) / "found.json"
         command = [sys.executable, "-m", "benchmarks.worker", name, "--append", str(file)]
         for _ in range(module.PROCESSES):
-            subprocess.run(command, check=True, stdout=sys.stderr)
+            if subprocess.run(command, stdout=2).returncode:
+                raise MeasureError(f"{name}: a process that measured it failed")
         return pyperf.BenchmarkSuite.load(str(file))
 
 

@@ -130,3 +130,19 @@ def test_what_holds_nothing_to_compare_with_is_told(tmp_path, content, said):
         file.write_text(content)
     done = call("horizon", "--against", str(file))
     assert (done.exit_code, f"{file}: {said}" in done.stderr) == (2, True), done.stderr
+
+
+def test_mistakes_are_told_before_anything_is_measured(monkeypatch, tmp_path):
+    monkeypatch.setattr(measure, "measure", lambda name: pytest.fail("measured"))
+    nowhere = tmp_path / "none" / "record.jsonl"
+    monkeypatch.setenv("NETBANDIT_EXECUTION", "fast")
+    done = call("horizon", "--record", str(nowhere), "--against", str(tmp_path / "missing"))
+    assert done.exit_code == 2
+    for said in ("NETBANDIT_EXECUTION", f"there is no folder {nowhere.parent}", "missing: cannot be read"):
+        assert said in done.stderr
+
+
+def test_a_process_that_fails_is_told_in_a_line(monkeypatch):
+    monkeypatch.setattr(measure.sys, "executable", "false")
+    done = call("horizon")
+    assert (done.exit_code, done.stderr.splitlines()[-1]) == (1, "Error: horizon: a process that measured it failed")

@@ -6,22 +6,17 @@ bare compiled loop of its decisions, rewards drawn ahead.
 """
 
 import time
-from collections.abc import Callable
 from functools import partial
-from statistics import median
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.bench.measure import Row, in_turns
-from netbandit.bench.scenario import point_of
+from benchmarks.measure import Done, Found, Row, Subject, point_of
 from netbandit.learners.slots import Learner
 from netbandit.learners.world import World
-from netbandit.simulation.point import RunnablePoint
 
-ROUNDS = 3
+PROCESSES, VALUES, WARMUPS = 3, 1, 1
 AGENTS = 24
 HORIZON = 10_000
 COMPLETE_HORIZON = 500
@@ -76,53 +71,35 @@ class Neighbours(Alone):
         np.add.at(self.sums, (agents, arms), told[:, 1])
 
 
-def bench() -> list[Row]:
+def subjects() -> dict[str, Subject]:
+    """Return each way to share; what is alone stands before what is shared."""
+    cases = {
+        "alone": (f"{__name__}:Alone", "silent", "ring", HORIZON),
+        "with neighbours on a ring": (f"{__name__}:Neighbours", "local", "ring", HORIZON),
+        "alone, fewer slots": (f"{__name__}:Alone", "silent", "complete", COMPLETE_HORIZON),
+        "with all others": (f"{__name__}:Neighbours", "local", "complete", COMPLETE_HORIZON),
+        "ucb alone": ("ucb", "silent", "ring", COMPILED_HORIZON),
+    }
+    simulated: dict[str, Subject] = {name: partial(_simulated, *case) for name, case in cases.items()}
+    return {**simulated, "a bare compiled loop of it": _bare_loop}
+
+
+def rows(found: Found) -> list[Row]:
     """Return the seconds of each way to share, and what sharing costs."""
-    cases = [
-        ("alone", f"{__name__}:Alone", "silent", "ring", HORIZON),
-        ("with neighbours on a ring", f"{__name__}:Neighbours", "local", "ring", HORIZON),
-        ("alone, fewer slots", f"{__name__}:Alone", "silent", "complete", COMPLETE_HORIZON),
-        ("with all others", f"{__name__}:Neighbours", "local", "complete", COMPLETE_HORIZON),
-        ("ucb alone", "ucb", "silent", "ring", COMPILED_HORIZON),
-    ]
-    messages: dict[str, int] = {}
-    with TemporaryDirectory() as folder:
-        subjects: list[Callable[[], float]] = [
-            partial(_seconds, name, _point(folder, learner, protocol, family, horizon), messages)
-            for name, learner, protocol, family, horizon in cases
-        ]
-    *seconds, bare = [median(figures) for figures in in_turns([*subjects, _bare_seconds], ROUNDS)]
-    rows: list[Row] = []
-    for place, (name, _, _, _, horizon) in enumerate(cases):
-        more = seconds[place] - seconds[place - place % 2]  # alone stands before what is shared
-        sent = messages[name]
-        rows.append(
-            {
-                "what": name,
-                "slots": horizon,
-                "seconds": seconds[place],
-                "µs a slot": 1e6 * seconds[place] / horizon,
-                "messages": sent,
-                "µs a message": 1e6 * more / sent if sent else "",
-            }
-        )
-    rows.append(
-        {
-            "what": "a bare compiled loop of it",
-            "slots": COMPILED_HORIZON,
-            "seconds": bare,
-            "µs a slot": 1e6 * bare / COMPILED_HORIZON,
-            "messages": 0,
-            "µs a message": "",
-        }
-    )
-    return rows
+    table: list[Row] = []
+    alone = 0.0
+    for what, one in found.items():
+        slots, sent = round(one.counts["slots"]), round(one.counts["messages"])
+        alone = alone if sent else one.seconds
+        row: Row = {"what": what, "slots": slots, "seconds": one.seconds, "µs a slot": 1e6 * one.seconds / slots}
+        table.append({**row, "messages": sent, "µs a message": 1e6 * (one.seconds - alone) / sent if sent else ""})
+    return table
 
 
 _LOOPS: dict[str, Any] = {}
 
 
-def _bare_seconds() -> float:
+def _bare_loop() -> Done:
     """Play UCB1 in one compiled loop that keeps nothing but its counts."""
     if not _LOOPS:
         from numba import njit
@@ -132,7 +109,7 @@ def _bare_seconds() -> float:
     began = time.perf_counter()
     uniforms = np.stack([np.random.default_rng(agent).random(COMPILED_HORIZON) for agent in range(AGENTS)])
     _LOOPS["bare"](uniforms, means)
-    return time.perf_counter() - began
+    return Done(time.perf_counter() - began, 1, {"slots": COMPILED_HORIZON, "messages": 0})
 
 
 def _bare(uniforms, means):  # type: ignore[no-untyped-def]
@@ -159,16 +136,9 @@ def _bare(uniforms, means):  # type: ignore[no-untyped-def]
     return regret
 
 
-def _point(folder: str, learner: str, protocol: str, family: str, horizon: int) -> RunnablePoint:
+def _simulated(learner: str, protocol: str, family: str, horizon: int) -> Done:
     text = _SCENARIO.format(learner=learner, protocol=protocol, family=family, horizon=horizon, agents=AGENTS)
-    return point_of(text, folder)
-
-
-def _seconds(name: str, point: RunnablePoint, messages: dict[str, int]) -> float:
+    point = point_of(text)
     began = time.perf_counter()
     metrics = point.simulation(0).run().metrics
-    passed = time.perf_counter() - began
-    count = metrics["messages"]
-    assert isinstance(count, int)
-    messages[name] = count
-    return passed
+    return Done(time.perf_counter() - began, 1, {"slots": horizon, "messages": metrics["messages"] or 0})

@@ -8,24 +8,19 @@ seconds are of one processor, so that other work on the machine counts little.
 """
 
 import time
-from collections.abc import Callable
 from functools import partial
 from math import log, sqrt
-from statistics import median
-from tempfile import TemporaryDirectory
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.bench.measure import Row, in_turns, median_ratio
-from netbandit.bench.scenario import point_of
+from benchmarks.measure import Done, Found, Row, Subject, median_ratio, point_of
 from netbandit.learners.dducb import stage_steps, step_factors
 from netbandit.protocols.mixing import Mixing, mixing, second_eigenvalue
 from netbandit.simulation.blas_threads import one_blas_thread
-from netbandit.simulation.point import RunnablePoint
 
-ROUNDS = 3
+PROCESSES, VALUES, WARMUPS = 3, 1, 1
 AGENTS = 50
 HORIZON = 500
 CYCLE = 200
@@ -44,63 +39,64 @@ protocol = {{ {protocol} }}
 """
 
 Numbers = NDArray[np.float64]
-Play = Callable[[int], float]
 
 
-def bench() -> list[Row]:
-    """Return the seconds of each figure, in three ways."""
-    rows: list[Row] = []
-    rcl = {
-        "graph": f'family = "random", p = 0.7, agents = {AGENTS}, seed = 0',
-        "learner": 'kind = "ucb", exploration = 2.1',
-    }
+def subjects() -> dict[str, Subject]:
+    """Return each figure in three ways; a unit of work is a slot."""
+    found: dict[str, Subject] = {}
     for ttl in (1, 3):
-        protocol = f'kind = "local", ttl = {ttl}, route = "flood"'
-        text = _SCENARIO.format(means=MEANS[10], protocol=protocol, **rcl)
-        rows += _figure(f"RCL, {ttl} hop{'s' if ttl > 1 else ''}", text, HORIZON, partial(_flooded, ttl))
-    cycle = {
-        "graph": f'family = "ring", agents = {CYCLE}',
-        "learner": 'kind = "dducb"',
-        "protocol": 'kind = "consensus"',
-    }
-    text = _SCENARIO.format(means=MEANS[17], **cycle)
-    rows += _figure("DDUCB", text, LONG_HORIZON, _mixed)
-    return rows
+        text = _SCENARIO.format(
+            means=MEANS[10],
+            graph=f'family = "random", p = 0.7, agents = {AGENTS}, seed = 0',
+            learner='kind = "ucb", exploration = 2.1',
+            protocol=f'kind = "local", ttl = {ttl}, route = "flood"',
+        )
+        name = f"RCL, {ttl} hop{'s' if ttl > 1 else ''}"
+        found |= _figure(name, text, HORIZON, partial(_flooded, ttl, HORIZON))
+    text = _SCENARIO.format(
+        means=MEANS[17],
+        graph=f'family = "ring", agents = {CYCLE}',
+        learner='kind = "dducb"',
+        protocol='kind = "consensus"',
+    )
+    return found | _figure("DDUCB", text, LONG_HORIZON, partial(_mixed, LONG_HORIZON))
 
 
-def _figure(name: str, text: str, horizon: int, plain: Play) -> list[Row]:
-    """Return the rows of one figure."""
+def _figure(name: str, text: str, horizon: int, plain: Subject) -> dict[str, Subject]:
     few = max(30, horizon // FEW)
-    with TemporaryDirectory() as folder:
-        whole = point_of(text, folder, f"run.horizon={horizon}")
-        single = point_of(text, folder, f"run.horizon={few}", "links.peer.bandwidth=1 Tbit/s")
-    ways: list[tuple[str, int, Callable[[], float]]] = [
-        ("in bulk", horizon, partial(_simulated, whole)),
-        ("by message", few, partial(_simulated, single)),
-        ("plain numpy", horizon, partial(plain, horizon)),
-    ]
+    return {
+        f"{name}: in bulk": partial(_simulated, text, horizon),
+        f"{name}: by message": partial(_simulated, text, few, "links.peer.bandwidth=1 Tbit/s"),
+        f"{name}: plain numpy": partial(_on_one_thread, plain),
+    }
+
+
+def rows(found: Found) -> list[Row]:
+    """Return the seconds of each figure, in three ways."""
+    table: list[Row] = []
+    for what, one in found.items():
+        slots = round(one.counts["slots"])
+        numpy = found[f"{what.split(': ')[0]}: plain numpy"]
+        row: Row = {"what": what, "slots": slots, "seconds": slots * one.seconds, "µs a slot": 1e6 * one.seconds}
+        table.append({**row, "of numpy": median_ratio(one, numpy)})
+    return table
+
+
+def _simulated(text: str, horizon: int, *overrides: str) -> Done:
+    point = point_of(text, f"run.horizon={horizon}", *overrides)
     with one_blas_thread():
-        found = in_turns([way for _, _, way in ways], ROUNDS)
-    a_slot = [[1e6 * figure / slots for figure in figures] for (_, slots, _), figures in zip(ways, found, strict=True)]
-    return [
-        {
-            "what": f"{name}: {way}",
-            "slots": slots,
-            "seconds": median(figures),
-            "µs a slot": median(each),
-            "of numpy": median_ratio(each, a_slot[-1]),
-        }
-        for (way, slots, _), figures, each in zip(ways, found, a_slot, strict=True)
-    ]
+        began = time.process_time()
+        point.simulation(0).run()
+        return Done(time.process_time() - began, horizon, {"slots": horizon})
 
 
-def _simulated(point: RunnablePoint) -> float:
-    began = time.process_time()
-    point.simulation(0).run()
-    return time.process_time() - began
+def _on_one_thread(plain: Subject) -> Done:
+    with one_blas_thread():
+        done = plain()
+    return done._replace(counts={"slots": done.work})
 
 
-def _flooded(ttl: int, horizon: int) -> float:
+def _flooded(ttl: int, horizon: int) -> Done:
     """Play MP-UCB in numpy: what an agent knows of each slot grows hop by hop, in one product a hop."""
     graph = nx.gnp_random_graph(AGENTS, 0.7, seed=0)
     hops = dict(nx.all_pairs_shortest_path_length(graph))
@@ -128,10 +124,10 @@ def _flooded(ttl: int, horizon: int) -> float:
         now[everybody, arms + chosen] = rewards
         known += now
         regret += float((means.max() - means[chosen]).sum())
-    return time.process_time() - began
+    return Done(time.process_time() - began, horizon)
 
 
-def _mixed(horizon: int) -> float:
+def _mixed(horizon: int) -> Done:
     """Play DDUCB in numpy: a product with P in every slot."""
     edges = np.array(nx.cycle_graph(CYCLE).edges)
     matrix: Mixing = mixing(CYCLE, edges, "max-degree")
@@ -166,4 +162,4 @@ def _mixed(horizon: int) -> float:
             delta += beta
             alpha, beta, gamma = delta.copy(), gamma, np.zeros_like(gamma)
             time_known, played, step = float(CYCLE * played), slot + 1, 0
-    return time.process_time() - began
+    return Done(time.process_time() - began, horizon)

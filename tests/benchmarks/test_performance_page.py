@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from helpers.docs_extension import docs_extension
 
-from netbandit.bench.record import Run
+from benchmarks.record import Run
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,9 +43,9 @@ def test_the_page_names_machine_versions_and_day(tables):
 
 
 def test_every_benchmark_has_a_chart(tables, tmp_path):
-    from netbandit.bench import catalogue
+    import benchmarks
 
-    assert set(tables.CHARTS) == set(catalogue.NAMES)
+    assert set(tables.CHARTS) == set(benchmarks.NAMES)
     tables.chart([run(1.0), run(3.0)], tables.CHARTS["horizon"], tmp_path / "horizon.png")
     assert (tmp_path / "horizon.png").stat().st_size > 2_000
 
@@ -73,12 +73,12 @@ def test_a_panel_shows_each_engine_and_what_both_are_beside_once(tables):
 
 
 def test_what_is_recorded_can_be_read_and_shown(tables):
-    from netbandit.bench import catalogue
-    from netbandit.bench.record import read
+    import benchmarks
+    from benchmarks.record import read
 
     runs = read(ROOT / "docs" / "performance" / tables.RECORD)
     found = tables.by_benchmark(runs)
-    assert set(found) >= set(catalogue.NAMES)
+    assert set(found) >= set(benchmarks.NAMES)
     for name, some in found.items():
         chart = tables.CHARTS[name]
         for panel, series in chart.panels.items():

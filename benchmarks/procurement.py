@@ -6,19 +6,16 @@ binds. Either way the agents decide much as before.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from statistics import median
-from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.measure import Done, Found, Row, Subject, point_of
 from netbandit.bandits.procurement import Procurement
-from netbandit.bench.measure import Row, in_turns
-from netbandit.bench.scenario import point_of
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.world import World
 from netbandit.simulation import slot_loop
@@ -29,7 +26,7 @@ from netbandit.simulation.turns import EverySlot
 from netbandit.stepping import Compiled
 from netbandit.streams import Streams
 
-ROUNDS = 5
+PROCESSES, VALUES, WARMUPS = 3, 2, 1
 CALLS = 20_000
 PROGRAMMES = 100
 THRESHOLDS = (0.4, 0.9)
@@ -43,38 +40,37 @@ protocol = { kind = "relay" }
 """
 
 
-def bench() -> list[Row]:
-    """Return the seconds of a simulation, of its parts, and for orientation of single choices of quantities."""
-    with TemporaryDirectory() as folder:
-        point = point_of(_SCENARIO, folder)
-    subjects: list[Callable[[], float]] = [
-        lambda: _seconds(point),
-        lambda: _loop(point),
-        lambda: _loop(point, "undrawn", draws=False),
-        lambda: _loop(point, "unchosen"),
-        *(partial(_greedy_seconds, threshold) for threshold in THRESHOLDS),
-        *(partial(_exact_seconds, threshold) for threshold in THRESHOLDS),
-    ]
-    whole, loop, undrawn, unchosen, *choices = map(median, in_turns(subjects, ROUNDS))
+def subjects() -> dict[str, Subject]:
+    """Return a simulation, its loop with and without its parts, and for orientation single choices of quantities."""
+    found: dict[str, Subject] = {"one simulation": _simulated, "loop": _loop}
+    found |= {"undrawn": partial(_loop, "undrawn", draws=False), "unchosen": partial(_loop, "unchosen")}
+    for kind, choices in (("greedy", _greedy_choices), ("exact", _exact_choices)):
+        found |= {f"one {kind} choice, threshold {one}": partial(choices, one) for one in THRESHOLDS}
+    return found
+
+
+def rows(found: Found) -> list[Row]:
+    """Return the seconds of a simulation, of its parts, and microseconds of single choices."""
+    whole, loop, undrawn, unchosen, *_ = (one.seconds for one in found.values())
     drawing, oracle = loop - undrawn, loop - unchosen
-    parts = {"drawing": drawing, "oracle": oracle, "all else": whole - drawing - oracle}
-    kinds = [f"one {kind} choice, threshold {threshold}" for kind in ("greedy", "exact") for threshold in THRESHOLDS]
-    rows: list[Row] = [{"what": "one simulation", "value": whole, "unit": "s", "share": 1.0}]
-    rows += [{"what": name, "value": part, "unit": "s", "share": part / whole} for name, part in parts.items()]
-    for kind, seconds in zip(kinds, choices, strict=True):
-        rows.append({"what": kind, "value": 1e6 * seconds, "unit": "µs", "share": ""})
-    return rows
+    parts = {"one simulation": whole, "drawing": drawing, "oracle": oracle, "all else": whole - drawing - oracle}
+    table: list[Row] = [
+        {"what": name, "value": part, "unit": "s", "share": part / whole} for name, part in parts.items()
+    ]
+    choices = list(found.items())[4:]
+    return table + [{"what": name, "value": 1e6 * one.seconds, "unit": "µs", "share": ""} for name, one in choices]
 
 
-def _seconds(point: RunnablePoint) -> float:
+def _simulated() -> Done:
+    point = point_of(_SCENARIO)
     began = time.perf_counter()
     point.simulation(0).run()
-    return time.perf_counter() - began
+    return Done(time.perf_counter() - began)
 
 
-def _loop(point: RunnablePoint, variant: str = "whole", *, draws: bool = True) -> float:
-    """Return the seconds of as many decisions in the loop alone, of agents that never hear of each other."""
-    return played(point, variant, draws=draws)[0]
+def _loop(variant: str = "whole", *, draws: bool = True) -> Done:
+    """Make as many decisions in the loop alone, of agents that never hear of each other."""
+    return Done(played(point_of(_SCENARIO), variant, draws=draws)[0])
 
 
 def played(point: RunnablePoint, variant: str = "whole", *, draws: bool = True) -> tuple[float, Pfcb]:
@@ -149,8 +145,8 @@ def _instances(count: int) -> Iterator[Instance]:
         yield qualities, qualities - rng.random(30), rng.integers(1, 51, 30)
 
 
-def _greedy_seconds(threshold: float) -> float:
-    """Return the seconds of one greedy choice among many, called from compiled code."""
+def _greedy_choices(threshold: float) -> Done:
+    """Make many greedy choices, called from compiled code."""
     from numba import njit
 
     from netbandit.learners.greedy import choose
@@ -166,11 +162,11 @@ def _greedy_seconds(threshold: float) -> float:
     columns = [np.array(column) for column in zip(*_instances(CALLS), strict=True)]
     began = time.perf_counter()
     _VARIANTS["many"](*columns, threshold, np.zeros(30, dtype=np.int64), np.zeros(30))
-    return (time.perf_counter() - began) / CALLS
+    return Done(time.perf_counter() - began, CALLS)
 
 
-def _exact_seconds(threshold: float) -> float:
-    """Return the seconds of one exact choice among some, by scipy's milp."""
+def _exact_choices(threshold: float) -> Done:
+    """Make some exact choices, by scipy's milp."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     instances = list(_instances(PROGRAMMES))
@@ -179,4 +175,4 @@ def _exact_seconds(threshold: float) -> float:
     for qualities, revenues, capacities in instances:
         constraint = LinearConstraint((qualities - threshold)[None, :], lb=0.0)
         milp(-revenues, integrality=whole, bounds=Bounds(0, capacities), constraints=constraint)
-    return (time.perf_counter() - began) / PROGRAMMES
+    return Done(time.perf_counter() - began, PROGRAMMES)

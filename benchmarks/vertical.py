@@ -4,21 +4,17 @@
 """
 
 import time
-from collections.abc import Callable
 from functools import partial
-from statistics import median
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from benchmarks.measure import Done, Found, Row, Subject, median_ratio, point_of
 from netbandit.bandits.vertical_context import VerticalContextBandit
-from netbandit.bench.measure import Row, in_turns, median_ratio
-from netbandit.bench.scenario import point_of
 from netbandit.learners.linear import GatherLearner
 from netbandit.simulation.point import RunnablePoint
 from netbandit.streams import Streams
 
-ROUNDS = 7
+PROCESSES, VALUES, WARMUPS = 3, 2, 1
 SLOTS = 10_000
 LEARNERS = ("linucb", "lints")
 
@@ -29,48 +25,49 @@ bandit = { kind = "vertical", dimension = 100, arms = 10 }
 protocol = { kind = "vertical", timing = "asynchronous" }
 """
 
-_WAYS = {
+_WAYS: dict[str, tuple[str, ...]] = {
     "messages, in the clear": ("protocol.masks=false",),
     "messages and masks": (),
     "messages, masks, secure sum": ("protocol.secure_sum=true",),
 }
 
 
-def bench() -> list[Row]:
-    """Return slots a second for each learner, plain and gathered, and how many times as long a slot takes."""
-    rows: list[Row] = []
+def subjects() -> dict[str, Subject]:
+    """Return each learner, plain and gathered; a unit of work is a slot."""
+    found: dict[str, Subject] = {}
     for learner in LEARNERS:
-        with TemporaryDirectory() as folder:
-            points = [
-                point_of(_SCENARIO, folder, f"run.horizon={SLOTS}", f"learner.kind={learner}", *overrides)
-                for overrides in _WAYS.values()
-            ]
-        subjects: list[Callable[[], float]] = [partial(_plain, points[0])]
-        subjects += [partial(_gathered, point) for point in points]
-        seconds = in_turns(subjects, ROUNDS)
-        for way, taken in zip(("plain", *_WAYS), seconds, strict=True):
-            rows.append(
-                {
-                    "learner": learner,
-                    "with": way,
-                    "slots_per_s": SLOTS / median(taken),
-                    "times": median_ratio(taken, seconds[0]),
-                }
-            )
-    return rows
+        found[f"{learner}, plain"] = partial(_plain, learner)
+        found |= {f"{learner}, {way}": partial(_gathered, learner, *changes) for way, changes in _WAYS.items()}
+    return found
 
 
-def _gathered(point: RunnablePoint) -> float:
-    """Return the seconds of a run."""
+def rows(found: Found) -> list[Row]:
+    """Return slots a second for each learner, plain and gathered, and how many times as long a slot takes."""
+    table: list[Row] = []
+    for learner in LEARNERS:
+        for way in ("plain", *_WAYS):
+            one, plain = found[f"{learner}, {way}"], found[f"{learner}, plain"]
+            row: Row = {"learner": learner, "with": way, "slots_per_s": 1 / one.seconds}
+            table.append({**row, "times": median_ratio(one, plain)})
+    return table
+
+
+def _point(learner: str, *overrides: str) -> RunnablePoint:
+    return point_of(_SCENARIO, f"run.horizon={SLOTS}", f"learner.kind={learner}", *overrides)
+
+
+def _gathered(learner: str, *overrides: str) -> Done:
+    point = _point(learner, *overrides)
     began = time.perf_counter()
     decided = point.simulation(0).run().metrics["rounds"]
     seconds = time.perf_counter() - began
     assert decided == SLOTS
-    return seconds
+    return Done(seconds, SLOTS)
 
 
-def _plain(point: RunnablePoint) -> float:
-    """Return the seconds of as many decisions of the learner alone."""
+def _plain(learner_kind: str) -> Done:
+    """Make as many decisions of the learner alone."""
+    point = _point(learner_kind)
     began = time.perf_counter()
     generator = Streams(0, 0).generator
     bandit, learner = point.bandit.fresh(), point.learner.fresh()
@@ -89,4 +86,4 @@ def _plain(point: RunnablePoint) -> float:
         regret += float(users.regrets[np.arange(count), arms].sum())
     seconds = time.perf_counter() - began
     assert regret > 0
-    return seconds
+    return Done(seconds, SLOTS)

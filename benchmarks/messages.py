@@ -6,16 +6,16 @@ all count the hops they deliver, and all are timed from the first to the last ev
 
 import random
 import time
-from collections.abc import Generator, Sequence
-from statistics import median
+from collections.abc import Callable, Generator, Sequence
+from functools import cache, partial
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import simpy
 
-from netbandit.bench.bare_heap import flood
-from netbandit.bench.measure import Row, Work, noise, rates_in_turns, ratios
+from benchmarks.bare_heap import flood
+from benchmarks.measure import Done, Found, Row, Subject, median_ratio, noise, ratios
 from netbandit.garbage import paused_collection
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
@@ -27,75 +27,76 @@ from netbandit.protocols.protocol import CallbackRoundProtocol, Item
 from netbandit.simulation.compiled_rounds.neighbour_rounds import compiled_neighbour_rounds
 
 Latencies = dict[tuple[int, int], int]
+Graph = tuple["nx.Graph[int]", Latencies]
 
-ROUNDS = 7
-SECONDS = 2.0
+PROCESSES, VALUES, WARMUPS = 3, 2, 1
 _MILLISECOND = 1_000_000
+GRAPHS: dict[str, Callable[[], "nx.Graph[int]"]] = {
+    "ring of 50": lambda: nx.cycle_graph(50),
+    "complete of 50": lambda: nx.complete_graph(50),
+    "G(200, 0.05)": lambda: _connected(200, 0.05),
+}
+_LATENCIES = ("random", "equal")
 
 
-def bench() -> list[Row]:
+def subjects() -> dict[str, Subject]:
+    """Return what is compared: our two engines, the bare heap, and the base with and without collection."""
+    sides: dict[str, Callable[[nx.Graph[int], Latencies], Done]] = {
+        "event": lambda graph, latencies: _network(Flooding, graph, latencies),
+        "compiled": lambda graph, latencies: _network(compiled_neighbour_rounds(Flooding), graph, latencies),
+        "heap": _bare_heap,
+        "base": _process_per_message,
+        "base_no_gc": _without_collection,
+    }
+    return {
+        f"{graph}, {latency}, {side}": partial(_flood, flood_it, graph, latency)
+        for graph in GRAPHS
+        for latency in _LATENCIES
+        for side, flood_it in sides.items()
+    }
+
+
+def rows(found: Found) -> list[Row]:
     """Return, for each graph, kind of latency and engine, hops a second, those of the base, and their ratio.
 
     The engine is ``event``, for protocols of one's own, or ``compiled``. ``heap_hops_per_s`` is what a bare compiled
     heap of all messages does, which is a bound. What ends in ``noise`` says how far apart the quartiles of the ratio
-    before it are over all rounds, as a part of it.
-
-    All is processor time, measured in `ROUNDS` rounds; what has taken `SECONDS` in all is not measured any more, which
-    for plain SimPy on the largest graph is the case after one measurement of many seconds.
+    before it are, as a part of it. All is processor time.
     """
-    graphs = {
-        "ring of 50": nx.cycle_graph(50),
-        "complete of 50": nx.complete_graph(50),
-        "G(200, 0.05)": _connected(200, 0.05),
-    }
-    for subject in _subjects(nx.path_graph(2), {(0, 1): _MILLISECOND}):
-        subject()  # so that all is compiled, and warm
-    rows: list[Row] = []
-    for name, graph in graphs.items():
-        draw = random.Random(1)
-        links = sorted((min(link), max(link)) for link in graph.edges)
-        drawn = {link: draw.randint(_MILLISECOND // 2, 3 * _MILLISECOND // 2) for link in links}
-        for latency, latencies in (("random", drawn), ("equal", dict.fromkeys(links, _MILLISECOND))):
-            for engine, figures in _compare(graph, latencies).items():
-                rows.append({"graph": name, "latency": latency, "engine": engine, **figures})
-    return rows
+    table: list[Row] = []
+    for graph in GRAPHS:
+        for latency in _LATENCIES:
+            base, base_off, heap = (found[f"{graph}, {latency}, {side}"] for side in ("base", "base_no_gc", "heap"))
+            for engine in ("event", "compiled"):
+                ours = found[f"{graph}, {latency}, {engine}"]
+                row: Row = {"graph": graph, "latency": latency, "engine": engine}
+                for name, beside in (("ratio", base), ("ratio_no_gc", base_off)):
+                    row |= {name: median_ratio(beside, ours), f"{name}_noise": noise(ratios(beside, ours))}
+                row |= {"hops_per_s": 1 / ours.seconds, "base_hops_per_s": 1 / base.seconds}
+                table.append({**row, "heap_hops_per_s": 1 / heap.seconds})
+    return table
 
 
-def _subjects(graph: "nx.Graph[int]", latencies: Latencies) -> list[Work]:
-    """Return what is compared: our two engines, the bare heap, and the base with and without collection."""
-
-    def without_collection() -> tuple[int, float]:
-        with paused_collection():
-            return _process_per_message(graph, latencies)
-
-    return [
-        lambda: _network(Flooding, graph, latencies),
-        lambda: _network(compiled_neighbour_rounds(Flooding), graph, latencies),
-        lambda: _bare_heap(graph, latencies),
-        lambda: _process_per_message(graph, latencies),
-        without_collection,
-    ]
+@cache
+def _graph(name: str, latency: str) -> Graph:
+    graph = GRAPHS[name]()
+    links = sorted((min(link), max(link)) for link in graph.edges)
+    draw = random.Random(1)
+    drawn = {link: draw.randint(_MILLISECOND // 2, 3 * _MILLISECOND // 2) for link in links}
+    return graph, drawn if latency == "random" else dict.fromkeys(links, _MILLISECOND)
 
 
-def _compare(graph: "nx.Graph[int]", latencies: Latencies) -> dict[str, Row]:
-    event, compiled, heap, base, base_off = rates_in_turns(_subjects(graph, latencies), ROUNDS, SECONDS)
-    rows: dict[str, Row] = {}
-    for engine, ours in (("event", event), ("compiled", compiled)):
-        beside, beside_off = ratios(ours, base), ratios(ours, base_off)
-        rows[engine] = {
-            "ratio": median(beside),
-            "ratio_noise": noise(beside),
-            "ratio_no_gc": median(beside_off),
-            "ratio_no_gc_noise": noise(beside_off),
-            "hops_per_s": median(ours),
-            "base_hops_per_s": median(base),
-            "heap_hops_per_s": median(heap),
-        }
-    return rows
+def _flood(flood_it: Callable[["nx.Graph[int]", Latencies], Done], name: str, latency: str) -> Done:
+    return flood_it(*_graph(name, latency))
 
 
-def _network(kind: type[CallbackRoundProtocol], graph: "nx.Graph[int]", latencies: Latencies) -> tuple[int, float]:
-    """Flood over our network; return hops and seconds."""
+def _without_collection(graph: "nx.Graph[int]", latencies: Latencies) -> Done:
+    with paused_collection():
+        return _process_per_message(graph, latencies)
+
+
+def _network(kind: type[CallbackRoundProtocol], graph: "nx.Graph[int]", latencies: Latencies) -> Done:
+    """Flood over our network."""
     environment = Environment()
     fingerprint = Fingerprint()
     clock = Clock(environment, _MILLISECOND, 10**6)
@@ -111,11 +112,11 @@ def _network(kind: type[CallbackRoundProtocol], graph: "nx.Graph[int]", latencie
     with paused_collection():
         environment.run()
     seconds = time.process_time() - began
-    return fingerprint.events, seconds
+    return Done(seconds, fingerprint.events)
 
 
-def _bare_heap(graph: "nx.Graph[int]", latencies: Latencies) -> tuple[int, float]:
-    """Flood in a bare compiled loop; return hops and seconds."""
+def _bare_heap(graph: "nx.Graph[int]", latencies: Latencies) -> Done:
+    """Flood in a bare compiled loop."""
     near = [sorted(graph[node]) for node in range(graph.number_of_nodes())]
     starts = np.cumsum([0, *map(len, near)])
     ends = [(node, other) for node, others in enumerate(near) for other in others]
@@ -123,15 +124,15 @@ def _bare_heap(graph: "nx.Graph[int]", latencies: Latencies) -> tuple[int, float
     receivers = np.array([other for _, other in ends])
     began = time.process_time()
     hops = flood(starts, receivers, times, len(ends) * len(near))
-    return hops, time.process_time() - began
+    return Done(time.process_time() - began, hops)
 
 
 def _nothing(items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
     return Item(0, None)
 
 
-def _process_per_message(graph: "nx.Graph[int]", latencies: Latencies) -> tuple[int, float]:
-    """Flood with a SimPy process for each message, as a user of SimPy would write it; return hops and seconds."""
+def _process_per_message(graph: "nx.Graph[int]", latencies: Latencies) -> Done:
+    """Flood with a SimPy process for each message, as a user of SimPy would write it."""
     environment = simpy.Environment()
     neighbours = {node: sorted(graph[node]) for node in graph}
     latency = {**latencies, **{(second, first): time for (first, second), time in latencies.items()}}
@@ -153,7 +154,7 @@ def _process_per_message(graph: "nx.Graph[int]", latencies: Latencies) -> tuple[
             environment.process(message(node, neighbour, node))
     began = time.process_time()
     environment.run()
-    return hops, time.process_time() - began
+    return Done(time.process_time() - began, hops)
 
 
 def _connected(agents: int, p: float) -> "nx.Graph[int]":

@@ -7,22 +7,17 @@ times as fast as numpy, synchronisations.
 """
 
 import time
-from collections.abc import Callable
 from functools import partial
 from math import sqrt
-from statistics import median
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
+from benchmarks.measure import Done, Found, Row, Subject, median_ratio, point_of
 from netbandit.bandits.linear import Linear
-from netbandit.bench.measure import Row, in_turns, median_ratio
-from netbandit.bench.scenario import point_of
-from netbandit.simulation.point import RunnablePoint
 from netbandit.streams import Streams
 
-ROUNDS = 5
+PROCESSES, VALUES, WARMUPS = 3, 2, 1
 AGENTS = 100
 HORIZON = 10_000
 NUMPY_AGENTS = 10
@@ -55,38 +50,37 @@ _CASES = {
 }
 
 
-def bench() -> list[Row]:
+_BARE, _IN_NUMPY = "a bare compiled loop", "a loop over numpy"
+
+
+def subjects() -> dict[str, Subject]:
+    """Return all loops; a unit of work is a decision."""
+    simulated: dict[str, Subject] = {name: partial(_simulated, *overrides) for name, overrides in _CASES.items()}
+    return {**simulated, _BARE: _compiled, _IN_NUMPY: _numpy}
+
+
+def rows(found: Found) -> list[Row]:
     """Return the microseconds a decision of all loops, beside numpy's and the bare compiled one."""
-    with TemporaryDirectory() as folder:
-        points = {name: point_of(_SCENARIO, folder, *overrides) for name, overrides in _CASES.items()}
-    rounds: dict[str, int] = {}
-    subjects: list[Callable[[], float]] = [partial(_simulated, name, point, rounds) for name, point in points.items()]
-    *simulated, bare, numpy = in_turns([*subjects, _compiled, _numpy], ROUNDS)
-    rows: list[Row] = []
-    names = [*points, "a bare compiled loop", "a loop over numpy"]
-    for name, figures in zip(names, [*simulated, bare, numpy], strict=True):
-        rows.append(
-            {
-                "what": name,
-                "µs": median(figures),
-                "of bare": median_ratio(figures, bare),
-                "faster": median_ratio(numpy, figures),
-                "syncs": rounds.get(name, ""),
-            }
-        )
-    return rows
+    return [
+        {
+            "what": name,
+            "µs": 1e6 * one.seconds,
+            "of bare": median_ratio(one, found[_BARE]),
+            "faster": median_ratio(found[_IN_NUMPY], one),
+            "syncs": round(one.counts["rounds"]) if one.counts else "",
+        }
+        for name, one in found.items()
+    ]
 
 
-def _simulated(name: str, point: RunnablePoint, rounds: dict[str, int]) -> float:
+def _simulated(*overrides: str) -> Done:
+    point = point_of(_SCENARIO, *overrides)
     began = time.perf_counter()
     metrics = point.simulation(0).run().metrics
     passed = time.perf_counter() - began
-    count = metrics["rounds"]
-    assert isinstance(count, int)
-    rounds[name] = count
     decisions = metrics.get("decisions", point.scenario.run.horizon * point.topology(0).agents)
     assert isinstance(decisions, int)
-    return 1e6 * passed / decisions
+    return Done(passed, decisions, {"rounds": metrics["rounds"] or 0})
 
 
 def _world(agents: int) -> Linear:
@@ -97,7 +91,7 @@ def _world(agents: int) -> Linear:
     return world
 
 
-def _numpy() -> float:
+def _numpy() -> Done:
     """Play with numpy in Python."""
     world = _world(NUMPY_AGENTS)
     actions = world.actions(np.arange(1))[0]
@@ -118,13 +112,13 @@ def _numpy() -> float:
             inverse -= np.outer(product, product) / (1 + action @ product)
             response += reward * action
             regret += means.max() - means[arm]
-    return 1e6 * (time.perf_counter() - began) / (NUMPY_HORIZON * NUMPY_AGENTS)
+    return Done(time.perf_counter() - began, NUMPY_HORIZON * NUMPY_AGENTS)
 
 
 _LOOPS: dict[str, Any] = {}
 
 
-def _compiled() -> float:
+def _compiled() -> Done:
     """Play in one compiled loop."""
     if "bare" not in _LOOPS:
         from numba import njit
@@ -136,7 +130,7 @@ def _compiled() -> float:
     world = _world(AGENTS)
     began = time.perf_counter()
     _LOOPS["bare"](world.world, world.actions(np.arange(1))[0], _LOOPS["reward"], HORIZON, AGENTS)
-    return 1e6 * (time.perf_counter() - began) / (HORIZON * AGENTS)
+    return Done(time.perf_counter() - began, HORIZON * AGENTS)
 
 
 def _bare(world, actions, draw_reward, horizon, agents):  # type: ignore[no-untyped-def]

@@ -1,19 +1,17 @@
 """Messages that are lost, and repeated: what each delivered hop costs beside one where nothing goes wrong.
 
 An item of every node is flooded over a random graph. Acknowledgements and repetitions are messages too, but no hops: a
-hop is a message that reached its receiver for the first time. All rows are measured in turns, in one process, in
-processor time.
+hop is a message that reached its receiver for the first time. All rows are measured in turns, in processor time.
 """
 
 import random
 import time
 from collections.abc import Sequence
 from functools import partial
-from statistics import median
 
 import networkx as nx
 
-from netbandit.bench.measure import Row, noise, rates_in_turns, ratios
+from benchmarks.measure import Done, Found, Row, Subject, median_ratio, noise, ratios
 from netbandit.garbage import paused_collection
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.faults import ChannelFaults, Faults
@@ -29,8 +27,7 @@ from netbandit.protocols.protocol import CallbackRoundProtocol, Item
 from netbandit.simulation.compiled_rounds.neighbour_rounds import compiled_neighbour_rounds
 from netbandit.streams import Streams
 
-ROUNDS = 7
-SECONDS = 2.0
+PROCESSES, VALUES, WARMUPS = 3, 2, 1
 _AGENTS = 60
 _MILLISECOND = 1_000_000
 _RETRY = Retry(10 * _MILLISECOND, 2.0, 1.5, 5)
@@ -51,28 +48,32 @@ _CASES: dict[str, Faults] = {
 _ENGINES: dict[str, type[CallbackRoundProtocol]] = {"event": Flooding, "compiled": compiled_neighbour_rounds(Flooding)}
 
 
-def bench() -> list[Row]:
+def subjects() -> dict[str, Subject]:
+    """Return a flood for each engine and kind of fault."""
+    return {
+        f"{engine}, {name}": partial(_flood, protocol, faults)
+        for engine, protocol in _ENGINES.items()
+        for name, faults in _CASES.items()
+    }
+
+
+def rows(found: Found) -> list[Row]:
     """Return, for each engine and kind of fault, microseconds a delivered hop, and how often those without faults.
 
-    The engine is ``event``, for protocols of one's own, or ``compiled``. All cases of both are measured in `ROUNDS`
-    rounds; those that have taken `SECONDS` in all are not measured any more. ``ratio_noise`` says how far apart the
-    quartiles of the ratio are over all rounds, as a part of it.
+    The engine is ``event``, for protocols of one's own, or ``compiled``. ``ratio_noise`` says how far apart the
+    quartiles of the ratio are, as a part of it.
     """
-    rows: list[Row] = []
-    for engine, protocol in _ENGINES.items():
-        subjects = [partial(_flood, protocol, faults) for faults in _CASES.values()]
-        for subject in subjects:
-            subject()  # so that all is compiled, and warm
-        rates = rates_in_turns(subjects, ROUNDS, SECONDS)
-        for name, rate in zip(_CASES, rates, strict=True):
-            beside = ratios(rates[0], rate)
-            row: Row = {"faults": name, "engine": engine, "ratio": median(beside), "ratio_noise": noise(beside)}
-            rows.append({**row, "us_per_hop": 1e6 / median(rate)})
-    return rows
+    table: list[Row] = []
+    for engine in _ENGINES:
+        for name in _CASES:
+            one, none = found[f"{engine}, {name}"], found[f"{engine}, none"]
+            row: Row = {"faults": name, "engine": engine, "ratio": median_ratio(one, none)}
+            table.append({**row, "ratio_noise": noise(ratios(one, none)), "us_per_hop": 1e6 * one.seconds})
+    return table
 
 
-def _flood(protocol: type[CallbackRoundProtocol], faults: Faults) -> tuple[int, float]:
-    """Flood over a network in which this can go wrong; return hops and seconds."""
+def _flood(protocol: type[CallbackRoundProtocol], faults: Faults) -> Done:
+    """Flood over a network in which this can go wrong."""
     graph: nx.Graph[int] = nx.gnp_random_graph(_AGENTS, 0.12, seed=1)
     draw = random.Random(1)
     links = sorted((min(link), max(link)) for link in graph.edges)
@@ -95,7 +96,7 @@ def _flood(protocol: type[CallbackRoundProtocol], faults: Faults) -> tuple[int, 
         environment.run()
     seconds = time.process_time() - began
     hops = network.close().delivered - network.ledger.kinds.get(ACK.name, (0, 0))[0]
-    return hops, seconds
+    return Done(seconds, hops)
 
 
 def _nothing(items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:

@@ -9,16 +9,16 @@ from netbandit.plots.grouping import Arrangement, described, value_of
 from netbandit.plots.marks import (
     DECADES,
     Mark,
-    at_zero_place,
     bend,
     draw_far_off,
-    draw_points,
+    draw_marks,
     far_off,
+    finish_heights,
     label_more,
     zero_place,
 )
 from netbandit.plots.shapes import Shapes
-from netbandit.plots.style import drawing, figure, from_zero, legend_below, legend_beside, readable
+from netbandit.plots.style import drawing, figure, legend_below, legend_beside, readable
 from netbandit.plots.subtitles import left_out_note, missing_note, privacy_note, replications_note, title_of
 from netbandit.plots.values import identity, name, shown
 from netbandit.results.metrics import axis_label, title_name
@@ -101,9 +101,7 @@ def draw_panels(
     step = _step(arrangement, key)
     shapes = Shapes.of(arrangement, key, [step, *(fixed or {})])
     ends = [shown(value) for value, _ in arrangement.along(step)] if step else []
-    estimates = {
-        metric: Estimates(points, metric, arrangement.statistic, arrangement.bands) for pair in pairs for metric in pair
-    }
+    estimates = {metric: Estimates(arrangement, metric) for pair in pairs for metric in pair}
     notes = (
         replications_note(points, *(estimates[upward] for _, upward in pairs)),
         f"along a line: {name(step)} from {ends[0]} to {ends[-1]}" if step else "",
@@ -137,6 +135,8 @@ def _panel(
     estimates: tuple[Estimates, Estimates],
     apart: float,
 ) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     found = {}
     for point in arrangement.points:
         x, y = (one.of(point) for one in estimates)
@@ -144,15 +144,18 @@ def _panel(
             found[id(point)] = Mark(x, y, shapes.look(point), title_of(point, arrangement.keys))
     away = far_off(list(found.values())) if metrics[0] != "diameter" else []
     near = [mark for mark in found.values() if mark not in away]
-    zero = _axes(panel, list(found.values()), near, *metrics, apart)
+    zero = _axes(panel, [mark.x for mark in found.values()], *metrics)
     for points in _lines(arrangement, shapes, step):
         shown_here = [point for point in points if id(point) in found and found[id(point)] not in away]
-        marks = [found[id(point)] for point in shown_here]
-        if marks:
-            places, text = [at_zero_place(mark.x, zero) for mark in marks], shapes.text(shown_here[0])
-            draw_points(panel, places, [mark.y for mark in marks], marks[0].look, text, joined=step is not None)
-    _finish(panel, near, metrics[0])
-    draw_far_off(panel, [Mark(at_zero_place(mark.x, zero), mark.y, mark.look, mark.name) for mark in away])
+        if shown_here:
+            marks, text = [found[id(point)] for point in shown_here], shapes.text(shown_here[0])
+            draw_marks(panel, marks, zero, text, joined=step is not None)
+    if metrics[0] == "diameter" and panel.get_xscale() != "log":
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
+        panel.set_xlim(left=max(0.0, panel.get_xlim()[0]))
+    finish_heights(panel, [mark.y for mark in near], apart=_FAR_APART if metrics[0] == "diameter" else apart)
+    readable(panel)
+    draw_far_off(panel, away, zero)
 
 
 def _lines(arrangement: Arrangement, shapes: Shapes, step: str | None) -> list[list[PointResult]]:
@@ -179,11 +182,8 @@ def _step(arrangement: Arrangement, key: str | None) -> str | None:
     return others[0] if len(others) == 1 and arrangement.scale(others[0]) is not None else None
 
 
-def _axes(
-    panel: "Axes", marks: Sequence[Mark], near: Sequence[Mark], across: str, upward: str, apart: float
-) -> float | None:
-    """Give *panel* its scales and return where zero stands across, if that is a place of its own."""
-    bands: list[Band] = [mark.x for mark in marks]
+def _axes(panel: "Axes", bands: Sequence[Band], across: str, upward: str) -> float | None:
+    """Give *panel* its horizontal scale and return where zero stands on it, if that is a place of its own."""
     middles = [float(one.mean) for one in bands]
     zero = None
     if across == "diameter" and middles and max(middles) >= _FAR_APART * min(middles) > 0:
@@ -191,23 +191,11 @@ def _axes(
         label_more(panel.xaxis, 3)  # three panels stand side by side
     elif across != "diameter" and bend(panel, bands, across=True):
         zero = zero_place(bands)
-    bend(panel, [mark.y for mark in near], apart=_FAR_APART if across == "diameter" else apart)
+    else:
+        panel.margins(x=0.08)
     panel.set_xlabel(axis_label(across))
     panel.set_ylabel(axis_label(upward))
     return zero
-
-
-def _finish(panel: "Axes", near: Sequence[Mark], across: str) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    if panel.get_xscale() != "log":
-        panel.margins(x=0.08)
-        if across == "diameter":
-            panel.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
-            panel.set_xlim(left=max(0.0, panel.get_xlim()[0]))
-    if panel.get_yscale() != "log" and all(float(mark.y.mean) >= 0 for mark in near):
-        from_zero(panel)
-    readable(panel)
 
 
 def learners_vary(arrangement: Arrangement) -> bool:

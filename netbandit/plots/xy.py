@@ -139,7 +139,7 @@ def draw_against(arrangement: Arrangement, view: View) -> "Figure":
     shapes = Shapes.of(arrangement, view.color, [step, view.x, *arrangement.facing])
     layout = facets(arrangement, list(arrangement.slices(arrangement.facing))) if arrangement.facing else None
     axis, vertical = (
-        _Across.of(arrangement, view.x),
+        Across.of(arrangement, view.x),
         Estimates(arrangement, view.y),
     )
     parts: list[Part] = layout.parts if layout is not None else [({}, arrangement)]
@@ -155,9 +155,9 @@ def draw_against(arrangement: Arrangement, view: View) -> "Figure":
     else:
         drawn, every = layout.figure(heading, notes, shared=True)
         panels = [every[place] for place in layout.places]
-    placed: list[list[list[_Placed]]] = []
+    placed: list[list[list[Placed]]] = []
     for _, part in parts:
-        groups = _groups(part, view, shapes, step)
+        groups = lines_of(part, view.color, shapes, step)
         on_key = view.x in arrangement.keys
         placed.append(
             [
@@ -176,9 +176,7 @@ def draw_against(arrangement: Arrangement, view: View) -> "Figure":
     for panel, lines in zip(panels, placed, strict=True):
         for marks in lines:
             here = [mark for mark in marks if mark.mark not in away]
-            for some in _unbroken(here):
-                text = shapes.text(some[0].point)
-                draw_marks(panel, [mark.mark for mark in some], zero, text, joined=step is not None)
+            draw_line(panel, here, zero, shapes, joined=step is not None)
             if view.labelled and step is not None and len(lines) <= _LABELLED:
                 _write(panel, here, step, zero)
     for number, (panel, (fixed, _), lines) in enumerate(zip(panels, parts, placed, strict=True)):
@@ -196,7 +194,7 @@ def draw_against(arrangement: Arrangement, view: View) -> "Figure":
 
 
 @dataclass(frozen=True, eq=False)
-class _Placed:
+class Placed:
     """A point of a study where it is drawn; at infinity no line leads there."""
 
     mark: Mark
@@ -205,7 +203,7 @@ class _Placed:
 
 
 @dataclass(frozen=True)
-class _Across:
+class Across:
     """The horizontal axis: places of a key's values, or a metric itself.
 
     Attributes:
@@ -223,7 +221,8 @@ class _Across:
     metric: Estimates | None = None
 
     @classmethod
-    def of(cls, arrangement: Arrangement, x: str) -> "_Across":
+    def of(cls, arrangement: Arrangement, x: str) -> "Across":
+        """Return the axis of *x*, a key that varies or a metric."""
         if x in arrangement.keys:
             values, scale = arrangement.values[x], arrangement.scale(x)
             axis = (
@@ -240,8 +239,8 @@ class _Across:
         return cls(x, axis_label(x), None, metric=Estimates(arrangement, x))
 
     def marks(
-        self, points: Sequence[PointResult], y: Estimates, shapes: Shapes, keys: Sequence[str], away: float
-    ) -> list[_Placed]:
+        self, points: Sequence[PointResult], y: Estimates, shapes: Shapes, keys: Sequence[str], away: float = 0.0
+    ) -> list[Placed]:
         """Return where *points* are drawn, from left to right or in their own order; those without a value are not."""
         found = []
         for point in points:
@@ -249,7 +248,7 @@ class _Across:
             if upward is not None and across is not None:
                 far = self.axis is not None and self.axis.last < self._on_axis(point)
                 mark = Mark(across, upward, shapes.look(point), title_of(point, keys))
-                found.append(_Placed(mark, point, far))
+                found.append(Placed(mark, point, far))
         return found
 
     def _on_axis(self, point: PointResult) -> float:
@@ -284,11 +283,11 @@ def _step(arrangement: Arrangement, view: View) -> str | None:
     return max(numbers, key=lambda key: len(arrangement.values[key]), default=None)
 
 
-def _groups(arrangement: Arrangement, view: View, shapes: Shapes, step: str | None) -> list[list[PointResult]]:
+def lines_of(arrangement: Arrangement, color: str | None, shapes: Shapes, step: str | None) -> list[list[PointResult]]:
     """Return the points of each line, in the order of *step*; those of each look, where no line joins them."""
     found = []
-    for _, points in arrangement.along(view.color):
-        keys = [key for key in arrangement.keys if key not in (view.color, step)] if step else list(shapes.others)
+    for _, points in arrangement.along(color):
+        keys = [key for key in arrangement.keys if key not in (color, step)] if step else list(shapes.others)
         lines: dict[str, list[PointResult]] = {}
         for point in points:
             lines.setdefault(identity([value_of(point, key) for key in keys]), []).append(point)
@@ -300,13 +299,23 @@ def _groups(arrangement: Arrangement, view: View, shapes: Shapes, step: str | No
     return found
 
 
-def _unbroken(marks: Sequence[_Placed]) -> list[list[_Placed]]:
-    """Return the marks before infinity and those at it, without what is empty."""
-    parts = [[mark for mark in marks if mark.at_infinity is far] for far in (False, True)]
-    return [part for part in parts if part]
+def draw_line(panel: "Axes", marks: Sequence[Placed], zero: float | None, shapes: Shapes, *, joined: bool) -> None:
+    """Draw the marks of one line, which breaks before infinity.
+
+    Args:
+        panel: Where to draw.
+        marks: The marks, in the order in which a line joins them.
+        zero: Where zero stands across, if that is a place of its own.
+        shapes: How points are told apart.
+        joined: Whether a line joins them.
+    """
+    for far in (False, True):
+        some = [one for one in marks if one.at_infinity is far]
+        if some:
+            draw_marks(panel, [one.mark for one in some], zero, shapes.text(some[0].point), joined=joined)
 
 
-def _write(panel: "Axes", marks: Sequence[_Placed], key: str, zero: float | None) -> None:
+def _write(panel: "Axes", marks: Sequence[Placed], key: str, zero: float | None) -> None:
     for one in marks:
         panel.annotate(
             shown(value_of(one.point, key)),
@@ -320,7 +329,7 @@ def _write(panel: "Axes", marks: Sequence[_Placed], key: str, zero: float | None
 
 
 def _finish(
-    panel: "Axes", axis: _Across, marks: Sequence[_Placed], view: View, zero: float | None, side_by_side: int
+    panel: "Axes", axis: Across, marks: Sequence[Placed], view: View, zero: float | None, side_by_side: int
 ) -> None:
     if panel.get_xscale() != "log":
         panel.margins(x=0.08)
@@ -334,7 +343,7 @@ def _finish(
     panel.set_ylabel(axis_label(view.y))
 
 
-def _draw_frontier(panel: "Axes", marks: Sequence[_Placed], zero: float | None) -> None:
+def _draw_frontier(panel: "Axes", marks: Sequence[Placed], zero: float | None) -> None:
     """Draw the least y of all points with that x or less, as a step below the points."""
     means = sorted((float(at_zero_place(mark.mark.x, zero).mean), float(mark.mark.y.mean)) for mark in marks)
     if not means:

@@ -135,7 +135,7 @@ CUTS: dict[str, Cut] = {
     "pfcb_delay": ["run.horizon=3000"],
     "pfcb_structures": ["run.horizon=3000"],
     **_cut("base", "run.horizon=1000", paper="pfcb"),
-    **_cut("binding exp1 exp2 exp3 readings spread", "run.horizon=1000", "sweep.bandit.seed=[1]", paper="pfcb"),
+    **_cut("binding exp1 exp2 exp3 readings readings-fcb", "run.horizon=1000", "sweep.bandit.seed=[1]", paper="pfcb"),
     # Everything told in every slot.
     **_cut("exp1-fcb fig2", "run.horizon=250", "sweep.bandit.seed=[1]", paper="pfcb"),
     # A decision in every slot, or as often as contexts arrive, which are up to a hundred slots under way.

@@ -53,6 +53,7 @@ def test_every_figure_series_and_claim_has_its_points(name):
     for figure in paper.figures:
         points = points_of(paper, figure, None)
         runs = FigureRuns(figure, [PointResult({"scenario": name}, point.resolved) for name, point, _ in points])
+        referred: set[str] = set()
         for panel in figure.panels:
             if panel.kind == "cells":
                 shown = runs.select(panel.where)
@@ -64,7 +65,10 @@ def test_every_figure_series_and_claim_has_its_points(name):
             assert any(runs.select({**panel.where, "series": series}) for series in shown)
             for reference in figure.references if panel.kind == "points" else []:
                 each = [{"series": series} for series in shown] if reference.each else [{}]
-                assert all(runs.select({**panel.where, **one, **reference.where}) for one in each)
+                there = [bool(runs.select({**panel.where, **one, **reference.where})) for one in each]
+                assert all(there) == any(there)  # a panel has a reference for each series, or none
+                referred.update({reference.name} if all(there) else ())
+        assert referred == {reference.name for reference in figure.references}
         for claim in paper.claims:
             if claim.figure != figure.id:
                 continue

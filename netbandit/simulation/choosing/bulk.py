@@ -62,7 +62,7 @@ class BroadcastsInBulk(InBulk):
             return NONE_FOR_PROTOCOL
         if self.learner.has("next_share"):
             return "agents do not tell something in every slot"
-        if network.fates_are_open:
+        if network.deferred_outcomes:
             return FATES_OPEN
         if network.trace is not None:
             return "a trace is written"
@@ -119,7 +119,7 @@ class ExchangesInBulk(InBulk):
         protocol = self.stage.point.protocol
         if type(protocol) is not Consensus:
             return NONE_FOR_PROTOCOL
-        if self.stage.network.fates_are_open:
+        if self.stage.network.deferred_outcomes:
             return FATES_OPEN
         if protocol.deadline is not None:
             return "agents step without others after a deadline"

@@ -10,7 +10,6 @@ import pytest
 HERE = Path(__file__).parent
 FILES = [
     "test_compiled_calls.py",
-    "test_compiled_gathers.py",
     "test_compiled_rounds.py",
     "test_overlapping_rounds.py",
     "test_tree_broadcasts.py",

@@ -1,11 +1,13 @@
-"""Broadcasts along the shortest-path tree of each source where nothing can go wrong: arrival times are sums along paths.
+"""Broadcasts along shortest-path trees where nothing can go wrong: arrival times are sums along paths.
 
 No message influences another there, so all that follows from what an agent tells is known when it is told: which node
 hears it when, and which messages carry it. What agents hear, what is counted and the fingerprint are those of single
 messages (`netbandit.protocols.relay`); when, `netbandit.simulation.choosing.bulk` says.
 """
 
+from collections.abc import Iterator
 from heapq import heappop, heappush
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +28,8 @@ from netbandit.simulation.driver import ReplicationContext
 Numbers = NDArray[np.int64]
 
 _MOST_KEPT = 1 << 20  # rows of plans: 100 MB
-_LEAST_PENDING = 1 << 16
+_MOST_ORDERS = 64
+_NEVER = 1 << 62
 
 
 class Paths(NamedTuple):
@@ -57,40 +60,124 @@ class Paths(NamedTuple):
     channels: Numbers
 
 
-class Plan(NamedTuple):
-    """All that follows if some agents tell something at an instant; times (ns) from the boundary at or before it on.
+class Timetable(NamedTuple):
+    """Things of one kind that follow if some agents tell something; times (ns) from the boundary at or before it on.
 
     Attributes:
-        latest: When the last message is put on its channel.
-        parts: When what is heard is due, and between which places of the following arrays it stands: in order.
-        listeners: Who hears,
-        sources: whose item,
-        tellers: and the place of that agent among those that tell.
-        heard: When that is,
-        heard_at_once: whether at the instant at which it is told,
-        heard_order: and how what is heard at the same time is ordered.
-        arrivals: When each message arrives,
-        receivers: where,
+        number: It is of this timetable alone.
+        parts: When the window begins in which some of them happen, and between which places these stand; ascending.
+        times: When each happens,
         at_once: whether at the instant at which the item is told,
-        order: and how those that arrive at the same time are ordered.
+        order: and how those that happen at the same time are ordered.
+        columns: What happens, shape (columns, rows).
+    """
+
+    number: int
+    parts: list[tuple[int, int, int]]
+    times: Numbers
+    at_once: NDArray[np.bool_]
+    order: Numbers
+    columns: Numbers
+
+
+class Part(NamedTuple):
+    """A part of a timetable, for what was told from the boundary *base* (ns) on, of which *first* is the first item."""
+
+    table: Timetable
+    begin: int
+    end: int
+    base: int
+    first: int
+    size: int
+
+
+class Window(NamedTuple):
+    """All that happens in a window, in order.
+
+    Attributes:
+        time: When (ns) the window begins.
+        parts: What it is from.
+        columns: What happens, shape (columns, rows),
+        times: when (ns from the beginning of the window),
+        part: and which of the parts that is from.
+    """
+
+    time: int
+    parts: list[Part]
+    columns: Numbers
+    times: Numbers
+    part: Numbers
+
+
+class Calendar:
+    """What will happen, by windows; as long as agents tell in the same rhythm the order in them is known already."""
+
+    def __init__(self) -> None:
+        self._due: dict[int, list[Part]] = {}
+        self._times: list[int] = []
+        self._orders: dict[tuple[tuple[int, int, int], ...], tuple[Numbers, Numbers, Numbers]] = {}
+
+    @property
+    def next(self) -> int | None:
+        """When the next window begins in which something happens; None: there is none."""
+        return self._times[0] if self._times else None
+
+    @property
+    def first_item(self) -> int | None:
+        """The lowest number of an item that something is still to happen with; None: there is none."""
+        return min((part.first for parts in self._due.values() for part in parts), default=None)
+
+    def add(self, table: Timetable, base: int, first: int, size: int) -> None:
+        """Enter all of a timetable; see `Part`."""
+        due = self._due
+        for time, begin, end in table.parts:
+            parts = due.get(base + time)
+            if parts is None:
+                parts = due[base + time] = []
+                heappush(self._times, base + time)
+            parts.append(Part(table, begin, end, base, first, size))
+
+    def before(self, time: int) -> Iterator[Window]:
+        """Yield all windows that begin before *time*, and forget them."""
+        while self._times and self._times[0] < time:
+            begins = heappop(self._times)
+            parts = self._due.pop(begins)
+            pattern = tuple((part.table.number, part.begin, begins - part.base) for part in parts)
+            found = self._orders.get(pattern)
+            if found is None:
+                if len(self._orders) >= _MOST_ORDERS:
+                    self._orders.clear()
+                found = self._orders[pattern] = _in_order(parts, begins)
+            yield Window(begins, parts, *found)
+
+
+def _in_order(parts: list[Part], begins: int) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the columns, the times and the parts of a `Window`; what is told earlier comes first among equals."""
+    number = np.repeat(np.arange(len(parts)), [part.end - part.begin for part in parts])
+    columns = np.concatenate([part.table.columns[:, part.begin : part.end] for part in parts], axis=1)
+    times = np.concatenate([part.table.times[part.begin : part.end] + (part.base - begins) for part in parts])
+    at_once = np.concatenate([part.table.at_once[part.begin : part.end] for part in parts])
+    order = np.concatenate([part.table.order[part.begin : part.end] for part in parts])
+    places = np.lexsort((order, at_once * (number + 1), times))
+    return columns[:, places], times[places], number[places]
+
+
+class Plan(NamedTuple):
+    """All that follows if some agents tell something at an instant.
+
+    Attributes:
+        latest: When (ns from the boundary at or before it on) the last message is put on its channel.
+        heard: Who hears whose item, and the place of that agent among those that tell.
+        arrivals: Where messages arrive.
+        uses: Which links are used.
         messages: How many messages go over each channel.
-        uses: In which slot which link is used, each pair once, shape (2, pairs).
     """
 
     latest: int
-    parts: list[tuple[int, int, int]]
-    listeners: Numbers
-    sources: Numbers
-    tellers: Numbers
-    heard: Numbers
-    heard_at_once: NDArray[np.bool_]
-    heard_order: Numbers
-    arrivals: Numbers
-    receivers: Numbers
-    at_once: NDArray[np.bool_]
-    order: Numbers
+    heard: Timetable
+    arrivals: Timetable
+    uses: Timetable
     messages: Numbers
-    uses: Numbers
 
 
 class TreeBroadcasts(BroadcastProtocol):
@@ -113,14 +200,9 @@ class TreeBroadcasts(BroadcastProtocol):
         self._paths = self._find_paths()
         self._begins = np.searchsorted(self._paths.sources, np.arange(network.agents + 1))
         self._plans: dict[tuple[int, bytes], Plan] = {}
-        self._rows_kept = 0
-        self._due: dict[int, list[tuple[Plan, int, int, int, int]]] = {}  # plan, its part, time, first item
-        self._instants: list[int] = []
+        self._rows_kept = self._tables = 0
+        self._to_hear, self._to_arrive, self._to_use = Calendar(), Calendar(), Calendar()
         self._appointed = -1
-        self._pending: list[tuple[Plan, int, int, int]] = []  # plan, time, first item, bytes: not in the fingerprint
-        self._waiting, self._look_at = 0, _LEAST_PENDING
-        self._rest = np.empty((0, 6), dtype=np.int64)
-        self._uses: Numbers = np.empty((2, 0), dtype=np.int64)
         self._activations = np.zeros(len(network.links), dtype=np.int64)
         self._messages = np.zeros(len(self._channels), dtype=np.int64)
         self._bytes = np.zeros(len(self._channels), dtype=np.int64)
@@ -130,7 +212,7 @@ class TreeBroadcasts(BroadcastProtocol):
         codes = np.array([one.sender * agents + one.receiver for one in self._channels], dtype=np.int64)
         latencies = np.array([one.latency for one in self._channels], dtype=np.int64)
         found = []
-        first, before, slots, passes = np.zeros((4, agents), dtype=np.int64)
+        first, before, slots, passes = np.zeros((4, agents), dtype=np.int64)  # of the path to each node
         for source in range(agents):
             senders, receivers = links_of_tree(topology, source, self.hops)
             distances = topology.hops(source)
@@ -178,27 +260,19 @@ class TreeBroadcasts(BroadcastProtocol):
         plan = self._plan_of(agents, phase)
         if base + plan.latest >= self.clock.end:
             plan = self._make(agents, phase, self.clock.end - base)
-        if not len(plan.arrivals):
-            return
-        for time, begin, end in plan.parts:
-            if base + time not in self._due:
-                heappush(self._instants, base + time)
-                self._due[base + time] = []
-            self._due[base + time].append((plan, begin, end, base, first))
         size = message_bytes(size)
-        self._pending.append((plan, base, first, size))
-        self._waiting += len(plan.arrivals)
+        self._to_hear.add(plan.heard, base, first, size)
+        self._to_arrive.add(plan.arrivals, base, first, size)
+        self._to_use.add(plan.uses, base, first, size)
         self._messages += plan.messages
         self._bytes += plan.messages * size
-        if self._waiting > self._look_at:
-            self._record(self.clock.now)
-            self._look_at = max(_LEAST_PENDING, 2 * len(self._rest), 2 * self._uses.shape[1])
-            self._waiting = 0
+        self._record(base)
         self._appoint()
 
     def oldest(self, otherwise: int) -> int:
         """Return the lowest number of an item that is not yet asked for; if there is none, *otherwise*."""
-        return min((first for parts in self._due.values() for *_, first in parts), default=otherwise)
+        first = self._to_hear.first_item
+        return otherwise if first is None else first
 
     def heard(self) -> Numbers:
         """Return what has been heard since this was asked last, in order, shape (n, 4).
@@ -206,80 +280,57 @@ class TreeBroadcasts(BroadcastProtocol):
         A row: who, whose, which item, and the first slot boundary at or after the instant.
         """
         found = []
-        while self._instants and self._instants[0] <= self.clock.now:
-            time = heappop(self._instants)
-            found.append(self._heard_at(time, self._due.pop(time)))
+        for window in self._to_hear.before(self.clock.now + 1):
+            rows = np.empty((4, len(window.part)), dtype=np.int64)
+            rows[:2] = window.columns[:2]
+            np.add(np.array([part.first for part in window.parts])[window.part], window.columns[2], out=rows[2])
+            rows[3] = self.clock.boundary(window.time)
+            found.append(rows)
         self._appoint()
-        return np.concatenate(found) if found else np.empty((0, 4), dtype=np.int64)
+        if len(found) == 1:
+            return found[0].T
+        return np.concatenate(found, axis=1).T if found else np.empty((0, 4), dtype=np.int64)
 
     def finish(self) -> None:
         """Take in all that has arrived and that will arrive, and count it."""
-        self._record(None)
+        self._record(_NEVER)
         activations = self._activations[self._link_of]
         ends = ((channel.sender, channel.receiver) for channel in self._channels)
         counts = zip(self._messages.tolist(), self._bytes.tolist(), activations.tolist(), strict=True)
         self.network.count_in_bulk(RELAY, ((*of, *count) for of, count in zip(ends, counts, strict=True)))
 
-    def _heard_at(self, time: int, parts: list[tuple[Plan, int, int, int, int]]) -> Numbers:
-        blocks = []
-        for plan, begin, end, _, first in parts:
-            rows = np.empty((end - begin, 4), dtype=np.int64)
-            rows[:, 0] = plan.listeners[begin:end]
-            rows[:, 1] = plan.sources[begin:end]
-            rows[:, 2] = first + plan.tellers[begin:end]
-            rows[:, 3] = self.clock.boundary(time)
-            blocks.append(rows)
-        if len(parts) == 1:
-            return blocks[0]
-        keys = (
-            np.concatenate([plan.heard_order[begin:end] for plan, begin, end, _, _ in parts]),
-            np.concatenate([plan.heard_at_once[begin:end] * (first + 1) for plan, begin, end, _, first in parts]),
-            np.concatenate([base + plan.heard[begin:end] for plan, begin, end, base, _ in parts]),
-        )
-        ordered: Numbers = np.concatenate(blocks)[np.lexsort(keys)]
-        return ordered
-
     def _appoint(self) -> None:
         """Have an event happen when something is heard next, which the driver does not play past."""
-        if self._instants and self._instants[0] > self.clock.now and self._instants[0] != self._appointed:
-            self._appointed = self._instants[0]
+        time = self._to_hear.next
+        if time is not None and time > self.clock.now and time != self._appointed:
+            self._appointed = time
             environment = self.clock.environment
-            environment.schedule(ScheduledEvent([]), ARRIVALS, self._appointed - environment.now)
+            environment.schedule(ScheduledEvent([]), ARRIVALS, time - environment.now)
 
-    def _record(self, now: int | None) -> None:
-        """Take in all arrivals before *now*, and count uses of links in slots before its own; None: all."""
-        rows = [self._rest]
-        uses = [self._uses]
-        for plan, base, first, size in self._pending:
-            table = np.empty((len(plan.arrivals), 6), dtype=np.int64)
-            table[:, 0] = base + plan.arrivals
-            table[:, 1] = plan.receivers
-            table[:, 2] = RELAY.code
-            table[:, 3] = size
-            table[:, 4] = plan.at_once * (first + 1)
-            table[:, 5] = plan.order
-            rows.append(table)
-            uses.append(plan.uses + [[base // self.clock.slot], [0]])
-        self._pending.clear()
-        events, self._uses = np.concatenate(rows), np.concatenate(uses, axis=1)
-        final = events[:, 0] < now if now is not None else np.ones(len(events), dtype=np.bool_)
-        self._rest, events = events[~final], events[final]
-        self.network.fingerprint.record_all(events[np.lexsort((events[:, 5], events[:, 4], events[:, 0]))][:, :4])
-        past = self._uses[0] < now // self.clock.slot if now is not None else np.ones(self._uses.shape[1], np.bool_)
-        over, self._uses = self._uses[:, past], self._uses[:, ~past]
-        links = len(self._activations)
-        self._activations += np.bincount(np.unique(over[0] * links + over[1]) % links, minlength=links)
+    def _record(self, time: int) -> None:
+        """Take in what happens in slots that begin before *time*, to which nothing is added any more."""
+        for window in self._to_arrive.before(time):
+            events = np.empty((len(window.part), 4), dtype=np.int64)
+            events[:, 0] = window.times + window.time
+            events[:, 1] = window.columns[0]
+            events[:, 2] = RELAY.code
+            events[:, 3] = np.array([part.size for part in window.parts])[window.part]
+            self.network.fingerprint.record_all(events)
+        for window in self._to_use.before(time):
+            used = np.zeros(len(self._activations), dtype=np.bool_)
+            used[window.columns[0]] = True
+            self._activations += used
 
     def _plan_of(self, agents: Numbers, phase: int) -> Plan:
-        """Return what follows if *agents* tell something at so many nanoseconds after a boundary, long before the end."""
+        """Return what follows if *agents* tell something *phase* nanoseconds after a boundary, long before the end."""
         key = phase, agents.tobytes()
         plan = self._plans.get(key)
         if plan is None:
             plan = self._make(agents, phase, None)
-            self._rows_kept += len(plan.arrivals)
+            self._rows_kept += len(plan.arrivals.times)
             if self._rows_kept > _MOST_KEPT:
                 self._plans.clear()
-                self._rows_kept = len(plan.arrivals)
+                self._rows_kept = len(plan.arrivals.times)
             self._plans[key] = plan
         return plan
 
@@ -306,34 +357,48 @@ class TreeBroadcasts(BroadcastProtocol):
             passes = heard_passes = rows.passes
             heard_at_once = arrivals == phase
         at_once = arrivals == phase
-        tellers = np.searchsorted(agents, rows.sources)
-        if end is not None:
-            sent = np.flatnonzero(begun < end)
-            in_time = np.flatnonzero((begun < end) & (heard <= end - slot))
-        else:
-            sent = in_time = np.arange(len(begun))
+        sent = np.ones(len(begun), dtype=np.bool_) if end is None else begun < end
+        in_time = sent if end is None else sent & (heard <= end - slot)
         heard_order = (heard_passes * count + rows.receivers) * count + rows.sources
-        in_time = in_time[np.lexsort((heard_order[in_time], heard_at_once[in_time], heard[in_time]))]
-        due = heard[in_time] if self.exact else -(-heard[in_time] // slot) * slot
-        bounds = [*np.flatnonzero(np.diff(due, prepend=-1)).tolist(), len(due)]
+        who = np.stack([rows.receivers, rows.sources, np.searchsorted(agents, rows.sources)])
+        due = heard if self.exact else -(-heard // slot) * slot
         links = len(self._activations)
         uses = np.unique(begun[sent] // slot * links + self._link_of[rows.channels[sent]])
+        uses_begin, used = uses // links * slot, uses % links
         return Plan(
             latest=int(begun.max(initial=0)),
-            parts=[(int(due[one]), one, other) for one, other in zip(bounds, bounds[1:], strict=False)],
-            listeners=rows.receivers[in_time],
-            sources=rows.sources[in_time],
-            tellers=tellers[in_time],
-            heard=heard[in_time],
-            heard_at_once=heard_at_once[in_time],
-            heard_order=heard_order[in_time],
-            arrivals=arrivals[sent],
-            receivers=rows.receivers[sent],
-            at_once=at_once[sent],
-            order=(passes * count + rows.receivers)[sent],
+            heard=self._table(in_time, due, heard, heard_at_once, heard_order, who),
+            arrivals=self._table(
+                sent, arrivals // slot * slot, arrivals, at_once, passes * count + rows.receivers, rows.receivers[None]
+            ),
+            uses=self._table(
+                np.ones(len(used), dtype=np.bool_),
+                uses_begin,
+                uses_begin,
+                np.zeros(len(used), np.bool_),
+                used,
+                used[None],
+            ),
             messages=np.bincount(rows.channels[sent], minlength=len(self._channels)),
-            uses=np.stack([uses // links, uses % links]),
         )
+
+    def _table(
+        self,
+        some: NDArray[np.bool_],
+        windows: Numbers,
+        times: Numbers,
+        at_once: NDArray[np.bool_],
+        order: Numbers,
+        columns: Numbers,
+    ) -> Timetable:
+        """Return a `Timetable` of some rows, given when the window of each begins."""
+        self._tables += 1
+        places = np.flatnonzero(some)
+        places = places[np.lexsort((order[places], at_once[places], times[places]))]
+        windows = windows[places]
+        bounds = [*np.flatnonzero(np.diff(windows, prepend=-1)).tolist(), len(windows)]
+        parts = [(int(windows[one]), one, other) for one, other in pairwise(bounds)]
+        return Timetable(self._tables, parts, times[places], at_once[places], order[places], columns[:, places])
 
 
 def _unasked(agent: int, heard: list[Heard]) -> None:

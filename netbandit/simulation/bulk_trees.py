@@ -6,6 +6,7 @@ messages (`netbandit.protocols.relay`); when, `netbandit.simulation.choosing.bul
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
@@ -60,50 +61,38 @@ class Paths(NamedTuple):
     channels: Numbers
 
 
-class Timetable(NamedTuple):
-    """Things of one kind that follow if some agents tell something; times (ns) from the boundary at or before it on.
+@dataclass(frozen=True, eq=False, slots=True)
+class Part:
+    """What follows in one window if some agents tell something, in order.
 
     Attributes:
-        number: It is of this timetable alone.
-        parts: When the window begins in which some of them happen, and between which places these stand; ascending.
-        times: When each happens,
+        window: When (ns) the window begins, from the boundary at or before the instant at which they tell it.
+        times: When (ns) each thing happens, from the beginning of the window,
         at_once: whether at the instant at which the item is told,
         order: and how those that happen at the same time are ordered.
         columns: What happens, shape (columns, rows).
     """
 
-    number: int
-    parts: list[tuple[int, int, int]]
+    window: int
     times: Numbers
     at_once: NDArray[np.bool_]
     order: Numbers
     columns: Numbers
 
 
-class Part(NamedTuple):
-    """A part of a timetable, for what was told from the boundary *base* (ns) on, of which *first* is the first item."""
-
-    table: Timetable
-    begin: int
-    end: int
-    base: int
-    first: int
-    size: int
-
-
 class Window(NamedTuple):
     """All that happens in a window, in order.
 
     Attributes:
-        time: When (ns) the window begins.
-        parts: What it is from.
+        begins: When (ns) it begins.
+        told: Of each part of it the first item that was told, and its bytes.
         columns: What happens, shape (columns, rows),
         times: when (ns from the beginning of the window),
-        part: and which of the parts that is from.
+        part: and which of the parts that is of.
     """
 
-    time: int
-    parts: list[Part]
+    begins: int
+    told: list[tuple[int, int]]
     columns: Numbers
     times: Numbers
     part: Numbers
@@ -113,9 +102,9 @@ class Calendar:
     """What will happen, by windows; as long as agents tell in the same rhythm the order in them is known already."""
 
     def __init__(self) -> None:
-        self._due: dict[int, list[Part]] = {}
+        self._due: dict[int, tuple[list[Part], list[tuple[int, int]]]] = {}
         self._times: list[int] = []
-        self._orders: dict[tuple[tuple[int, int, int], ...], tuple[Numbers, Numbers, Numbers]] = {}
+        self._orders: dict[tuple[Part, ...], tuple[Numbers, Numbers, Numbers]] = {}
 
     @property
     def next(self) -> int | None:
@@ -125,39 +114,41 @@ class Calendar:
     @property
     def first_item(self) -> int | None:
         """The lowest number of an item that something is still to happen with; None: there is none."""
-        return min((part.first for parts in self._due.values() for part in parts), default=None)
+        return min((first for _, told in self._due.values() for first, _ in told), default=None)
 
-    def add(self, table: Timetable, base: int, first: int, size: int) -> None:
-        """Enter all of a timetable; see `Part`."""
-        due = self._due
-        for time, begin, end in table.parts:
-            parts = due.get(base + time)
-            if parts is None:
-                parts = due[base + time] = []
-                heappush(self._times, base + time)
-            parts.append(Part(table, begin, end, base, first, size))
+    def add(self, parts: list[Part], base: int, first: int, size: int) -> None:
+        """Enter what follows from items of *size* bytes, from number *first* on, told from the boundary *base* (ns)."""
+        due, item = self._due, (first, size)
+        for part in parts:
+            begins = base + part.window
+            found = due.get(begins)
+            if found is None:
+                found = due[begins] = [], []
+                heappush(self._times, begins)
+            found[0].append(part)
+            found[1].append(item)
 
     def before(self, time: int) -> Iterator[Window]:
         """Yield all windows that begin before *time*, and forget them."""
         while self._times and self._times[0] < time:
             begins = heappop(self._times)
-            parts = self._due.pop(begins)
-            pattern = tuple((part.table.number, part.begin, begins - part.base) for part in parts)
+            parts, told = self._due.pop(begins)
+            pattern = tuple(parts)
             found = self._orders.get(pattern)
             if found is None:
                 if len(self._orders) >= _MOST_ORDERS:
                     self._orders.clear()
-                found = self._orders[pattern] = _in_order(parts, begins)
-            yield Window(begins, parts, *found)
+                found = self._orders[pattern] = _in_order(parts)
+            yield Window(begins, told, *found)
 
 
-def _in_order(parts: list[Part], begins: int) -> tuple[Numbers, Numbers, Numbers]:
+def _in_order(parts: list[Part]) -> tuple[Numbers, Numbers, Numbers]:
     """Return the columns, the times and the parts of a `Window`; what is told earlier comes first among equals."""
-    number = np.repeat(np.arange(len(parts)), [part.end - part.begin for part in parts])
-    columns = np.concatenate([part.table.columns[:, part.begin : part.end] for part in parts], axis=1)
-    times = np.concatenate([part.table.times[part.begin : part.end] + (part.base - begins) for part in parts])
-    at_once = np.concatenate([part.table.at_once[part.begin : part.end] for part in parts])
-    order = np.concatenate([part.table.order[part.begin : part.end] for part in parts])
+    number = np.repeat(np.arange(len(parts)), [len(part.times) for part in parts])
+    columns = np.concatenate([part.columns for part in parts], axis=1)
+    times = np.concatenate([part.times for part in parts])
+    at_once = np.concatenate([part.at_once for part in parts])
+    order = np.concatenate([part.order for part in parts])
     places = np.lexsort((order, at_once * (number + 1), times))
     return columns[:, places], times[places], number[places]
 
@@ -174,9 +165,9 @@ class Plan(NamedTuple):
     """
 
     latest: int
-    heard: Timetable
-    arrivals: Timetable
-    uses: Timetable
+    heard: list[Part]
+    arrivals: list[Part]
+    uses: list[Part]
     messages: Numbers
 
 
@@ -200,7 +191,7 @@ class TreeBroadcasts(BroadcastProtocol):
         self._paths = self._find_paths()
         self._begins = np.searchsorted(self._paths.sources, np.arange(network.agents + 1))
         self._plans: dict[tuple[int, bytes], Plan] = {}
-        self._rows_kept = self._tables = 0
+        self._rows_kept = 0
         self._to_hear, self._to_arrive, self._to_use = Calendar(), Calendar(), Calendar()
         self._appointed = -1
         self._activations = np.zeros(len(network.links), dtype=np.int64)
@@ -283,8 +274,8 @@ class TreeBroadcasts(BroadcastProtocol):
         for window in self._to_hear.before(self.clock.now + 1):
             rows = np.empty((4, len(window.part)), dtype=np.int64)
             rows[:2] = window.columns[:2]
-            np.add(np.array([part.first for part in window.parts])[window.part], window.columns[2], out=rows[2])
-            rows[3] = self.clock.boundary(window.time)
+            np.add(np.array([first for first, _ in window.told])[window.part], window.columns[2], out=rows[2])
+            rows[3] = self.clock.boundary(window.begins)
             found.append(rows)
         self._appoint()
         if len(found) == 1:
@@ -311,10 +302,10 @@ class TreeBroadcasts(BroadcastProtocol):
         """Take in what happens in slots that begin before *time*, to which nothing is added any more."""
         for window in self._to_arrive.before(time):
             events = np.empty((len(window.part), 4), dtype=np.int64)
-            events[:, 0] = window.times + window.time
+            events[:, 0] = window.times + window.begins
             events[:, 1] = window.columns[0]
             events[:, 2] = RELAY.code
-            events[:, 3] = np.array([part.size for part in window.parts])[window.part]
+            events[:, 3] = np.array([size for _, size in window.told])[window.part]
             self.network.fingerprint.record_all(events)
         for window in self._to_use.before(time):
             used = np.zeros(len(self._activations), dtype=np.bool_)
@@ -327,10 +318,10 @@ class TreeBroadcasts(BroadcastProtocol):
         plan = self._plans.get(key)
         if plan is None:
             plan = self._make(agents, phase, None)
-            self._rows_kept += len(plan.arrivals.times)
+            self._rows_kept += int(plan.messages.sum())
             if self._rows_kept > _MOST_KEPT:
                 self._plans.clear()
-                self._rows_kept = len(plan.arrivals.times)
+                self._rows_kept = int(plan.messages.sum())
             self._plans[key] = plan
         return plan
 
@@ -367,11 +358,11 @@ class TreeBroadcasts(BroadcastProtocol):
         uses_begin, used = uses // links * slot, uses % links
         return Plan(
             latest=int(begun.max(initial=0)),
-            heard=self._table(in_time, due, heard, heard_at_once, heard_order, who),
-            arrivals=self._table(
+            heard=_parts(in_time, due, heard, heard_at_once, heard_order, who),
+            arrivals=_parts(
                 sent, arrivals // slot * slot, arrivals, at_once, passes * count + rows.receivers, rows.receivers[None]
             ),
-            uses=self._table(
+            uses=_parts(
                 np.ones(len(used), dtype=np.bool_),
                 uses_begin,
                 uses_begin,
@@ -382,23 +373,25 @@ class TreeBroadcasts(BroadcastProtocol):
             messages=np.bincount(rows.channels[sent], minlength=len(self._channels)),
         )
 
-    def _table(
-        self,
-        some: NDArray[np.bool_],
-        windows: Numbers,
-        times: Numbers,
-        at_once: NDArray[np.bool_],
-        order: Numbers,
-        columns: Numbers,
-    ) -> Timetable:
-        """Return a `Timetable` of some rows, given when the window of each begins."""
-        self._tables += 1
-        places = np.flatnonzero(some)
-        places = places[np.lexsort((order[places], at_once[places], times[places]))]
-        windows = windows[places]
-        bounds = [*np.flatnonzero(np.diff(windows, prepend=-1)).tolist(), len(windows)]
-        parts = [(int(windows[one]), one, other) for one, other in pairwise(bounds)]
-        return Timetable(self._tables, parts, times[places], at_once[places], order[places], columns[:, places])
+
+def _parts(
+    some: NDArray[np.bool_],
+    windows: Numbers,
+    times: Numbers,
+    at_once: NDArray[np.bool_],
+    order: Numbers,
+    columns: Numbers,
+) -> list[Part]:
+    """Return the parts of *some* rows, given when the window of each begins."""
+    places = np.flatnonzero(some)
+    places = places[np.lexsort((order[places], at_once[places], times[places]))]
+    windows = windows[places]
+    bounds = [*np.flatnonzero(np.diff(windows, prepend=-1)).tolist(), len(windows)]
+    found = []
+    for begin, end in pairwise(bounds):
+        rows, window = places[begin:end], int(windows[begin])
+        found.append(Part(window, times[rows] - window, at_once[rows], order[rows], columns[:, rows]))
+    return found
 
 
 def _unasked(agent: int, heard: list[Heard]) -> None:

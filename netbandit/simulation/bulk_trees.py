@@ -385,13 +385,13 @@ def _parts(
     """Return the parts of *some* rows, given when the window of each begins."""
     places = np.flatnonzero(some)
     places = places[np.lexsort((order[places], at_once[places], times[places]))]
-    windows = windows[places]
+    windows, at_once, order, columns = windows[places], at_once[places], order[places], columns[:, places]
+    times = times[places] - windows
     bounds = [*np.flatnonzero(np.diff(windows, prepend=-1)).tolist(), len(windows)]
-    found = []
-    for begin, end in pairwise(bounds):
-        rows, window = places[begin:end], int(windows[begin])
-        found.append(Part(window, times[rows] - window, at_once[rows], order[rows], columns[:, rows]))
-    return found
+    return [
+        Part(int(windows[one]), times[one:other], at_once[one:other], order[one:other], columns[:, one:other])
+        for one, other in pairwise(bounds)
+    ]
 
 
 def _unasked(agent: int, heard: list[Heard]) -> None:

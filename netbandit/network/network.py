@@ -440,28 +440,37 @@ class Network:
         """What tells when the link between two agents is down, the lower number first; None: no link ever is."""
         return self.outages.link if self.outages is not None and self.outages.any_links else None
 
-    def count_in_bulk(self, kind: Kind, channels: Iterable[tuple[int, int, int, int, int]]) -> None:
+    def count_in_bulk(
+        self, kind: Kind, channels: Iterable[tuple[int, int, int, int, int, int]], copies: int, lost_copies: int
+    ) -> None:
         """Count messages that were put on channels and delivered elsewhere.
 
         Args:
             kind: Their kind.
-            channels: For each channel its sender, its receiver, messages, bytes, and in how many slots its link was
-                used in either direction. None is lost.
+            channels: For each channel its sender, its receiver, messages, bytes, in how many slots its link was used in
+                either direction, and how many messages were lost.
+            copies: How many copies the network has made.
+            lost_copies: How many of these were lost.
         """
-        sent = size = 0
-        for sender, receiver, messages, total, activations in channels:
+        sent = size = lost_messages = 0
+        for sender, receiver, messages, total, activations, lost in channels:
             channel = self._out[sender][receiver]
             channel.messages += messages
             channel.bytes += total
+            channel.lost += lost
             if channel.link.first == sender:
                 channel.link.activations += activations
             sent += messages
             size += total
+            lost_messages += lost
         if sent:
             counts = self.ledger.counts[kind]
             counts[0] += sent
             counts[1] += size
-        self.tally.delivered += sent
+        self.tally.delivered += sent - lost_messages
+        self.tally.lost += lost_messages + lost_copies
+        self.tally.duplicates += copies
+        self.tally.duplicates_dropped += copies - lost_copies
 
     def count_everywhere(self, kind: Kind, size: int, times: int) -> None:
         """Count a message of *size* bytes on every channel in each of so many slots; it is delivered elsewhere."""

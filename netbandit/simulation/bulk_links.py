@@ -1,8 +1,8 @@
 """Messages on all links at once, at the beginning of slots: what `Network.send` does, in arrays.
 
 Where nothing can go wrong, a message arrives after the latency of its channel, and the order of arrivals is the same in
-each slot. Where messages are lost, late or doubled, that is decided as for single ones, by `put` in
-`netbandit.network.hop`, in the loop of `netbandit.simulation.compiled_rounds.all_links`.
+each slot. What becomes of messages that are lost, late or doubled is found out in the compiled loops of
+`netbandit.simulation.kernels.faulty_links`.
 """
 
 from typing import TYPE_CHECKING
@@ -19,12 +19,11 @@ from netbandit.network.network import Network
 from netbandit.network.present import PresentBySlot
 
 if TYPE_CHECKING:  # it brings numba along, which takes its time
-    from netbandit.simulation.compiled_rounds.all_links import AllLinks
+    from netbandit.simulation.kernels.faulty_links import FaultyLinks
 
 _A_MEGABYTE = 10**6
 _MOST_UNDER_WAY = 1 << 22
 _MOST_NANOSECONDS = 1 << 61
-_NEVER = 1 << 62
 
 
 def why_not(network: Network) -> str | None:
@@ -45,7 +44,10 @@ def why_not(network: Network) -> str | None:
     channels = [channel for out in network.channels for channel in out]
     longest = max((channel.latency for channel in channels), default=0) + _longest(faults)
     slots = longest // network.clock.slot + 2
-    fits = slots * len(channels) <= _MOST_UNDER_WAY and network.clock.end <= _MOST_NANOSECONDS
+    number = slots * len(channels)
+    fits = number <= _MOST_UNDER_WAY and network.clock.end <= _MOST_NANOSECONDS
+    if network.unreliable:  # see `Channels.expected` of `netbandit.simulation.kernels.faulty_links`
+        fits = fits and number * network.clock.slot <= _MOST_NANOSECONDS
     return None if fits else "too many messages are under way at once"
 
 
@@ -86,7 +88,7 @@ class BulkLinks:
         delays: In how many slots a message takes effect, shape (channels,); None: that differs from one to the next.
         slowest: In how many slots any message takes effect at most, at least 1.
         due: At which boundary the message of each of the latest slots takes effect, shape (channels, slowest), that of
-            slot u in column u mod slowest; -1: it has not arrived, or there is none.
+            slot u in column u mod slowest; -1: never, or there is none.
         used: Whether any message has been put on a channel.
     """
 
@@ -107,16 +109,16 @@ class BulkLinks:
         self._present = None
         if network.sensed:
             self._present = PresentBySlot(network.up_times, len(network.links), clock.slot)
-        self._link_of = _link_numbers(network, self.senders, self.receivers) if network.sensed else None
-        self._links: AllLinks | None = None
-        if network.unreliable:
-            from netbandit.simulation.compiled_rounds.all_links import all_links_for
-
-            self._links = all_links_for(kind, network, self.due)
-            return
         self._messages = np.zeros(len(rows), dtype=np.int64)
         self._bytes = np.zeros(len(rows), dtype=np.int64)
         self._activations = np.zeros(len(rows), dtype=np.int64)
+        self._faulty: FaultyLinks | None = None
+        if network.unreliable:
+            from netbandit.simulation.kernels import faulty_links
+
+            self._link_of = _link_numbers(network, self.senders, self.receivers)
+            self._faulty = faulty_links.FaultyLinks(network, kind, table.T, self._link_of, self.due)
+            return
         self._windows = 0
         self._depth = longest // clock.slot + 1
         self._delivered = np.zeros((self._depth, len(rows)), dtype=np.int64)  # sizes; 0: nothing arrives
@@ -150,22 +152,24 @@ class BulkLinks:
             sizes: The bytes of each message, shape (channels,); 0: there is none, as on those that are not `present`.
         """
         self.used = self.used or bool(sizes.any())
-        if self._links is not None:
-            self._links.put(slot, sizes)
-            return
         sent = sizes > 0
+        if self._faulty is not None:
+            self.arrive(slot)
+            self._faulty.put(slot, sizes, self._messages)
+        else:
+            assert self.delays is not None, "nothing is late where nothing can go wrong"
+            self.due[:, slot % self.slowest] = np.where(sent, slot + self.delays, -1)
+            self._delivered[slot % self._depth] = sizes
+            self._record(slot)
         self._messages += sent
         self._bytes += sizes
         self._activations += sent | sent[self.reverse]
-        self._delivered[slot % self._depth] = sizes
-        self._record(slot)
-        assert self.delays is not None, "nothing is late where nothing can go wrong"
-        self.due[:, slot % self.slowest] = np.where(sent, slot + self.delays, -1)
 
     def arrive(self, boundary: int) -> None:
         """Let all arrive that does so up to a *boundary*."""
-        if self._links is not None:
-            self._links.arrive_until(boundary * self._clock.slot)
+        if self._faulty is not None:
+            for events in self._faulty.take(boundary):
+                self._fingerprint.record_all(events)
 
     def _record(self, window: int) -> None:
         """Take in all deliveries within a slot, of what was sent in it and before."""
@@ -179,29 +183,30 @@ class BulkLinks:
             self._events[:, 3] = sizes
             self._fingerprint.record_all(self._events)
         else:
-            self._hash(times[some], self.receivers[order][some], sizes[some])
-
-    def _hash(self, times: NDArray[np.int64], receivers: NDArray[np.int64], sizes: NDArray[np.int64]) -> None:
-        kinds = np.full_like(times, self._kind.code)
-        self._fingerprint.record_all(np.column_stack((times, receivers, kinds, sizes)))
+            kinds = np.full(np.count_nonzero(some), self._kind.code)
+            events = np.column_stack((times[some], self.receivers[order][some], kinds, sizes[some]))
+            self._fingerprint.record_all(events)
 
     def finish(self) -> None:
         """Take in what arrives after the last slot, and count all messages in the network."""
-        if self._links is not None:
-            self._links.arrive_until(_NEVER)
-            return
-        for window in range(self._windows, self._windows + self._depth):
-            self._delivered[window % self._depth] = 0  # nothing is sent any more
-            self._record(window)
+        lost, copies = np.zeros_like(self._messages), (0, 0)
+        if self._faulty is not None:
+            self.arrive(self._clock.horizon + self.slowest)
+            lost, copies = self._faulty.lost, self._faulty.copies.tolist()
+        else:
+            for window in range(self._windows, self._windows + self._depth):
+                self._delivered[window % self._depth] = 0  # nothing is sent any more
+                self._record(window)
         counts = zip(
             self.senders.tolist(),
             self.receivers.tolist(),
             self._messages.tolist(),
             self._bytes.tolist(),
             self._activations.tolist(),
+            lost.tolist(),
             strict=True,
         )
-        self._network.count_in_bulk(self._kind, counts)
+        self._network.count_in_bulk(self._kind, counts, *copies)
 
 
 def _longest(faults: ChannelFaults) -> int:

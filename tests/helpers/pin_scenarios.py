@@ -80,7 +80,9 @@ CUTS: dict[str, Cut] = {
     "papers/byzantine/linear": ["run.replications=1", "run.horizon=150", "sweep.adversary.share=[0.4]"],
     **_cut("swarm swarm-alone swarm-base swarm-false-counts", _SIXTY, "run.replications=1", paper="byzantine"),
     **_cut("vial vial-alone vial-base vial-line vial-line-end", _SIXTY, "run.replications=1", paper="byzantine"),
-    **_cut("base beyond-cdp fig10 fig10-cdp fig11 fig11-case6", "run.horizon=10_000", paper="dpmab"),
+    **_cut("base beyond-cdp fig10 fig10-cdp fig11 fig11-case6 fig11-weighted", "run.horizon=10_000", paper="dpmab"),
+    **_cut("equal fig3 fig9 protocols", paper="dpmab"),
+    **_cut("budget-alone budget-cdp budget-gis budget-sink", "run.horizon=100_000", paper="dpmab"),
     **_cut("fig12-cdp fig12-ddp fig12-hdp fig4 fig5 fig7-free fig8", "run.horizon=10_000", paper="dpmab"),
     "papers/dpmab/beyond": ["run.horizon=10_000", 'sweep.links.peer.latency=["0 slots", "3 slots", "100 slots"]'],
     "papers/dpmab/rounds": ["run.horizon=1000"],
@@ -133,7 +135,7 @@ CUTS: dict[str, Cut] = {
     "pfcb_delay": ["run.horizon=3000"],
     "pfcb_structures": ["run.horizon=3000"],
     **_cut("base", "run.horizon=1000", paper="pfcb"),
-    **_cut("binding exp1 exp2 exp3 readings spread", "run.horizon=1000", "sweep.bandit.seed=[1]", paper="pfcb"),
+    **_cut("binding exp1 exp2 exp3 readings readings-fcb", "run.horizon=1000", "sweep.bandit.seed=[1]", paper="pfcb"),
     # Everything told in every slot.
     **_cut("exp1-fcb fig2", "run.horizon=250", "sweep.bandit.seed=[1]", paper="pfcb"),
     # A decision in every slot, or as often as contexts arrive, which are up to a hundred slots under way.

@@ -99,6 +99,7 @@ def feducb_radius(world):
         sub_gaussian=world.sub_gaussian,
         regularizer=1.0,
         noise=None,
+        quietest=None,
         paper_beta=False,
         epsilon=inf,
     )

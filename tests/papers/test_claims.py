@@ -1,3 +1,4 @@
+import math
 import re
 
 import pytest
@@ -81,3 +82,18 @@ def test_every_claim_on_what_an_accountant_finds_says_what_it_is(name):
     for asked in read_paper(papers_folder() / name).claims:
         if "epsilon" in asked.formulas[0].names or "delta" in asked.formulas[0].names:
             assert asked.bound is not None, asked.id
+
+
+def test_what_li_and_song_call_the_same_has_one_margin():
+    paper = read_paper(papers_folder() / "dpmab")
+    ratios = [asked for asked in paper.claims if asked.measure == "ratio" and not asked.every_run]
+    bands = {asked.id: (asked.region.lowest, asked.region.highest) for asked in ratios}
+    two_sided = {name: band for name, band in bands.items() if -math.inf < band[0] and band[1] < math.inf}
+    assert {"fig4-non-private", "fig8-share", "fig11-similar", "fig12-slightly"} < two_sided.keys()
+    for name, (low, high) in two_sided.items():
+        assert (high - low) / (high + low) == pytest.approx(0.1), name
+
+
+def test_each_sentence_of_li_and_song_has_one_verdict():
+    said = [(asked.where, asked.says) for asked in read_paper(papers_folder() / "dpmab").claims]
+    assert len(said) == len(set(said))

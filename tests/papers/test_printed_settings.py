@@ -53,6 +53,69 @@ NOT_PRINTED = {
 }
 
 
+# The same of the text of Li and Song.
+LI_SONG = {
+    "topology.agents": ({50}, "Sections VII-A and VII-B1"),
+    "bandit.kind": ({"bernoulli"}, "Section VII-A"),
+    "bandit.arms": ({100}, "Sections VII-A and VII-B1"),
+    "bandit.means": ({"uniform"}, "Section VII-A"),
+    "bandit.heterogeneity": ({0.0}, "Section VII-A: all agents see the same means"),
+    "links.peer.cost": ({1.0}, "Sections VII-B1 and VII-C"),
+    "links.uplink.cost": ({25.0}, "Section VII-A"),
+    "learner.kind": ({"elimination"}, "Algorithms 1, 3 and 5"),
+    "learner.epsilon": ({1.0}, "Section VII-A2, on p and R together"),
+    "learner.participation": ({1.0}, "Sections VII-A1 and VII-A2"),
+    "learner.rounds": ({None}, "Algorithms 1, 3 and 5"),
+    "protocol.kind": ({"master-worker"}, "Section VII-A"),
+}
+RATES, BUDGETS = {0.2, 0.4, 0.6, 0.8, 1.0}, {2, 3, 4, 5}
+HUNDRED = {"topology.agents": ({100}, "Section VII-C"), "links.uplink.cost": ({50.0}, "Section VII-C")}
+OF_LI_SONG = {
+    "fig4": {"learner.epsilon": ({0.1, 0.3, 0.5, 1.0, math.inf}, "Section VII-A1; inf is ours")},
+    "fig5": {"learner.participation": (RATES, "Section VII-A2")},
+    "fig6": {"learner.rounds": (BUDGETS, "Section VII-A2")},
+    "fig7": {
+        "learner.participation": (RATES, "Section VII-A2"),
+        "learner.rounds": (BUDGETS | {None}, "Section VII-A2: the centralized setting"),
+    },
+    "fig8": {
+        "topology.agents": ({5}, "Section VII-A3"),
+        "bandit.arms": ({10}, "Section VII-A3"),
+        "bandit.heterogeneity": ({0.3}, "Section VII-A3: means differ, by how much is not printed"),
+        "protocol.kind": ({"master-worker", "silent"}, "Section VII-A3"),
+    },
+    "fig10": {
+        "topology.family": ({"complete", "star", "ring", "random", "regular"}, "Section VII-B1; regular: Table I"),
+        "protocol.kind": ({"gis", "master-worker"}, "Section VII-B1"),
+    },
+    "fig11": {
+        **HUNDRED,
+        "topology.components": (
+            {(20,) * 5, (53, 24, 10, 6, 7), (100,), (1,) * 100},
+            "Table II; the printed 63 makes 110 agents in case 2",
+        ),
+        "topology.inside": ({"complete", "random", "star"}, "Table II"),
+        "learner.aggregate": ({"paper", "weighted"}, "Algorithm 5 lines 9 and 14; weighted is ours"),
+        "protocol.kind": ({"sink"}, "Section VI-A2"),
+        "protocol.collect": ({"gis", "sink"}, "Section VI-A2; gis: Section VII-C1 on case 3"),
+    },
+    "fig12": {
+        **HUNDRED,
+        "bandit.heterogeneity": ({0.3}, "Section VII-C2: means differ, by how much is not printed"),
+        "protocol.kind": ({"master-worker", "gis", "sink"}, "Section VII-C2"),
+    },
+}
+LI_SONG_NOT_PRINTED = {
+    *("run.horizon", "run.replications", "run.seed", "run.slot", "run.activity", "run.skew"),
+    *("topology.family", "topology.p", "topology.degree", "topology.mean_degree", "topology.disconnected"),
+    *("topology.components", "topology.inside", "topology.changes", "topology.neighbours", "topology.seed"),
+    *("bandit.averaged", "bandit.seed", "bandit.arms_per_agent", "bandit.arm_sets"),
+    *("bandit.changes", "bandit.breakpoints", "bandit.drift"),
+    *("learner.gap", "learner.epsilon_total", "learner.aggregate", "learner.difference"),
+    *("learner.robust", "learner.tolerate", "learner.groups", "learner.widths"),
+    *("protocol.timing", "protocol.deadline", "protocol.carry", "protocol.collect"),
+}
+
 # What the text of Dubey and Pentland prints; it has lost every number but one, "averaged on 100 trials" (Section 4.4).
 DUBEY = {
     "bandit.kind": ({"linear"}, "Section 3"),
@@ -75,6 +138,12 @@ def settings(figure: str, name: str = "pfcb") -> Iterator[dict[str, object]]:
         yield {f"{table}.{key}": value for table in TABLES for key, value in point.resolved[table].items()}
 
 
+def costs(figure: str) -> Iterator[dict[str, object]]:
+    paper = load_paper("dpmab").only(figure)
+    for _, point, _ in points_of(paper, paper.figures[0], None):
+        yield {f"links.{kind}.cost": point.resolved["links"][kind]["cost"] for kind in ("peer", "uplink")}
+
+
 def as_set(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
@@ -90,6 +159,22 @@ def test_each_setting_of_solanki_is_what_its_passage_prints_or_is_printed_nowher
     known = {name for keys in printed for name in keys.split(", ")}
     assert not known & NOT_PRINTED
     assert set(points[0]) == known | NOT_PRINTED
+
+
+@pytest.mark.parametrize("figure", OF_LI_SONG)
+def test_each_setting_of_li_and_song_is_what_its_passage_prints_or_is_printed_nowhere(figure):
+    printed = {**LI_SONG, **OF_LI_SONG[figure]}
+    points = [{**one, **cost} for one, cost in zip(settings(figure, "dpmab"), costs(figure), strict=True)]
+    for key, (values, passage) in printed.items():
+        assert {as_set(point[key]) for point in points if key in point} == values, f"{key}: {passage}"
+    assert {key for point in points for key in point} <= printed.keys() | LI_SONG_NOT_PRINTED
+
+
+@pytest.mark.parametrize("figure", ["fig3", "fig11", "fig12", "budget"])
+def test_components_of_li_and_song_are_averaged_as_their_algorithm_prints(figure):
+    hybrid = [one for one in settings(figure, "dpmab") if one["protocol.kind"] == "sink"]
+    uneven = [one for one in hybrid if one["learner.aggregate"] != "paper"]
+    assert len(hybrid) > len(uneven) == (2 if figure == "fig11" else 0)
 
 
 def test_other_readings_of_solanki_differ_from_the_figure_in_one_thing_each():

@@ -131,16 +131,16 @@ def test_a_figure_of_li_and_song(tmp_path):
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output
     assert (tmp_path / "fig8.png").exists()
-    assert len(list(csv.DictReader((tmp_path / "claims.csv").read_text().splitlines()))) == 5
+    assert len(list(csv.DictReader((tmp_path / "claims.csv").read_text().splitlines()))) == 4
 
 
-def test_what_the_readme_reproduces_decides_every_claim(tmp_path):
+def test_what_the_readme_reproduces_leaves_no_claim_open(tmp_path):
     (command,) = re.findall(r"^netbandit (reproduce .*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
     result = CliRunner().invoke(main, [*command.split(), "--jobs", "1", "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
     verdicts = [row["verdict"] for row in csv.DictReader((tmp_path / "claims.csv").read_text().splitlines())]
-    assert len(verdicts) == 10
-    assert set(verdicts) == {"holds", "does not hold"}
+    assert len(verdicts) == 11
+    assert set(verdicts) == {"holds", "does not hold", "not tested"}
 
 
 @pytest.mark.parametrize("what", ["nothing", "dpmab/fig0"])
@@ -297,7 +297,7 @@ def test_every_claim_names_points_that_its_figure_has(name):
             assert runs.select(series.where), f"{figure.id}: {series.name}"
         for panel in figure.panels:
             for name in panel.series or [one.name for one in figure.series]:
-                if panel.ratio_to is not None:
+                if panel.ratio_to is not None and panel.kind != "cells":  # those are looked at by `test_figures`
                     assert runs.one({**panel.where, "series": name, **panel.ratio_to}), figure.id
                 if panel.minus is not None:
                     assert runs.one({**panel.where, **panel.minus}), figure.id

@@ -10,7 +10,7 @@ from netbandit.protocols.sink import Sink
 
 CASES = {
     "{20x5} complete": (union(*[nx.complete_graph(20)] * 5), 345, 1200),
-    "{63,24,6,4,3} complete": (union(*map(nx.complete_graph, (63, 24, 6, 4, 3))), 345, 2503),
+    "{53,24,10,6,7} complete": (union(*map(nx.complete_graph, (53, 24, 10, 6, 7))), 345, 1985),
     "{100} complete": (nx.complete_graph(100), 149, 5000),
     "{20x5} star": (union(*[nx.star_graph(19)] * 5), 345, 440),
     "{1x100}": (nx.empty_graph(100), 5000, 5000),

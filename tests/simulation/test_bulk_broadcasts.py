@@ -5,6 +5,7 @@ from helpers.own_learners import Sometimes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netbandit.network import draws
 from netbandit.scenario.load import load
 from netbandit.simulation import patterns
 from netbandit.simulation.bulk import bulk_broadcasts
@@ -210,6 +211,16 @@ def test_who_is_away_is_told_nothing(both, changes, keys):
         assert (bulk.metrics["rounds"] == 0) == (bulk.metrics["messages"] == 0)
 
 
+@pytest.mark.parametrize("faults", FAULTS[1:])
+@pytest.mark.parametrize("ttl", [1, 3])
+def test_each_channel_draws_at_its_own_pace(both, monkeypatch, faults, ttl):
+    """What is drawn at once is used up soon, and by some channels earlier than by others."""
+    monkeypatch.setattr(draws, "MOST_ROWS", 3)
+    for changes in CHANGES[:2]:
+        shape = f", mean_degree = 3, changes = {changes}"
+        same(*both('"ucb"', LATENCIES[4], f"{FLOOD}, ttl = {ttl}", faults=faults, horizon=40, shape=shape))
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(FAULTS), st.sampled_from(LATENCIES), st.integers(1, 5), st.integers(2, 9))
 def test_any_flood_in_bulk_is_the_same(both, seed, faults, latency, ttl, agents):
@@ -223,6 +234,7 @@ def test_any_flood_in_bulk_is_the_same(both, seed, faults, latency, ttl, agents)
         ["protocol.timing=asynchronous"],
         ["protocol.route=flood", "protocol.ttl=2", "links.peer.jitter=20 s"],
         ["links.peer.latency=1000 s"],
+        ["links.peer.loss=0.1", "run.slot=30000000 s", "topology.agents=30"],
         ["links.peer.jitter={ exponential = '1 ms' }"],
         ["links.peer.retry={ timeout = '5 ms' }"],
         ["links.peer.bandwidth=1 Mbit/s"],

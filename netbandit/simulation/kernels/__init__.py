@@ -1,0 +1,1 @@
+"""Kernels: ordinary compiled functions over arrays, for what is regular; all else goes event by event."""

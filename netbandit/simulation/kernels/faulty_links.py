@@ -1,0 +1,338 @@
+"""Messages on all links at once, at the beginning of a slot, where links fail, or lose, delay or double messages.
+
+What becomes of each is what `begin` of `netbandit.network.hop` says, where nothing queues, waits or is repeated, and no
+node is ever down.
+"""
+
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.jit import njit
+from netbandit.network.downtimes import failing
+from netbandit.network.draws import Draws
+from netbandit.network.faults import Law
+from netbandit.network.jitter import Jitter
+from netbandit.network.loss_laws import BurstLoss, chance_of_bits
+from netbandit.network.message import Kind
+from netbandit.network.network import Network
+from netbandit.simulation.announcing import announce
+from netbandit.simulation.compiled_rounds.cuts import cuts_of
+
+Numbers = NDArray[np.int64]
+
+_NEVER = 1 << 62
+
+_chance_of_bits = njit(cache=True)(chance_of_bits)
+
+
+class Channels(NamedTuple):
+    """Channels, sorted by receiver, then sender, what their messages draw, and what is under way on them.
+
+    D is in how many slots a message takes effect at most. Numbers that messages draw have shape (channels, W): that of
+    message n is in column n mod W; where they draw none for a purpose, W is 0.
+
+    Attributes:
+        latencies: The latency of each (ns), shape (channels,).
+        links: The link of each, shape (channels,).
+        first_cuts, cuts: When links are down; see `cuts_of`.
+        losses: What messages draw for being lost.
+        jitters: What is added to their latencies (ns).
+        duplicates: What they draw for arriving twice.
+        copy_jitters: What is added to the latencies of copies (ns).
+        bad: Whether each channel is bad now, shape (channels,).
+        latest: The arrival (ns) on each behind which others are held back, shape (channels,).
+        due: At which boundary the message of each channel and slot takes effect, shape (channels, D), that of slot u in
+            column u mod D; -1: never.
+        expected: What arrives of the messages, and then of the copies, of the latest D slots, shape (n, 2): its rank,
+            and the row of another that arrives at the same boundary; -1: there is none. Ranks are in order of the time
+            since the boundary before, then of the channel, then of the slot: ((ns * channels) + channel) * D + D - d
+            for a message that takes effect d slots after it was sent.
+        firsts: The first row of *expected* of each boundary, shape (D,), that of boundary b at b mod D.
+        number: How many there are, shape (D,).
+        lost: How many messages of each channel were lost, shape (channels,).
+        copies: How many copies the network has made, and how many of these were lost; shape (2,).
+    """
+
+    latencies: Numbers
+    links: Numbers
+    first_cuts: Numbers
+    cuts: Numbers
+    losses: NDArray[np.float64]
+    jitters: Numbers
+    duplicates: NDArray[np.float64]
+    copy_jitters: Numbers
+    bad: NDArray[np.bool_]
+    latest: Numbers
+    due: Numbers
+    expected: Numbers
+    firsts: Numbers
+    number: Numbers
+    lost: Numbers
+    copies: Numbers
+
+
+@njit(cache=True)
+def _is_down(cuts, first, end_of_rows, begin, end):  # type: ignore[no-untyped-def]
+    """Return whether a link is down at any moment from *begin* to *end* (ns), by the rows of *cuts* that tell of it."""
+    low, high = first, end_of_rows
+    while low < high:
+        middle = (low + high) >> 1
+        if cuts[middle, 0] <= end:
+            low = middle + 1
+        else:
+            high = middle
+    return low > first and cuts[low - 1, 1] > begin
+
+
+@njit(cache=True)
+def _expect(expected, firsts, number, slot, slot_ns, channels, channel, copy, arrival):  # type: ignore[no-untyped-def]
+    """Expect an *arrival* (ns) of what was put on a *channel* in a *slot*; return at which boundary it takes effect."""
+    depth = len(firsts)
+    boundary = max(slot + 1, -(-arrival // slot_ns))
+    within = arrival - (boundary - 1) * slot_ns
+    row = (copy * depth + slot % depth) * channels + channel
+    expected[row, 0] = (within * channels + channel) * depth + slot + depth - boundary
+    expected[row, 1] = firsts[boundary % depth]
+    firsts[boundary % depth] = row
+    number[boundary % depth] += 1
+    return boundary
+
+
+@njit(cache=True)
+def put_all(own, slot, slot_ns, sizes, messages, law):  # type: ignore[no-untyped-def]
+    """Put a message on each channel at the beginning of a *slot*, and note when it arrives, if it does.
+
+    Args:
+        own: The channels.
+        slot: The slot.
+        slot_ns: The length of a slot (ns).
+        sizes: The bytes of each message, shape (channels,); 0: there is none.
+        messages: How many messages were put on each channel before, shape (channels,).
+        law: Of `netbandit.network.faults.Law` chance, chance_while_bad, loses_bits, duplicate and overtaking.
+    """
+    # Arrays by themselves: the references to those of a tuple would be counted in each turn of the loop.
+    latencies, latest, due, bad, lost = own.latencies, own.latest, own.due, own.bad, own.lost
+    losses, jitters, duplicates, copy_jitters = own.losses, own.jitters, own.duplicates, own.copy_jitters
+    links, first_cuts, cuts = own.links, own.first_cuts, own.cuts
+    expected, firsts, number, copies = own.expected, own.firsts, own.number, own.copies
+    chance, chance_while_bad, loses_bits, duplicate, overtaking = law
+    channels, depth = due.shape
+    column, begin = slot % depth, slot * slot_ns
+    width = max(losses.shape[1], jitters.shape[1], duplicates.shape[1], 1)
+    size, chance_of_size = 0, chance
+    cut_from = cut_to = 0
+    for channel in range(channels):
+        due[channel, column] = -1
+        if sizes[channel] == 0:
+            continue
+        place = messages[channel] % width
+        arrival = begin + latencies[channel]
+        if jitters.shape[1]:
+            arrival += jitters[channel, place]
+            if not overtaking:
+                arrival = max(arrival, latest[channel])
+        is_lost = False
+        if losses.shape[1]:
+            if loses_bits and sizes[channel] != size:
+                size = sizes[channel]
+                chance_of_size = _chance_of_bits(chance, size)
+            is_lost = losses[channel, place] < (chance_while_bad if bad[channel] else chance_of_size)
+        if len(cuts):
+            cut_from, cut_to = first_cuts[links[channel]], first_cuts[links[channel] + 1]
+        if is_lost or _is_down(cuts, cut_from, cut_to, begin, arrival):
+            lost[channel] += 1
+            continue
+        latest[channel] = arrival
+        boundary = _expect(expected, firsts, number, slot, slot_ns, channels, channel, 0, arrival)
+        due[channel, column] = boundary
+        if duplicates.shape[1] and duplicates[channel, place] < duplicate:
+            copies[0] += 1
+            arrival_of_copy = begin + latencies[channel]
+            if copy_jitters.shape[1]:
+                arrival_of_copy += copy_jitters[channel, place]
+            if not overtaking:
+                arrival_of_copy = max(arrival_of_copy, arrival)
+            if _is_down(cuts, cut_from, cut_to, begin, arrival_of_copy):
+                copies[1] += 1
+                continue
+            boundary = _expect(expected, firsts, number, slot, slot_ns, channels, channel, 1, arrival_of_copy)
+            due[channel, column] = min(due[channel, column], boundary)
+
+
+@njit(cache=True)
+def take_all(expected, firsts, number, bucket, ranks):  # type: ignore[no-untyped-def]
+    """Take all that arrives at a boundary: fill in its ranks, shape (number[bucket],); see `Channels`."""
+    row = firsts[bucket]
+    for place in range(len(ranks)):
+        ranks[place] = expected[row, 0]
+        row = expected[row, 1]
+    firsts[bucket] = -1
+    number[bucket] = 0
+
+
+@njit(cache=True)
+def write_events(ranks, boundary, slot_ns, receivers, told, events):  # type: ignore[no-untyped-def]
+    """Write what arrives at a *boundary*, by its *ranks* in ascending order.
+
+    Args:
+        ranks: See `Channels`.
+        boundary: The boundary.
+        slot_ns: The length of a slot (ns).
+        receivers: The receiver of each channel, shape (channels,).
+        told: The bytes of each message, shape (D, channels), those of slot u in row u mod D.
+        events: Filled in: when (ns) each arrives, where, and in the last column its bytes; shape (n, 4).
+    """
+    depth, channels = told.shape
+    for place in range(len(ranks)):
+        rest = ranks[place] // depth
+        within = rest // channels
+        channel = rest - within * channels
+        slot = ranks[place] - rest * depth + boundary  # and D more
+        events[place, 0] = (boundary - 1) * slot_ns + within
+        events[place, 1] = receivers[channel]
+        events[place, 3] = told[slot % depth, channel]
+
+
+class FaultyLinks:
+    """Channels between agents on which things go wrong.
+
+    Args:
+        network: The network; see `netbandit.simulation.bulk_links.why_not`.
+        kind: The kind of all messages.
+        channels: Of each channel the receiver, the sender and the latency (ns), sorted; shape (3, channels).
+        links: The number of its link.
+        due: See `Channels`; filled in.
+
+    Attributes:
+        lost, copies: See `Channels`.
+    """
+
+    def __init__(self, network: Network, kind: Kind, channels: Numbers, links: Numbers, due: Numbers) -> None:
+        announce(put_all, "messages on all links", take_all, write_events)
+        self._receivers, senders, latencies = map(np.ascontiguousarray, channels)
+        self._code = kind.code
+        faults = network.peer_faults
+        law, number, depth = Law.of(faults), *due.shape
+        firsts = np.array([link.first for link in network.links], dtype=np.int64)
+        columns = 2 * links + (senders != firsts[links])
+        first_cuts, cuts = cuts_of(network)
+        self._law = law.chance, law.chance_while_bad, law.loses_bits, law.duplicate, law.overtaking
+        self._slot = network.clock.slot
+        self._sizes = np.zeros((depth, number), dtype=np.int64)
+        self._last = self._taken = -1  # the last slot of messages, and the last boundary up to which all is taken
+        drawn = self._drawn = _Drawn(network, columns)
+        self._bursts = _Bursts(network, faults.loss, columns) if isinstance(faults.loss, BurstLoss) else None
+        self._own = Channels(
+            latencies=latencies,
+            links=links,
+            first_cuts=first_cuts,
+            cuts=cuts,
+            losses=drawn.keep("loss", faults.loss is not None),
+            jitters=drawn.keep("jitter", faults.jitter is not None),
+            duplicates=drawn.keep("duplicate", faults.duplicate > 0),
+            copy_jitters=drawn.keep("duplicate.jitter", faults.duplicate > 0 and faults.jitter is not None),
+            bad=np.zeros(number, dtype=np.bool_) if self._bursts is None else self._bursts.bad,
+            latest=np.zeros(number, dtype=np.int64),
+            due=due,
+            expected=np.empty((depth * number * (2 if faults.duplicate else 1), 2), dtype=np.int64),
+            firsts=np.full(depth, -1),
+            number=np.zeros(depth, dtype=np.int64),
+            lost=np.zeros(number, dtype=np.int64),
+            copies=np.zeros(2, dtype=np.int64),
+        )
+        self.lost, self.copies = self._own.lost, self._own.copies
+
+    def put(self, slot: int, sizes: Numbers, messages: Numbers) -> None:
+        """Put a message on each channel at the beginning of *slot*, up to which all that arrives is taken.
+
+        Args:
+            slot: The slot.
+            sizes: The bytes of each message, shape (channels,); 0: there is none.
+            messages: How many messages were put on each channel before, shape (channels,).
+        """
+        self._drawn.look_ahead(messages)
+        if self._bursts is not None:
+            self._bursts.move_to(slot * self._slot)
+        put_all(self._own, slot, self._slot, sizes, messages, self._law)
+        self._sizes[slot % len(self._sizes)] = sizes
+        self._last = slot
+
+    def take(self, boundary: int) -> Iterator[Numbers]:
+        """Yield what arrives up to a *boundary*: when (ns), where, its kind and bytes, in order; shape (n, 4)."""
+        own = self._own
+        depth = len(own.firsts)
+        for taken in range(self._taken + 1, min(boundary, self._last + depth) + 1):
+            number = own.number[taken % depth]
+            if number:
+                ranks = np.empty(number, dtype=np.int64)
+                take_all(own.expected, own.firsts, own.number, taken % depth, ranks)
+                ranks.sort()
+                events = np.full((number, 4), self._code)
+                write_events(ranks, taken, self._slot, self._receivers, self._sizes, events)
+                yield events
+        self._taken = max(self._taken, boundary)
+
+
+class _Drawn:
+    """What the next messages of each channel draw, of which at most one is put on it at once."""
+
+    def __init__(self, network: Network, columns: Numbers) -> None:
+        self._network, self._columns = network, columns
+        self._rows = Draws(network.streams, "", 2 * len(network.links)).rows
+        self._known = np.zeros(len(columns), dtype=np.int64)
+        self._left = 0
+        self._kept: list[tuple[Draws, Jitter | None, NDArray[Any]]] = []
+
+    def keep(self, purpose: str, is_drawn: bool) -> NDArray[Any]:
+        """Return where what messages draw for a *purpose* is from now on; see `Channels`."""
+        delays = purpose.endswith("jitter")
+        shape = len(self._columns), 2 * self._rows if is_drawn else 0
+        numbers = np.empty(shape, dtype=np.int64 if delays else np.float64)
+        if is_drawn:
+            draws = Draws(self._network.streams, f"{purpose}.peer", 2 * len(self._network.links))
+            self._kept.append((draws, self._network.peer_faults.jitter if delays else None, numbers))
+        return numbers
+
+    def look_ahead(self, messages: Numbers) -> None:
+        """Have all numbers of one more message of each channel, on which so many were put."""
+        if self._left:
+            self._left -= 1
+            return
+        self._left = self._rows - 1
+        while len(few := np.flatnonzero(self._known - messages < self._rows)) and self._kept:
+            for block in np.unique(self._known[few] // self._rows).tolist():
+                rows = few[self._known[few] == block * self._rows]
+                begin = block % 2 * self._rows
+                for draws, jitter, numbers in self._kept:
+                    drawn = draws.table(block)[self._columns[rows]]
+                    numbers[rows, begin : begin + self._rows] = drawn if jitter is None else jitter.times(drawn)
+            self._known[few] += self._rows
+
+
+class _Bursts:
+    """Which channels are bad; time goes on.
+
+    Attributes:
+        bad: Whether each is, shape (channels,).
+    """
+
+    def __init__(self, network: Network, loss: BurstLoss, columns: Numbers) -> None:
+        states = Draws(network.streams, "bursts.peer", 2 * len(network.links))
+        self._switches = [
+            chain.from_iterable(failing(states, column, loss.good_for, loss.bad_for)) for column in columns.tolist()
+        ]
+        self._next = np.array([min(next(switches), _NEVER) for switches in self._switches], dtype=np.int64)
+        self.bad = np.zeros(len(columns), dtype=np.bool_)
+
+    def move_to(self, time: int) -> None:
+        """Look up which channels are bad at a *time* (ns), not earlier than before."""
+        for channel in np.flatnonzero(self._next <= time).tolist():
+            switch: float = self._next[channel]
+            while switch <= time:
+                self.bad[channel] ^= True
+                switch = next(self._switches[channel])
+            self._next[channel] = min(switch, _NEVER)

@@ -285,10 +285,9 @@ class TreeBroadcasts(BroadcastProtocol):
     def finish(self) -> None:
         """Take in all that has arrived and that will arrive, and count it."""
         self._record(_NEVER)
-        activations = self._activations[self._link_of]
-        ends = ((channel.sender, channel.receiver) for channel in self._channels)
-        counts = zip(self._messages.tolist(), self._bytes.tolist(), activations.tolist(), strict=True)
-        self.network.count_in_bulk(RELAY, ((*of, *count) for of, count in zip(ends, counts, strict=True)))
+        activations = self._activations[self._link_of].tolist()
+        counts = zip(self._channels, self._messages.tolist(), self._bytes.tolist(), activations, strict=True)
+        self.network.count_in_bulk(RELAY, ((one.sender, one.receiver, *count, 0) for one, *count in counts), 0, 0)
 
     def _appoint(self) -> None:
         """Have an event happen when something is heard next, which the driver does not play past."""

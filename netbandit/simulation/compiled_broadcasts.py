@@ -1,4 +1,4 @@
-"""Broadcasts that are passed on in a compiled loop, along trees or in rounds, and what they say in arrays."""
+"""Broadcasts that are passed on in bulk or in a compiled loop, and what they say in arrays."""
 
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,6 @@ from netbandit.simulation.result import Metric
 if TYPE_CHECKING:  # these bring numba along, which takes its time
     from netbandit.simulation.bulk_trees import TreeBroadcasts
     from netbandit.simulation.compiled_rounds.broadcasts import BroadcastOverCompiledRounds
-    from netbandit.simulation.compiled_rounds.trees import CompiledTrees
 
 # Columns of what is heard: who, whose, which item, and the first slot boundary at or after the instant.
 AGENT, SOURCE, ITEM, BOUNDARY = range(4)
@@ -33,7 +32,7 @@ class CompiledBroadcasts(Broadcasts):
         self,
         stage: ReplicationContext,
         learner: Learner,
-        broadcasts: "CompiledTrees | TreeBroadcasts | BroadcastOverCompiledRounds",
+        broadcasts: "TreeBroadcasts | BroadcastOverCompiledRounds",
     ) -> None:
         self._broadcasts = broadcasts
         super().__init__(stage, learner, broadcasts)
@@ -63,19 +62,12 @@ class CompiledBroadcasts(Broadcasts):
             self._said_in = moved(self._said_in, kept, room)
 
     def _used(self, heard: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return what of the rows *heard*, as of `CompiledTrees.heard`, comes in time, and of which slot it is."""
+        """Return what of the rows *heard*, as of `TreeBroadcasts.heard`, comes in time, and of which slot it is."""
         heard = heard[heard[:, BOUNDARY] < self.clock.horizon]
         said = self._said_in[heard[:, ITEM] % len(self._told)] if len(heard) else heard[:, 0]
         self._delays[0] += int((heard[:, BOUNDARY] - said).sum())
         self._delays[1] += len(heard)
         return heard, said
-
-    def gone(self, agent: int, *, forgets: bool) -> None:
-        """See `Communication.gone`."""
-        if forgets:
-            if self._ages is not None:
-                self._ages.forget(self.clock.boundary(self.clock.now), agent)
-            self._used(self._broadcasts.forget(agent))
 
     def deliver(self, slot: int) -> None:
         """Let the learner hear all that has been heard since the last decision, in order of arrival."""

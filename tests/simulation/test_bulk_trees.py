@@ -70,3 +70,20 @@ def test_what_is_told_along_trees_in_bulk_is_heard_in_the_same_way(point, monkey
         monkeypatch.setattr(bulk_trees, "_MOST_KEPT", 1)
     one = point(drawn(seed))
     same(in_bulk(one), event_by_event(one, monkeypatch))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "links.peer.loss = 0.1",
+        'links.peer.jitter = "1 ms"',
+        "links.peer.duplicate = 0.1",
+        'links.peer.bandwidth = "1 Mbit/s"',
+        "faults.links = { up = 0.9 }",
+        'faults.nodes = { up_for = "9 ms", down_for = "5 ms" }',
+    ],
+)
+def test_what_may_be_late_or_lost_goes_message_by_message(point, monkeypatch, more):
+    monkeypatch.setattr(TreeBroadcasts, "start", None)  # would fail
+    text = drawn(0, latency='"2 ms"', protocol='kind = "relay"', activity='"every"', learner="Telling") + more
+    assert point(text).simulation(0).run().metrics["messages"] > 0

@@ -13,7 +13,6 @@ FILES = [
     "test_compiled_gathers.py",
     "test_compiled_rounds.py",
     "test_overlapping_rounds.py",
-    "test_tree_broadcasts.py",
 ]
 
 

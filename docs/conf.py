@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE / "_ext"))
+sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]  # benchmarks/ stands beside the package
 
 import netbandit  # noqa: E402
 

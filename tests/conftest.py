@@ -42,7 +42,7 @@ OF_ALL_PARTS = (
     "test_blas_threads.py", "testing/test_checks.py", "test_scenario_numbers.py", "test_documentation.py",
     "test_readme.py",
 )  # fmt: skip
-LOOPS = "flooding", "gis", "gossip", "local", "master-worker", "relay", "sink", "vertical"
+LOOPS = "flooding", "gis", "gossip", "local", "master-worker", "relay"
 
 
 def group_of(nodeid):

@@ -17,7 +17,7 @@ NAMED = [
 
 def test_something_is_said():
     assert len(PATHS) > 30
-    assert ("put", "network/hop.py") in NAMED
+    assert ("put", "network/transmission.py") in NAMED
 
 
 @pytest.mark.parametrize("path", PATHS)

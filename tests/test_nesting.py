@@ -7,7 +7,7 @@ import pytest
 
 from netbandit.nesting import TooDeepError, any_depth, read_json, read_toml
 from netbandit.network import readers
-from netbandit.results.sealed_json import SealError, digest, unsealed
+from netbandit.results.safe_files import SealError, digest, unsealed
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.overrides import read_overrides
 from netbandit.scenario.source import source_of

@@ -1,7 +1,7 @@
 """The figures of the performance page, from the record of benchmarks that is kept beside it.
 
-``netbandit bench --record docs/performance/record.jsonl`` measures them, each benchmark several times; a page without
-a record says so.
+``python -m benchmarks --record docs/performance/record.jsonl`` measures them; a page without a record
+says so.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,9 +10,9 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from netbandit.bench import catalogue
-from netbandit.bench.measure import Row
-from netbandit.bench.record import Run, read
+import benchmarks
+from benchmarks.measure import Row
+from benchmarks.record import Run, read
 from netbandit.plural import counted
 from netbandit.results.machine import machine_text
 from netbandit.results.numbers import shortest
@@ -77,15 +77,15 @@ _WIDE = 20
 
 
 def by_benchmark(runs: Sequence[Run]) -> dict[str, list[Run]]:
-    """Return the runs of each benchmark, in the order of the catalogue."""
-    names = [name for name in (*catalogue.NAMES, *catalogue.ON_REQUEST) if any(run.benchmark == name for run in runs)]
+    """Return the runs of each benchmark, in the order in which they run."""
+    names = [name for name in (*benchmarks.NAMES, *benchmarks.ON_REQUEST) if any(run.benchmark == name for run in runs)]
     return {name: [run for run in runs if run.benchmark == name] for name in names}
 
 
 def table(runs: Sequence[Run]) -> list[str]:
     """Return the table of one benchmark: the median over its runs, and the least and largest where they differ."""
     columns = list(runs[0].rows[0])
-    lines = ["| " + " | ".join(map(catalogue.head, columns)) + " |"]
+    lines = ["| " + " | ".join(map(benchmarks.head, columns)) + " |"]
     numeric = [not isinstance(runs[0].rows[0][column], str) for column in columns]
     lines.append("|" + "|".join("--:" if each else "---" for each in numeric) + "|")
     rows_of = zip(*(run.rows for run in runs), strict=True)
@@ -178,10 +178,10 @@ def page(runs: Sequence[Run]) -> str:
         return "No figures are recorded with this version.\n"
     lines = []
     for name, some in by_benchmark(runs).items():
-        lines += [f"### `{name}`: {catalogue.title(name)}\n"]
+        lines += [f"### `{name}`: {benchmarks.title(name)}\n"]
         if name in CHARTS:
             axes = ", ".join(CHARTS[name].panels)
-            lines += [f"```{{figure}} {name}.png\n:alt: {catalogue.title(name)}: {axes}\n```\n"]
+            lines += [f"```{{figure}} {name}.png\n:alt: {benchmarks.title(name)}: {axes}\n```\n"]
         lines += [*table(some), ""]
         made = sorted({run.versions["netbandit"] for run in some})
         where = "; ".join(dict.fromkeys(machine_text(run.machine) for run in some))

@@ -16,6 +16,7 @@ from netbandit.arguments import by_name
 from netbandit.picture_names import PICTURE_NAMES
 from netbandit.plural import counted
 from netbandit.results.dataframe import dataframe, groupable
+from netbandit.results.intervals import Statistic, StatisticError
 from netbandit.results.loads import (
     COUNTS,
     LINK_COLUMNS,
@@ -30,7 +31,6 @@ from netbandit.results.loads import (
 )
 from netbandit.results.remarks import cost_lines, failure_lines
 from netbandit.results.safe_files import write_whole
-from netbandit.results.statistic import Statistic, StatisticError
 from netbandit.results.store import PointResult, StudyResult, load_finished, load_study
 from netbandit.results.varied_keys import parameter_names
 from netbandit.simulation.result import RunResult

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from netbandit.results import paper_formats
+from netbandit.results.columns import main_metric, run_values
 from netbandit.results.paper_entries import PaperEntries, paper_entries
 from netbandit.results.remarks import comparison_notes, exploration_lines, failure_lines, remarks
 from netbandit.results.store import StudyResult
-from netbandit.results.which_columns import main_metric, run_values
 
 if TYPE_CHECKING:
     from pandas import DataFrame

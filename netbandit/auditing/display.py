@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from netbandit.auditing.audit import Audit
 from netbandit.printable import print_line
+from netbandit.results.columns import plain_table
 from netbandit.results.numbers import shortest
-from netbandit.results.terminal_table import plain_table
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -15,7 +15,6 @@ import click
 
 import netbandit
 from netbandit.cli.auditing import audit
-from netbandit.cli.benchmarks import bench
 from netbandit.cli.checking import check, parts, schema
 from netbandit.cli.commands import Commands
 from netbandit.cli.folders import clean, merge
@@ -43,6 +42,6 @@ def main() -> None:
 
 
 reading = (plot, table, compare, report, links, nodes, trace)
-commands = (run, check, schema, parts, *reading, merge, clean, topology, reproduce, bench, suite, audit, swarm)
+commands = (run, check, schema, parts, *reading, merge, clean, topology, reproduce, suite, audit, swarm)
 for command in commands:
     main.add_command(command)

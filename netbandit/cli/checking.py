@@ -66,7 +66,7 @@ def _show_air(study: "RunPlan") -> None:
 
 def _show(study: "RunPlan", lines_of: "Callable[[RunnablePoint], list[str]]") -> None:
     """Print lines on the points of a study: once for all at which they are the same, with what these have in common."""
-    from netbandit.results.columns import cell
+    from netbandit.results.numbers import cell
 
     groups: dict[tuple[str, ...], list[RunnablePoint]] = {}
     for point in study.points:

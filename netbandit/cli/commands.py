@@ -14,6 +14,14 @@ from netbandit.cli.interrupts import raise_again
 class Commands(click.Group):
     """A group of commands whose output may be a full disk, and whose files may be anything."""
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; of one that is gone, say where it went."""
+        if args[:1] == ["bench"]:
+            ctx.fail("'netbandit bench' is now 'python -m benchmarks', beside the package, in the source folder.")
+        return super().resolve_command(ctx, args)
+
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command that the arguments name; see `click.BaseCommand.main`."""
         raise_again()

@@ -15,7 +15,7 @@ from netbandit.plural import counted
 from netbandit.printable import one_line
 
 if TYPE_CHECKING:
-    from netbandit.results.statistic import Statistic
+    from netbandit.results.intervals import Statistic
     from netbandit.results.store import StudyResult
     from netbandit.running.sweeps import FailedRun
     from netbandit.simulation.check import RunPlan
@@ -32,7 +32,7 @@ set_option = click.option(
 
 
 def _statistic(context: click.Context, param: click.Parameter, value: str) -> "Statistic":
-    from netbandit.results.statistic import Statistic, StatisticError
+    from netbandit.results.intervals import Statistic, StatisticError
 
     try:
         return Statistic.named(value)
@@ -218,7 +218,7 @@ def estimated(points: "Sequence[RunnablePoint]", jobs: int, *, trace: bool = Fal
 
 def report_failed(failed: "Sequence[FailedRun]") -> None:
     """Say on stderr which runs failed and why, each reason once, with the first run that had it."""
-    from netbandit.results.columns import cell
+    from netbandit.results.numbers import cell
 
     same = Counter(run.failure.text for run in failed)
     if failed:

@@ -98,8 +98,8 @@ def _show(folder: Path, where: tuple[str, ...], tables: "Callable[[PointResult],
 
     from netbandit.printable import one_line, print_line
     from netbandit.report.loads import tells
-    from netbandit.results.columns import cell
-    from netbandit.results.terminal_table import plain_table
+    from netbandit.results.columns import plain_table
+    from netbandit.results.numbers import cell
     from netbandit.results.varied_keys import distinguishing, short_names
 
     study = results_of(folder)
@@ -146,7 +146,7 @@ def _points(study: Any, where: tuple[str, ...]) -> "list[PointResult]":
 def _print_csv(folder: Path, where: tuple[str, ...], table: "Callable[[Any], Any]") -> None:
     """Print all rows of the points that are meant."""
     from netbandit.api.results import Results
-    from netbandit.results.columns import cell
+    from netbandit.results.numbers import cell
     from netbandit.results.varied_keys import parameter_names, resolve
 
     study = results_of(folder)

@@ -247,7 +247,7 @@ def _show_verdicts(judgements: "Sequence[tuple[str, Judgement]]", *, several: bo
     from rich.console import Console
     from rich.text import Text
 
-    from netbandit.results.terminal_table import plain_table
+    from netbandit.results.columns import plain_table
 
     table = plain_table()
     table.add_column("claim")

@@ -12,7 +12,7 @@ from netbandit.picture_names import PICTURE_NAMES
 from netbandit.plural import counted
 
 if TYPE_CHECKING:
-    from netbandit.results.statistic import Statistic
+    from netbandit.results.intervals import Statistic
     from netbandit.results.store import StudyResult
 
 
@@ -119,10 +119,10 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], st
     from rich.console import Console
 
     from netbandit.api.results import Results
+    from netbandit.results.columns import main_metric, run_values
     from netbandit.results.compare import as_json, comparison, corrected_together, show_comparison
     from netbandit.results.paired import CompareError
     from netbandit.results.remarks import comparison_notes
-    from netbandit.results.which_columns import main_metric, run_values
 
     study = results_of(folder, details=False)
     table = Results.of(study, folder)

@@ -29,7 +29,7 @@ from netbandit.cli.stdout import stdout_alone
 from netbandit.plural import counted
 
 if TYPE_CHECKING:
-    from netbandit.results.statistic import Statistic
+    from netbandit.results.intervals import Statistic
     from netbandit.results.store import StudyResult
     from netbandit.simulation.check import RunPlan
 
@@ -162,8 +162,8 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
     """Run one scenario and show what it found; return whether all runs came to their end."""
     from rich.console import Console
 
+    from netbandit.results.columns import show
     from netbandit.results.summary import as_json as object_of
-    from netbandit.results.terminal_table import show
     from netbandit.running import sweeps as sweep
     from netbandit.running.progress import ProgressReport, reading
 

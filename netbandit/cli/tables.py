@@ -9,7 +9,7 @@ from netbandit.cli.common import folder_argument, results_of, statistic_option, 
 from netbandit.cli.exit_codes import fail
 
 if TYPE_CHECKING:
-    from netbandit.results.statistic import Statistic
+    from netbandit.results.intervals import Statistic
 
 
 @click.command()

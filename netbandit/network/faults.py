@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from netbandit.network.jitter import Jitter
-from netbandit.network.loss_laws import BitLoss, BurstLoss, Loss
+from netbandit.network.loss_laws import BitLoss, BurstLoss, ConstantLoss, Loss
 from netbandit.network.outages import OutagePlan
 from netbandit.network.radio_plan import RadioPlan
 from netbandit.network.retry import Retry
@@ -38,14 +38,17 @@ class ChannelFaults:
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
-    """What can go wrong on the channels of one class of links, as hops look at it.
+class FaultModel:
+    """What can go wrong on the channels of one class of links, as the engine looks at it.
 
     Attributes:
+        loses: Whether messages are lost by chance,
         chance: The probability that a message is lost; that a bit is; or that a message is while its channel is good.
         chance_while_bad: The probability that a message is lost while its channel is bad.
+        loses_alike: Whether each message is lost with the same probability.
         loses_bits: Whether *chance* is that of a bit.
         loses_in_bursts: Whether channels are good and bad for a time.
+        jitters: Whether latencies vary from message to message.
         overtaking: Whether jitter lets messages overtake each other.
         duplicate: The probability that a message arrives once more.
         attempts: How often a message is sent in all; 0: nothing is acknowledged.
@@ -55,10 +58,13 @@ class Law:
         factors: What the timeout of each repetition is multiplied by.
     """
 
+    loses: bool = False
     chance: float = 0.0
     chance_while_bad: float = 0.0
+    loses_alike: bool = False
     loses_bits: bool = False
     loses_in_bursts: bool = False
+    jitters: bool = False
     overtaking: bool = False
     duplicate: float = 0.0
     attempts: int = 0
@@ -68,15 +74,18 @@ class Law:
     factors: Sequence[float] = ()
 
     @classmethod
-    def of(cls, faults: ChannelFaults) -> "Law":
+    def of(cls, faults: ChannelFaults) -> "FaultModel":
         """Return what *faults* come to."""
         loss, retry = faults.loss, faults.retry
         chance = 0.0 if loss is None else loss.good if isinstance(loss, BurstLoss) else loss.probability
         return cls(
+            loses=loss is not None,
             chance=float(chance),
             chance_while_bad=float(loss.bad) if isinstance(loss, BurstLoss) else 0.0,
+            loses_alike=isinstance(loss, ConstantLoss),
             loses_bits=isinstance(loss, BitLoss),
             loses_in_bursts=isinstance(loss, BurstLoss),
+            jitters=faults.jitter is not None,
             overtaking=faults.overtaking,
             duplicate=float(faults.duplicate),
             attempts=0 if retry is None else retry.attempts,
@@ -85,6 +94,10 @@ class Law:
             least_patience=0 if retry is None else round(float(retry.timeout)),
             factors=() if retry is None else retry.factors,
         )
+
+
+NO_FAULTS = FaultModel()
+"""Nothing goes wrong."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The fingerprint of a run: a hash over every event. Arrivals enter it in `take` of `netbandit.network.hop`."""
+"""The fingerprint of a run: a hash over every event. Arrivals enter it in `netbandit.network.delivery`."""
 
 from hashlib import blake2b
 from struct import error, pack

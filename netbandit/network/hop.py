@@ -1,4 +1,4 @@
-"""What happens to a message on a hop: written once, for plain Python and for compiled loops.
+"""What happens to a message on a hop in compiled loops; event by event `netbandit.network.transmission` says it.
 
 When a message is put on a channel, all that will become of it is known: when it arrives, and whether. It waits for
 those before it, and takes size / bandwidth, then the latency, which does not occupy the channel. It is lost

@@ -1,13 +1,17 @@
 """A link: two channels, one each way, that delay messages, and what is counted for both together."""
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import cast
 
 from netbandit.network.airtime import LoRa
-from netbandit.network.downtimes import NEVER_DOWN
+from netbandit.network.downtimes import NEVER_DOWN, Downtimes
+from netbandit.network.draws import Draws
+from netbandit.network.faults import NO_FAULTS, FaultModel
 from netbandit.network.link_draws import ClassDraws
+from netbandit.network.loss_laws import Bursts
 from netbandit.network.message import Message
 
 Arrival = tuple[int, int, Message]
@@ -117,9 +121,10 @@ are never used."""
 
 
 class Channel:
-    """A channel: one direction of a link.
+    """A channel: one direction of a link, on which nothing goes wrong; otherwise it is a `FaultyChannel`.
 
     Attributes:
+        faults: What can go wrong.
         sender: The node at its beginning.
         receiver: The node at its end.
         latency: Propagation in nanoseconds; it does not occupy the channel.
@@ -133,6 +138,22 @@ class Channel:
         lost: How many of these were lost.
         queue: What is known of its queue; None: nothing has been put on it, or its bandwidth is unlimited.
     """
+
+    # As on a faulty channel; nothing of this is stored with each channel of a network without faults.
+    faults: FaultModel = NO_FAULTS
+    back: "Channel"
+    down: Downtimes = NEVER_DOWN
+    contacts: Downtimes = NEVER_DOWN
+    up_from: int = 0
+    up_until: int = 0
+    bursts: Bursts | None = None
+    losses: Iterator[float]
+    jitters: Iterator[int]
+    duplicates: Iterator[float]
+    copy_jitters: Iterator[int]
+    spreads: Draws
+    column: int
+    undrawn: int
 
     __slots__ = (
         "bytes",
@@ -167,8 +188,7 @@ class FaultyChannel(Channel):
     """A channel on which things may go wrong.
 
     Attributes:
-        link_class: Its class of links.
-        law: What can go wrong.
+        faults: What can go wrong.
         back: The other direction; of the air between the server and an agent, the agent's uplink.
         down: When its link is down.
         contacts: When its sender sees it down: between contacts.
@@ -187,9 +207,8 @@ class FaultyChannel(Channel):
         "copy_jitters",
         "down",
         "duplicates",
+        "faults",
         "jitters",
-        "law",
-        "link_class",
         "losses",
         "spreads",
         "undrawn",
@@ -204,14 +223,12 @@ class FaultyChannel(Channel):
         latency: int,
         link: Link,
         rank: int,
-        link_class: LinkClass,
         draws: ClassDraws,
         column: int,
     ) -> None:
         super().__init__(sender, receiver, latency, link, rank)
-        self.link_class = link_class
-        self.law = draws.law
-        self.back: Channel = self
+        self.faults = draws.model
+        self.back = self
         self.down = self.contacts = NEVER_DOWN
         self.bursts = draws.bursts(column)
         self.losses = draws.losses(column)

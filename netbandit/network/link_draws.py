@@ -5,7 +5,7 @@ from itertools import repeat
 from typing import Any
 
 from netbandit.network.draws import Draws
-from netbandit.network.faults import ChannelFaults, Law
+from netbandit.network.faults import ChannelFaults, FaultModel
 from netbandit.network.loss_laws import BurstLoss, Bursts, ConstantLoss, bursts
 from netbandit.streams import Streams
 
@@ -20,7 +20,7 @@ class ClassDraws:
         streams: The streams of the replication.
 
     Attributes:
-        law: What can go wrong, as hops look at it.
+        model: What can go wrong, as the engine looks at it.
         spreads: What messages draw for their timeouts; number n of a channel is that of its message n.
     """
 
@@ -32,7 +32,7 @@ class ClassDraws:
         self._duplicates = Draws(streams, f"duplicate.{name}", channels)
         self._copy_jitters = Draws(streams, f"duplicate.jitter.{name}", channels)
         self.spreads = Draws(streams, f"retry.{name}", channels)
-        self.law = Law.of(faults)
+        self.model = FaultModel.of(faults)
 
     def bursts(self, column: int) -> Bursts | None:
         """Return when the channel of this *column* is bad; None: never."""

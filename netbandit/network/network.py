@@ -11,26 +11,27 @@ from typing import Any, Literal, Protocol
 from simpy import Event
 from simpy.core import Infinity
 
-from netbandit.network import plain
+from netbandit.network import delivery, transmission
 from netbandit.network.batteries import Batteries, EnergyPlan
+from netbandit.network.calendar import NEVER
 from netbandit.network.clock import ARRIVALS, Clock, ScheduledEvent
 from netbandit.network.contacts import UpTimes, contacts_until, up_times
 from netbandit.network.downtimes import Downtimes
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
-from netbandit.network.hop import NEVER
 from netbandit.network.ledger import Ledger, Outcomes, Tally, Totals, Waiting
-from netbandit.network.line import Line, Pending
 from netbandit.network.link import Arrival, Channel, FaultyChannel, Link, LinkClass
 from netbandit.network.link_draws import ClassDraws
 from netbandit.network.message import Kind, Message
 from netbandit.network.node_changes import NodeChanges
 from netbandit.network.outages import Outages
 from netbandit.network.present import Present
-from netbandit.network.radio import Radio, Transmission
+from netbandit.network.radio import Radio
 from netbandit.network.retry import ACK, ACK_BYTES
+from netbandit.network.store_carry_forward import contact_end, next_start
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
+from netbandit.network.transmit_queue import QueuedMessage, TransmitQueue
 from netbandit.streams import Streams
 
 Receive = Callable[[int, list[Arrival]], None]
@@ -41,14 +42,14 @@ class Send(Protocol):
     """How a message is put on channels between agents."""
 
     def __call__(self, message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
-        """See `netbandit.network.hop.send`."""
+        """See `netbandit.network.transmission.send`."""
 
 
 class Network:
     """Agents joined by peer links, and a server that any agent can reach over an uplink.
 
     The server is node number ``agents``; it is no node of the graph. What happens to a message is written in
-    `netbandit.network.hop`; how that is executed, on Python's objects, in `netbandit.network.plain`.
+    `netbandit.network.transmission`, up to its arrival, and in `netbandit.network.delivery`, from then on.
 
     Args:
         clock: The clock.
@@ -72,39 +73,58 @@ class Network:
         faults: As given.
         streams: As given.
         trace: As given; who makes the agents act may write their phases to it.
-        send: Puts a message on channels between agents; see `netbandit.network.hop.send`.
+        send: Puts a message on channels between agents; see `netbandit.network.transmission.send`.
         radio: The transmitters of the agents, if they share the air.
-        fates_are_open: Whether what becomes of a message depends on what else is sent: only event by event can it be
-            told then.
+        deferred_outcomes: Whether what becomes of a message depends on what else is sent, so that it is decided as it
+            happens.
+        node_outages: When nodes are down; None where none ever is.
+        links_fail: Whether a link between agents may go down while a message is on its way.
+        waits: Whether what agents send over a link that they see down waits for it.
+        always_up: Whether all links and nodes are.
+        instantaneous: Whether an answer may arrive at the very instant of what it answers.
+        in_order: Whether messages arrive on each channel in the order of sending, each transmission at most once.
+        prompt: Whether it is known how long a message was under way: nothing queues, is late or copied, and no node is
+            ever down.
+        decides_on_arrival: Whether it must be decided on arrival whether a message is news.
+        is_reliable: Whether nothing queues, fails, waits or is traced.
         energy: As given.
         batteries: Those of the agents, where they may run empty.
     """
 
-    fates_are_open: bool = False
+    deferred_outcomes: bool = False
     batteries: Batteries | None = None
 
     # What is read and written once a message: Python finds slots faster than the many other attributes.
     __slots__ = (
         "__dict__",
         "acknowledgements",
+        "always_up",
         "appointed",
         "carry",
         "copies",
+        "decides_on_arrival",
         "due",
         "end",
         "environment",
+        "in_order",
         "instantaneous",
         "instants",
         "kind",
-        "lines",
+        "links_fail",
+        "node_outages",
+        "outages",
         "pending",
+        "prompt",
+        "queues",
         "serial",
         "size",
         "slot",
         "starts",
         "tally",
         "timers",
+        "trace",
         "waiting",
+        "waits",
         "waits_for_slots",
     )
 
@@ -159,15 +179,14 @@ class Network:
                     clock.life = self.outages.life
         self.radio: Radio | None = None
         if faults.radio is not None:
-            self.fates_are_open = True
+            self.deferred_outcomes = True
             self.radio = Radio(faults.radio, self)
+        self._note_what_can_happen()
         self.present = Present(clock, streams, chooses=self.sensed and not self.waits)
         self._draws = {
             "peer": ClassDraws(faults.peer, "peer", 2 * len(peer_latency), streams),
             "uplink": ClassDraws(faults.uplink, "uplink", 3 * self.agents, streams),
         }
-        # Whether an answer may arrive at the very instant of what it answers.
-        self.instantaneous = False
         self.links: list[Link] = []
         self._out: list[dict[int, Channel]] = [{} for _ in range(self.agents)]
         for (first, second), latency in peer_latency.items():
@@ -184,26 +203,45 @@ class Network:
         self.due: dict[int, list[Any]] = {}
         self.instants: list[int] = []
         self.timers: dict[int, list[Any]] = {}
-        self.lines: defaultdict[Channel, Line] = defaultdict(Line)
-        self.starts: dict[int, list[tuple[Channel, Pending]]] = {}
+        self.queues: defaultdict[Channel, TransmitQueue] = defaultdict(TransmitQueue)
+        self.starts: dict[int, list[tuple[Channel, QueuedMessage]]] = {}
         self.serial = 0
         self.appointed: float = Infinity  # the time of the appointment
         self.appointment: Event | None = None
-        self.expect_outside: Callable[[int, Channel | None], None] = _nobody_expects
-        self._execute(plain.hops_of(self))
+        self._note_order()
+        self._send = MethodType(transmission.send_reliably if self.is_reliable else transmission.send, self)
+        self.send: Send = self._send if self.radio is None else self.radio.send
+
+    def _note_what_can_happen(self) -> None:
+        """Note once what each message would ask for."""
+        outages, faults = self.outages, self.faults
+        classes = (faults.peer, self.peer_class), (faults.uplink, self.uplink_class)
+        jitters = any(one.jitter is not None for one, _ in classes)
+        self.node_outages = outages if outages is not None and outages.any_nodes else None
+        self.waits = outages is not None and outages.waits
+        self.links_fail = outages is not None and outages.any_links
+        if outages is not None and self.waits and not (jitters or outages.fail_unseen):
+            self.links_fail = False  # what starts gets through
+        self.always_up = not (self.links_fail or self.waits or self.node_outages is not None)
+        self._takes_time = any(links.takes_time for _, links in classes)
+        self.instantaneous = False
+
+    def _note_order(self) -> None:
+        """Note in which order messages arrive, once the latencies of links are known."""
+        classes = self.faults.peer, self.faults.uplink
+        repeats = any(one.retry is not None for one in classes)
+        self.in_order = all(one.in_order for one in classes) and not (repeats and self.instantaneous)
+        self.decides_on_arrival = repeats or not self.in_order
+        self.prompt = self.in_order and not (self._takes_time or self.node_outages is not None or self.waits)
+        self.is_reliable = not (self.unreliable or self._takes_time or self.deferred_outcomes or self.trace is not None)
 
     def _live_on(self, energy: EnergyPlan, outages: Outages) -> None:
         """Give each agent a battery, on which depends when it is down."""
         known = [outages.node(agent) for agent in range(self.agents)]
         self.batteries = Batteries(energy, self.clock, known, self.streams)
         outages.depend_on(self.batteries.downtimes)
-        self.fates_are_open = True
+        self.deferred_outcomes = True
         self.clock.when_back = self.batteries.when_back
-
-    def _execute(self, hops: plain.Hops) -> None:
-        """Have these functions do what hops are."""
-        self._hops = hops
-        self.send: Send = MethodType(hops.send, self) if self.radio is None else self.radio.send
 
     @property
     def ledger(self) -> Ledger:
@@ -222,6 +260,18 @@ class Network:
     def is_down(self, node: int) -> bool:
         """Return whether *node*, an agent or the server, is down now."""
         return self.outages is not None and self.outages.any_nodes and self.outages.node(node).at(self.clock.now)
+
+    def is_down_during(self, node: int, begin: int, end: int) -> bool:
+        """Return whether *node*, an agent or the server, is down at any moment from *begin* to *end* (ns)."""
+        return self.node_outages is not None and self.node_outages.node(node).during(begin, end)
+
+    def incarnation(self, node: int, time: int) -> int:
+        """Return how often *node* has lost its memory by a *time* (ns)."""
+        return 0 if self.outages is None else self.outages.life(node, time)
+
+    def link_class_of(self, channel: Channel) -> LinkClass:
+        """Return the class of links of *channel*."""
+        return self.uplink_class if channel.link.second == self.server else self.peer_class
 
     @property
     def forgets(self) -> bool:
@@ -294,49 +344,29 @@ class Network:
         if self.radio is not None:
             return self.radio.free_at(channel.sender)
         free_at = channel.free_at
-        if self.fates_are_open:
-            now, sender = self.clock.now, channel.sender
-            for pending in self.lines[channel]:
-                if not (self.nodes_fail and plain.is_node_down(self, sender, pending.handed, now)):
-                    free_at = max(free_at, pending.handed) + pending.duration
+        if self.deferred_outcomes:
+            for queued in self.queues[channel]:
+                if not self.is_down_during(channel.sender, queued.handed, self.clock.now):
+                    free_at = max(free_at, queued.handed) + queued.duration
         return free_at
 
     def send_up(self, message: Message, agent: int) -> None:
         """Send *message* from *agent* to the server."""
-        self._hops.send_over_uplinks(self, message, (self.uplink(agent),))
+        self._send(message, (self.uplink(agent),))
 
     def send_down(self, message: Message, agents: Sequence[int]) -> None:
         """Send *message* from the server to *agents*, each over its own uplink."""
-        self._hops.send_over_uplinks(self, message, [self.downlink(agent) for agent in agents])
+        self._send(message, [self.downlink(agent) for agent in agents])
 
     def broadcast(self, message: Message, agents: Sequence[int]) -> None:
-        """Let *agents* hear *message* of the server; see `netbandit.network.hop.broadcast`."""
+        """Let *agents* hear *message* of the server; see `netbandit.network.transmission.broadcast`."""
         if self.clock.now < self.end and agents and not self.is_down(self.server):
             self.ledger.broadcasts += 1
-            self._hops.broadcast(self, message, agents)
-
-    def expect_with(self, expect: Callable[[int, Channel | None], None]) -> None:
-        """Have *expect* told of each channel when something arrives on it, in place of the calendar here.
-
-        Who asks for it takes messages off their channels by :meth:`take`, in the order of times and ranks, and hands
-        them on. A message may be told of more than once. None in place of a channel: senders stop waiting for
-        acknowledgements then, and :meth:`stop_waiting` is to be called once all is handed on that has arrived then.
-        """
-        self.expect_outside = expect
-        self._execute(plain.hops_of(self, outside=True))
-
-    def take(self, channel: Channel, now: int, inbox: list[Arrival]) -> None:
-        """Move what arrives *now* (ns) from *channel* to *inbox*, and expect what follows; see :meth:`expect_with`."""
-        self._hops.take_off(self, channel, now, inbox)
-
-    def stop_waiting(self, now: int) -> None:
-        """Let senders that wait *now* (ns) in vain for an acknowledgement send again; see :meth:`expect_with`."""
-        for packet, channel in self.timers.pop(now, ()):
-            self._hops.repeat(self, channel, packet)
+            transmission.broadcast(self, message, agents)
 
     @cached_property
     def _callbacks(self) -> list[Callable[[Event], None]]:
-        return [MethodType(self._hops.hand_over, self)]
+        return [MethodType(delivery.deliver_due, self)]
 
     def appoint(self, arrival: int) -> None:
         """Let SimPy wake the network at *arrival*; this overtakes an appointment for later."""
@@ -377,13 +407,13 @@ class Network:
     def contact_from(self, channel: Channel, time: int) -> int:
         """Return when (ns) a message may start that is ready at a *time*, takes its latency alone, and gets through.
 
-        See `netbandit.network.hop.start_in_contact`. What agents do not see counts as well, where links come and go.
+        See `netbandit.network.store_carry_forward`. What agents do not see counts as well, where links come and go.
         """
         if not isinstance(channel, FaultyChannel):
             return time
-        start = plain.next_start(self, channel, time)
-        while start < self.end and (over := plain.contact_end(self, channel, start)) <= start + channel.latency:
-            start = plain.next_start(self, channel, over)
+        start = next_start(self, channel, time)
+        while start < self.end and (over := contact_end(channel, start)) <= start + channel.latency:
+            start = next_start(self, channel, over)
         return start
 
     def next_coming(self, channel: Channel, after: int) -> tuple[int, int]:
@@ -393,16 +423,7 @@ class Network:
         """
         assert isinstance(channel, FaultyChannel)  # all are where links come and go
         goes = 0 if after < 0 else int(min(channel.contacts.down(after), NEVER))
-        return goes, plain.next_start(self, channel, goes) if goes < self.end else NEVER
-
-    def transmit(self, transmission: Transmission) -> int:
-        """Let a *transmission* start; see `netbandit.network.hop.transmit`."""
-        return self._hops.transmit(self, transmission)  # type: ignore[no-any-return]
-
-    @property
-    def waits(self) -> bool:
-        """Whether what agents send over a link that they see down waits for it."""
-        return self.outages is not None and self.outages.waits
+        return goes, next_start(self, channel, goes) if goes < self.end else NEVER
 
     @property
     def sensed(self) -> bool:
@@ -512,7 +533,7 @@ class Network:
         in_the_air = sum(what[0] & 1 for what in under_way) + sum(len(air.flight) for air in self._air.values())
         in_flight = len(under_way) - sum(what[0] & 1 for what in under_way)
         in_flight += sum(len(channel.flight) for channel in chain(self._peer_channels(), self._uplink_channels()))
-        if not self._hops.counts_deliveries:
+        if self.in_order:  # else they are counted as they happen
             tally.delivered = messages + tally.duplicates - tally.lost - tally.duplicates_dropped - in_flight
             tally.copies_delivered = tally.copies_sent - tally.copies_missed - in_the_air
         ledger.outcomes, ledger.copies = tally.outcomes(in_flight), tally.copies(in_the_air)
@@ -594,7 +615,7 @@ class Network:
         if not self.faults:
             return Channel(sender, receiver, latency, link, rank)
         column = 2 * len(self.links) + (sender != link.first)
-        channel = FaultyChannel(sender, receiver, latency, link, rank, self.peer_class, self._draws["peer"], column)
+        channel = FaultyChannel(sender, receiver, latency, link, rank, self._draws["peer"], column)
         if self.outages is not None and self.outages.any_links:
             ends = min(sender, receiver), max(sender, receiver)
             channel.down = self.outages.link(*ends)
@@ -612,7 +633,7 @@ class Network:
         if not self.faults:
             return Channel(sender, receiver, latency, link, rank)
         draws = self._draws["uplink"]
-        channel = FaultyChannel(sender, receiver, latency, link, rank, self.uplink_class, draws, 3 * agent + column)
+        channel = FaultyChannel(sender, receiver, latency, link, rank, draws, 3 * agent + column)
         if column == 2:
             channel.bursts = draws.bursts(3 * agent + 1)  # as on the way down
         return channel
@@ -645,10 +666,6 @@ def _join(one: Channel, other: Channel) -> None:
     """Let each of two channels be the other direction of the other."""
     if isinstance(one, FaultyChannel) and isinstance(other, FaultyChannel):
         one.back, other.back = other, one
-
-
-def _nobody_expects(time: int, channel: Channel | None) -> None:
-    raise RuntimeError("the network keeps its own calendar")
 
 
 def _nobody(node: int, arrivals: list[Arrival]) -> None:

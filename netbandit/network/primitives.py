@@ -1,8 +1,7 @@
 """What the texts of a network take for granted: where rows are kept, how time passes, what is drawn.
 
-Each has two implementations: `netbandit.network.plain`, on Python's objects, and `netbandit.simulation.machine`, on
-arrays. Channels, messages and packets are what `channel_of`, `message_of` and `packet_of` find the rows of: the objects
-themselves, or numbers.
+They are implemented by `netbandit.simulation.machine`, on arrays. Channels, messages and packets are numbers, of which
+`channel_of`, `message_of` and `packet_of` find the rows.
 """
 
 from typing import Any

@@ -16,6 +16,7 @@ What would begin at or after the horizon is never sent; nor is what waits at an 
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from simpy import Event
@@ -24,8 +25,11 @@ from netbandit.network.air import Air
 from netbandit.network.clock import ARRIVALS, SENDS, ScheduledEvent
 from netbandit.network.link import Channel, FaultyChannel
 from netbandit.network.message import Message
-from netbandit.network.primitives import Network
 from netbandit.network.radio_plan import Aloha, Csma, RadioPlan
+from netbandit.network.transmission import transmit
+
+if TYPE_CHECKING:
+    from netbandit.network.network import Network
 
 LEAST_EXPONENT, LARGEST_EXPONENT = 3, 5
 """macMinBE and macMaxBE, by default: a backoff takes up to 2^exponent - 1 units."""
@@ -84,7 +88,7 @@ class Radio:
         heard, heard_size, heard_airtime: The same of all whom each reaches, whomever it is for.
     """
 
-    def __init__(self, plan: RadioPlan, network: Network) -> None:
+    def __init__(self, plan: RadioPlan, network: "Network") -> None:
         self._plan, self._network, self._clock = plan, network, network.clock
         self._transmitters = [Transmitter([partial(self._act, agent)]) for agent in range(network.agents)]
         self._air = Air(network.agents)
@@ -95,7 +99,7 @@ class Radio:
     def send(self, message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
         """Let the senders of these *channels* transmit *message* to the receivers, but for *excepted*, in their turn.
 
-        See `netbandit.network.hop.send`: nodes that say the same at once may do so together.
+        See `netbandit.network.transmission.send`: nodes that say the same at once may do so together.
         """
         now = self._clock.now
         if now < self._clock.end:
@@ -205,7 +209,7 @@ class Radio:
         network, now = self._network, self._clock.now
         if transmission.turn < 0:
             transmission.turn = now
-        if not network.transmit(transmission):
+        if not transmit(network, transmission):
             return
         airtime = network.transmission(transmission.message.size)
         near = [channel for channel in network.channels[agent] if not is_down(channel, now)]

@@ -1,4 +1,4 @@
-"""How long senders wait for acknowledgements, and how often they send again; that they do, `hop` says (`repeat`)."""
+"""How long senders wait for acknowledgements, and how often they send again, as their settings say."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -7,7 +7,7 @@ from functools import cached_property
 from math import inf
 from typing import Any
 
-from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind
+from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 
 ACK = Kind("ACK")
 
@@ -50,7 +50,7 @@ class Packet:
     """A message that its sender may send several times, or that the network may double: one sequence number.
 
     Attributes:
-        message: What the receiver is told; of the packet of an acknowledgement, the packet that it acknowledges.
+        message: The message, as it was sent first.
         origin: The channel on which it was put first.
         place: Its place among all that were put there.
         sent: How often it was sent.
@@ -59,13 +59,15 @@ class Packet:
         settled: Whether the sender has its acknowledgement, or has given up.
     """
 
-    message: Any
-    origin: Any = None
-    place = 0
-    sent = 0
-    since = 0
-    taken = -1
-    settled = False
+    __slots__ = ("message", "origin", "place", "sent", "settled", "since", "taken")
+
+    def __init__(self, message: Message, origin: Any = None, place: int = 0) -> None:
+        self.message = message
+        self.origin = origin
+        self.place = place
+        self.sent = self.since = 0
+        self.taken = -1
+        self.settled = False
 
 
 _REPETITIONS: dict[Kind, Kind] = {}

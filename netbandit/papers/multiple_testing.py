@@ -8,7 +8,7 @@ in 5 % of figures or fewer one verdict or more is wrong. What every run decides 
 from collections.abc import Sequence
 
 from netbandit.papers.verdicts import Evidence, Judgement
-from netbandit.results.levels import holm_levels
+from netbandit.results.paired import holm_levels
 
 
 def judged_together(best: Sequence[Evidence], last: Sequence[Evidence]) -> list[Judgement]:

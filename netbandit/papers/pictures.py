@@ -26,8 +26,8 @@ from netbandit.plots.style import (
     wrapped,
 )
 from netbandit.plots.subtitles import mark_notes
+from netbandit.results.intervals import MEAN, MEDIAN, Statistic
 from netbandit.results.numbers import scaled
-from netbandit.results.statistic import MEAN, MEDIAN, Statistic
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,9 +19,8 @@ from netbandit.papers.regions import FAILS, HOLDS, Verdict
 from netbandit.papers.selectors import SCENARIO
 from netbandit.papers.verdicts import Judgement
 from netbandit.results.machine import machine
-from netbandit.results.portable_json import as_text, canonical
 from netbandit.results.run_keys import run_keys
-from netbandit.results.safe_files import write_whole
+from netbandit.results.safe_files import as_text, canonical, write_whole
 
 SHIPPED = "record.jsonl"
 """The record that is shipped, beside the papers' folders."""

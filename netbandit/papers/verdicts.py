@@ -26,9 +26,8 @@ from netbandit.papers.claims import Claim
 from netbandit.papers.regions import FAILS, HOLDS, NOT_TESTED, OPEN, Verdict
 from netbandit.results import intervals
 from netbandit.results.failures import Failures, too_few
-from netbandit.results.intervals import Interval
-from netbandit.results.levels import smallest_level
-from netbandit.results.statistic import MEDIAN
+from netbandit.results.intervals import MEDIAN, Interval
+from netbandit.results.paired import smallest_level
 
 
 @dataclass(frozen=True)

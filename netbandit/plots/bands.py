@@ -7,9 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.results import intervals, repeated_values
-from netbandit.results.intervals import CONFIDENCE
-from netbandit.results.statistic import MEAN, Statistic, ranks
+from netbandit.results import intervals
+from netbandit.results.intervals import CONFIDENCE, MEAN, Statistic, ranks
 
 Name = tuple[int, int]
 """The seed and the number of a replication."""
@@ -172,4 +171,4 @@ def _half_width(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _are_counts(values: NDArray[np.float64]) -> bool:
     """Tell whether *values* are read as counts: what they share then says little of their spread."""
-    return values.ndim == 1 and repeated_values.are_counts(values.tolist())
+    return values.ndim == 1 and intervals.are_counts(values.tolist())

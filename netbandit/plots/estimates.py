@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from netbandit.plots.bands import MOST_DOTS, Band, Kind, Name, bands_of
-from netbandit.results import which_columns
+from netbandit.results import columns
+from netbandit.results.columns import run_values
 from netbandit.results.failures import failures_of, shortfalls
-from netbandit.results.statistic import MEAN, Statistic
+from netbandit.results.intervals import MEAN, Statistic
 from netbandit.results.store import PointResult
-from netbandit.results.which_columns import run_values
 from netbandit.simulation.result import RunResult
 
 EPSILONS = ("learner.epsilon", "learner.epsilon_total")
@@ -141,18 +141,18 @@ def measured(points: Sequence[PointResult]) -> str | None:
 
 def partly_served(points: Sequence[PointResult]) -> bool:
     """Tell whether users went away unserved at any of *points*, and their regret was not counted."""
-    return which_columns.partly_served(list(map(run_values, points)))
+    return columns.partly_served(list(map(run_values, points)))
 
 
 def partly_absent(points: Sequence[PointResult]) -> bool:
     """Tell whether agents were absent, and not for the same time at all of *points*."""
-    return which_columns.partly_absent(list(map(run_values, points)))
+    return columns.partly_absent(list(map(run_values, points)))
 
 
 def compared(points: Sequence[PointResult]) -> str:
     """Return the metric by which *points* are compared: `main_metric`, or what is measured where nobody knows it."""
     found = measured(points) or "regret"
-    return which_columns.main_metric(list(map(run_values, points))) if found == "regret" else found
+    return columns.main_metric(list(map(run_values, points))) if found == "regret" else found
 
 
 def lateness(points: Sequence[PointResult]) -> str | None:

@@ -10,8 +10,8 @@ from netbandit.nesting import read_json
 from netbandit.plots.bands import Kind
 from netbandit.plots.study_pictures import Asked, Picture, draw_asked, pictures, timelines
 from netbandit.plots.style import save
+from netbandit.results.intervals import MEAN, Statistic
 from netbandit.results.safe_files import write_whole
-from netbandit.results.statistic import MEAN, Statistic
 from netbandit.results.store import StudyResult, load_finished
 from netbandit.results.varied_keys import UnknownNameError
 

@@ -42,8 +42,8 @@ from netbandit.plots.xy import (
     lifetime_view,
     privacy_view,
 )
+from netbandit.results.intervals import MEAN, Statistic, StatisticError
 from netbandit.results.link_use import link_figures
-from netbandit.results.statistic import MEAN, Statistic, StatisticError
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.varied_keys import UnknownNameError, distinguishing, parameter_names, resolve
 from netbandit.trace.read import TraceError, first_trace, read_trace

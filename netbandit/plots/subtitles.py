@@ -7,9 +7,9 @@ from netbandit.plots.estimates import EITHER_DELAY, Estimates, distinct, exists,
 from netbandit.plots.grouping import ABSENT, Arrangement, value_of
 from netbandit.plots.values import identity, shown
 from netbandit.results.failures import MARK
+from netbandit.results.intervals import MEAN
 from netbandit.results.metrics import title_name
 from netbandit.results.numbers import rounded, scaled
-from netbandit.results.statistic import MEAN
 from netbandit.results.store import PointResult
 
 _NAMED = 3

@@ -98,10 +98,7 @@ class GatherProtocol(DeadlineKey, NetworkProtocol):
 
     def complete(self, user: int) -> None:
         """Decide for the *user* of a slot, now that all its parts are at agent 0, unless the horizon has passed."""
-        self.complete_at(user, self.clock.now)
-
-    def complete_at(self, user: int, time: int) -> None:
-        """As `complete`, of a user whose parts were all there at a *time* (ns) that may have passed."""
+        time = self.clock.now
         if time < self.clock.end:
             self.decisions += 1
             self.waited += time - user * self.clock.slot

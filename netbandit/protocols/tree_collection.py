@@ -1,7 +1,6 @@
 """Collection along a tree: items travel up to the root of each component."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from simpy.events import EventPriority
 
@@ -11,7 +10,6 @@ from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.deadline import DEADLINES
 from netbandit.protocols.protocol import Item
-from netbandit.texts import plain, text
 
 COLLECT = Kind("COLLECT")
 
@@ -20,57 +18,6 @@ _ALREADY = -1
 
 Labelled = tuple[int, Item]
 """An agent and what it contributes."""
-
-
-@text
-def pass_up(network: Any, own: Any, node: int, round: int, items: Any, size: int) -> None:
-    """Let *node* tell its parent all items of a round that it has come to hold at one instant, in one message.
-
-    A root keeps them, and hands them over when it has all.
-
-    Args:
-        network: The network.
-        own: The collection.
-        node: The node.
-        round: The round.
-        items: The items.
-        size: Their bytes, with the labels.
-    """
-    if is_root(own, node):
-        if keep(own, node, round, items) == 0:
-            hand_over(own, node, round)
-    else:
-        tell_parent(network, own, node, round, items, HEADER_BYTES + size)
-
-
-# What that is written in, message by message; in compiled loops what `netbandit.simulation.machine.collection` says.
-
-
-@text
-def is_root(own: "TreeCollection", node: int) -> bool:
-    """Return whether *node* is the root of its component."""
-    return own._parents[node] < 0
-
-
-@text
-def keep(own: "TreeCollection", node: int, round: int, items: list[Labelled]) -> int:
-    """Let a root keep items of a *round*; return for how many it has to wait."""
-    return own.keep(round, own._component[node], items)
-
-
-@text
-def hand_over(own: "TreeCollection", node: int, round: int) -> None:
-    """Let a root hand over what it has of a *round*."""
-    own.hand_over(round, own._component[node])
-
-
-@text
-def tell_parent(
-    network: Network, own: "TreeCollection", node: int, round: int, items: list[Labelled], size: int
-) -> None:
-    """Let *node* put a message of so many bytes on its channel to its parent."""
-    message = Message(COLLECT, size, (items, network.environment._now), round)
-    network.send(message, (network.channel(node, own._parents[node]),))
 
 
 class TreeCollection:
@@ -109,7 +56,6 @@ class TreeCollection:
         self._collected: dict[tuple[int, int], list[Labelled]] = {}
         self._steps: InstantQueue[tuple[int, list[Labelled]]] = InstantQueue(self._clock, self._act, turn)
         self._apart = False
-        self._pass_up = plain(pass_up)
 
     def collect_apart(self, deadline: int | None, late: Callable[[int, int], None]) -> None:
         """Have roots upload without those who are done, and at a *deadline* without those who are missing.
@@ -131,7 +77,7 @@ class TreeCollection:
         self._done[component][agent] = round
         for key in [key for key in self._collected if key[1] == component and key[0] >= round]:
             if not self._missing(*key):
-                self.hand_over(*key)
+                self._hand_over(*key)
 
     def forget(self, component: int) -> None:
         """Let the root of a *component* know nothing any more."""
@@ -164,10 +110,21 @@ class TreeCollection:
                 else:
                     gathered[round] = items
             for round, items in gathered.items():
-                size = sum(LABEL_BYTES + item.size for _, item in items)
-                self._pass_up(self._network, self, node, round, items, size)
+                self._pass_up(node, round, items)
 
-    def keep(self, round: int, component: int, items: list[Labelled]) -> int:
+    def _pass_up(self, node: int, round: int, items: list[Labelled]) -> None:
+        """Let *node* send its parent all items of a round that it has come to hold at one instant, in one message.
+
+        A root keeps them, and hands them over when it has all.
+        """
+        if self._parents[node] >= 0:
+            size = HEADER_BYTES + sum(LABEL_BYTES + item.size for _, item in items)
+            message = Message(COLLECT, size, (items, self._clock.now), round)
+            self._network.send(message, (self._network.channel(node, self._parents[node]),))
+        elif self._keep(round, self._component[node], items) == 0:
+            self._hand_over(round, self._component[node])
+
+    def _keep(self, round: int, component: int, items: list[Labelled]) -> int:
         """Let the root of a *component* keep items of a *round*; return for how many it has to wait."""
         if self._apart:
             return self._keep_apart(round, component, items)
@@ -175,7 +132,7 @@ class TreeCollection:
         kept += items
         return self._sizes[component] - len(kept)
 
-    def hand_over(self, round: int, component: int) -> None:
+    def _hand_over(self, round: int, component: int) -> None:
         """Let the root of a *component* hand over what it has of a *round*."""
         if self._apart:
             self._uploaded.add((round, component))
@@ -210,7 +167,7 @@ class TreeCollection:
         for _, keys in due:
             for key in keys:
                 if key in self._collected and self._clock.now < self._clock.end:
-                    self.hand_over(*key)
+                    self._hand_over(*key)
 
 
 def _agent(labelled: Labelled) -> int:

@@ -16,7 +16,6 @@ from netbandit.part import Checks, Mistake, Note, Others
 from netbandit.protocols.carry import CarryKey
 from netbandit.protocols.deadline import DEADLINES
 from netbandit.protocols.gather import GatherProtocol
-from netbandit.texts import plain, text
 
 MASK = Kind("MASK")
 CONTEXT = Kind("CONTEXT")
@@ -29,99 +28,6 @@ def _generator(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
     if value == "third-party" or (type(value) is int and value >= 1):
         return value
     raise PydanticCustomError("generator", 'must be the number of an agent other than 0, or "third-party"')
-
-
-@text
-def come(network: Any, own: Any, slot: int) -> None:
-    """Let the user of a *slot* come: it is served if not too many are under way, or else goes away."""
-    if has_room(own):
-        user = serve(network, own, slot)
-        if missing_of(own, user) == 0:
-            decide(network, own, user)
-    else:
-        go_away(own, slot)
-
-
-@text
-def hear_part(network: Any, own: Any, node: int, part: Any) -> None:
-    """Let *node* pass a part on towards agent 0, or agent 0 keep it, and decide for a user of whom it has all."""
-    if node > 0:
-        pass_on(network, own, node, part)
-    else:
-        user = user_of(network, own, part)
-        if user == GONE:
-            count_late(own)
-        elif need_less(own, user) == 0:
-            decide(network, own, user)
-
-
-GONE = -1
-"""Stands for a user who has gone away."""
-
-
-# What these are written in, message by message; in compiled loops what `netbandit.simulation.machine.gather` says.
-
-
-@text
-def has_room(own: "Vertical") -> bool:
-    """Return whether one user more may be under way."""
-    return len(own._missing) < own.pipeline
-
-
-@text
-def serve(network: Network, own: "Vertical", slot: int) -> int:
-    """Let all participants send their parts of a user's contexts; return the user."""
-    own._missing[slot] = len(own._senders)
-    for size, channels in own._parts.items():
-        own._put(slot, size, channels)
-    if own._patience is not None:
-        own._deadlines.at(own.clock.now + own._patience, 0, slot)
-    return slot
-
-
-@text
-def go_away(own: "Vertical", slot: int) -> None:
-    """Let the user of a *slot* go away unserved."""
-    own.turn_away(slot)
-
-
-@text
-def missing_of(own: "Vertical", user: int) -> int:
-    """Return how many parts of a *user* agent 0 has not."""
-    return own._missing[user]
-
-
-@text
-def need_less(own: "Vertical", user: int) -> int:
-    """Note that agent 0 has one part more of a *user*; return how many it has not."""
-    own._missing[user] -= 1
-    return own._missing[user]
-
-
-@text
-def decide(network: Network, own: "Vertical", user: int) -> None:
-    """Decide for a *user* of whom agent 0 has all parts."""
-    own._missing.pop(user)
-    own.complete(user)
-
-
-@text
-def pass_on(network: Network, own: "Vertical", node: int, part: Message) -> None:
-    """Let *node* put a part on its channel towards agent 0."""
-    own._put(part.value[0], part.size, own._hops[node])
-
-
-@text
-def user_of(network: Network, own: "Vertical", part: Message) -> int:
-    """Return of which user a part is, or `GONE`."""
-    user: int = part.value[0]
-    return user if user in own._missing else GONE
-
-
-@text
-def count_late(own: "Vertical") -> None:
-    """Count a part whose user has gone away."""
-    own.late += 1
 
 
 class Vertical(CarryKey, GatherProtocol):
@@ -184,7 +90,6 @@ class Vertical(CarryKey, GatherProtocol):
         for agent in self._senders:
             self._parts.setdefault(HEADER_BYTES + part_bytes[agent], []).extend(self._hops[agent])
         self._slotted = self.slotted
-        self._come, self._hear_part = plain(come), plain(hear_part)
         self._steps: InstantQueue[Message] = InstantQueue(self.clock, self._act, SENDS)
         self._missing: dict[int, int] = {}
         self._patience = self.deadline_ns(self.clock.slot)
@@ -204,12 +109,28 @@ class Vertical(CarryKey, GatherProtocol):
                 begun = message.value[1]
                 self._steps.at(self.clock.effective_time(begun, arrived), node, message)
             else:
-                self._hear_part(self.network, self, node, message)
+                self._receive_part(node, message)
 
     def _act(self, due: list[tuple[int, list[Message]]]) -> None:
         for node, messages in due:
             for message in messages:
-                self._hear_part(self.network, self, node, message)
+                self._receive_part(node, message)
+
+    def _receive_part(self, node: int, part: Message) -> None:
+        """Let *node* pass a part on towards agent 0, or agent 0 keep it, and decide for a user of whom it has all."""
+        user = part.value[0]
+        if node > 0:
+            self._put(user, part.size, self._hops[node])
+        elif user not in self._missing:
+            self.late += 1
+        else:
+            self._missing[user] -= 1
+            self._decide_if_complete(user)
+
+    def _decide_if_complete(self, user: int) -> None:
+        if self._missing[user] == 0:
+            del self._missing[user]
+            self.complete(user)
 
     def _put(self, user: int, size: int, channels: Sequence[Channel]) -> None:
         self.network.send(Message(CONTEXT, size, (user, self.clock.environment.now), user), channels)
@@ -217,9 +138,21 @@ class Vertical(CarryKey, GatherProtocol):
     def _user(self, event: Event) -> None:
         user = self.clock.now // self.clock.slot
         if not self.network.is_down(0):
-            self._come(self.network, self, user)
+            self._serve_or_turn_away(user)
         if user + 1 < self.clock.horizon:
             self._schedule(user + 1)
+
+    def _serve_or_turn_away(self, user: int) -> None:
+        """Let all participants send their parts of a user's contexts, unless too many users are under way."""
+        if len(self._missing) >= self.pipeline:
+            self.turn_away(user)
+            return
+        self._missing[user] = len(self._senders)
+        for size, channels in self._parts.items():
+            self._put(user, size, channels)
+        if self._patience is not None:
+            self._deadlines.at(self.clock.now + self._patience, 0, user)
+        self._decide_if_complete(user)
 
     def _give_up(self, due: list[tuple[int, list[int]]]) -> None:
         """Let users go away whose parts are not all there."""

@@ -5,8 +5,7 @@ from hashlib import blake2b
 from html import escape
 from pathlib import Path
 
-from netbandit.results.portable_json import canonical
-from netbandit.results.safe_files import write_whole
+from netbandit.results.safe_files import canonical, write_whole
 from netbandit.results.store import StudyResult
 
 _MARK = re.compile(r'<html lang="en" data-results="([0-9a-f]*)">')

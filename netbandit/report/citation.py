@@ -7,7 +7,7 @@ from importlib.metadata import metadata
 from importlib.resources import files
 from typing import Any
 
-from netbandit.results.columns import cell
+from netbandit.results.numbers import cell
 from netbandit.results.store import StudyResult, lookup
 
 CITATION = "citation.bib"

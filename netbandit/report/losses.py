@@ -11,11 +11,10 @@ from netbandit.plots.grouping import evenly
 from netbandit.report.hot_spots import link_names, percent
 from netbandit.report.tables import Cell, Table, by_point
 from netbandit.results import intervals
-from netbandit.results.columns import cell
 from netbandit.results.intervals import CONFIDENCE
 from netbandit.results.link_use import same_links
 from netbandit.results.loads import node_names
-from netbandit.results.numbers import rounded, scaled
+from netbandit.results.numbers import cell, rounded, scaled
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import failures
 from netbandit.results.varied_keys import varied

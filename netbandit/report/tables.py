@@ -6,17 +6,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from netbandit.plots.values import words
-from netbandit.results.columns import cell, column, parameter_cells
+from netbandit.results.columns import column, constant_metrics, constants_line, metrics_with_columns, parameter_cells
 from netbandit.results.failures import MARK, is_regret
-from netbandit.results.intervals import CONFIDENCE
-from netbandit.results.numbers import scaled
-from netbandit.results.portable_json import LABELS
+from netbandit.results.intervals import CONFIDENCE, Statistic
+from netbandit.results.numbers import cell, scaled
 from netbandit.results.remarks import INFINITE, MEANING, NOT_ASKED, asked_for, spread
-from netbandit.results.statistic import Statistic
+from netbandit.results.safe_files import LABELS
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY, Estimate, estimates, failures, over_replications
 from netbandit.results.varied_keys import distinguishing, short_names, varied
-from netbandit.results.which_columns import constant_metrics, constants_line, metrics_with_columns
 from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.result import bound_of
 
@@ -225,7 +223,7 @@ def _key(value: Any) -> float | str | None:
 def _column(metric: str, found: Sequence[Estimate | None]) -> tuple[str, list[Cell]]:
     """Return the heading of a metric, with its unit, and a cell for each estimate."""
     drawn = column(metric, found)
-    heading = f"{drawn.name} ({drawn.unit})" if drawn.unit else drawn.name
+    heading = drawn.heading()
     texts = [" ".join(text.split()) for text in drawn.cells("±")]
     keys = [None if each is None else each.value for each in found]
     return heading, [

@@ -8,14 +8,13 @@
 | how do folders of one study become one, and what belongs to none? | `merging`, `cleaning` |
 | what is in the folder of a run, and can it be trusted? | `run_folder`, `run_content` |
 | how is a run called, and when is one of another version taken for it? | `run_keys`, `changed_numbers` |
-| how are files written whole, and JSON that checks itself? | `safe_files`, `sealed_json`, `portable_json` |
+| how are files written whole, and JSON that checks itself? | `safe_files` |
 | which metrics are there, and what are they called? | `metrics` |
-| which metrics have a column? | `which_columns` |
 | which keys tell points apart, and what are these called? | `varied_keys` |
-| how are cells of a table written, and single numbers? | `columns`, `numbers` |
-| what is in the tables of a folder, on the terminal, in a DataFrame? | `tables`, `terminal_table`, `dataframe` |
-| what do replications say together, and how surely? | `summary`, `statistic`, `intervals`, `repeated_values` |
-| how do points differ, and is that decided? | `compare`, `levels` |
+| which metrics have a column, how are its cells written, and single values? | `columns`, `numbers` |
+| what is in the tables of a folder, on the terminal, in a DataFrame? | `tables`, `columns`, `dataframe` |
+| what do replications say together, and how surely? | `summary`, `intervals`, `student` |
+| how do points differ, and is that decided? | `compare`, `paired` |
 | which runs failed? | `failures` |
 | what must be known to read the metrics? | `remarks` |
 | what did each link carry, and cost? | `link_use` |

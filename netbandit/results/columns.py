@@ -1,18 +1,30 @@
-"""How cells of a table are written: metrics with their intervals, and the values of keys, lined up by column."""
+"""Which metrics have a column, how its cells are written and lined up, and the table of a study on a terminal.
 
-import json
+That table has a line for each point, or for each metric if there is only one point.
+"""
+
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from textwrap import wrap
+from typing import TYPE_CHECKING
 
-from netbandit.printable import one_line
-from netbandit.results.failures import MARK
+from netbandit.printable import one_line, print_line
+from netbandit.results.failures import MARK, is_regret
+from netbandit.results.intervals import MEAN, Statistic
 from netbandit.results.metrics import HEADINGS
-from netbandit.results.numbers import decimals, enough_decimals, fixed
-from netbandit.results.summary import Estimate
+from netbandit.results.numbers import cell, decimals, enough_decimals, fixed
+from netbandit.results.remarks import cost_lines, failure_lines, privacy_lines, remarks
+from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.summary import Estimate, estimates, failures
+from netbandit.results.varied_keys import distinguishing, parameter_names, short_names, varied
+from netbandit.simulation.result import Metric
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 _LONGEST_PARAMETER = 28
 
@@ -43,6 +55,10 @@ class Column:
     values: list[str]
     spreads: list[str]
     around: bool = True
+
+    def heading(self, between: str = " ") -> str:
+        """Return what stands above the column: its name, and if it has one its unit in parentheses."""
+        return f"{self.name}{between}({self.unit})" if self.unit else self.name
 
     def cells(self, sign: str) -> list[str]:
         """Return the text of each point, all of the same length; *sign* stands before a half-width."""
@@ -132,12 +148,252 @@ def lined_up(texts: Sequence[str]) -> list[str]:
     return [text.rjust(width) for text in texts]
 
 
-def cell(value: Any) -> str:
-    """Return *value* as a cell of a table: as TOML writes it, but text without quotes, and nothing for None."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list | tuple | dict):
-        return json.dumps(value)
-    return str(value)
+Values = Mapping[str, Sequence[Metric]]
+"""The values of each metric in the runs of a point."""
+
+FIRST_METRICS = ("regret", "cost", "round_slots", "bytes", "energy_j", "rounds", "epsilon", "messages", "simulated_s")
+"""The metrics that are shown for many points, the most telling first; as many as there is room for, at most six."""
+
+PRICED = "energy_j"
+"""Zero unless the scenario says what a message takes; then it is what its author asks for, and has a column."""
+
+_ALWAYS_THERE = {
+    *(*FIRST_METRICS, *HEADINGS, "activations", "delta", "broadcasts", "broadcast_copies", "events", "may_stall"),
+}
+"""Metrics that every run has; any other is one a learner or a protocol adds of its own, and worth a column."""
+
+
+_SAID_ALREADY = ("regret_per_decision", "regret_worst_agent", "regret_best_agent", "items", "delivered", "mass")
+"""Metrics that mostly follow from others that have a column: theirs come last."""
+
+
+def metrics_with_columns(found: Sequence[dict[str, Estimate]]) -> list[str]:
+    """Return the metrics worth a column, the most telling first: those that differ from 0 and exist somewhere.
+
+    Regret comes first (`main_metric`), and then how many users went away unserved, and the privacy spent; what is the
+    same at every point tells none from another, and comes last.
+    """
+    own = [name for each in found for name in each if name not in _ALWAYS_THERE.union(_SAID_ALREADY)]
+    # Regrets are not to be compared where privacy differs without its being seen.
+    spent = ["epsilon"] if _differs("epsilon", found) else []
+    first = main_metric([{name: estimate.values for name, estimate in each.items()} for each in found])
+    order = dict.fromkeys(
+        (
+            *(first, "unserved", *spent, PRICED, "recovery_slots"),
+            *(*FIRST_METRICS[1:3], *own, *FIRST_METRICS[3:], *_SAID_ALREADY),
+        )
+    )
+    worth = [metric for metric in order if _says_something(metric, found)]
+    return sorted(worth, key=lambda metric: metric != first and not _differs(metric, found))
+
+
+def main_metric(found: Sequence[Values]) -> str:
+    """Return the metric that points are compared by: regret, or where some of it is not counted that of a decision.
+
+    Who is not served, or not there, adds no regret, so that to serve fewer would look like a gain.
+    """
+    uncounted = partly_served(found) or partly_absent(found)
+    known = any(_known(each, "regret_per_decision") for each in found)
+    return "regret_per_decision" if known and uncounted else "regret"
+
+
+def partly_served(found: Sequence[Values]) -> bool:
+    """Tell whether users went away unserved at any point, and their regret was not counted."""
+    return any(any(_known(each, "unserved")) and not _known(each, "regret_unserved") for each in found)
+
+
+def partly_absent(found: Sequence[Values]) -> bool:
+    """Tell whether agents were absent, and not for the same time at all points."""
+    shares = [_known(each, "availability") for each in found]
+    means = {math.fsum(some) / len(some) for some in shares if some}
+    return len(means) > 1 and any(any(_known(each, "absent_slots")) for each in found)
+
+
+def run_values(point: PointResult) -> Values:
+    """Return the values of each metric in the runs of *point*."""
+    names = dict.fromkeys(name for run in point.finished for name in run.metrics)
+    return {name: [run.metrics.get(name) for run in point.finished] for name in names}
+
+
+def _known(values: Values, metric: str) -> list[float]:
+    return [float(value) for value in values.get(metric, ()) if value is not None]
+
+
+def constant_metrics(found: Sequence[dict[str, Estimate]]) -> list[str]:
+    """Return the telling metrics that are the same at all of several points, other than regret: no news in a column."""
+    if len(found) < 2:
+        return []
+    first = main_metric([{name: estimate.values for name, estimate in each.items()} for each in found])
+    estimates_of = {
+        metric: [each.get(metric) for each in found] for metric in metrics_with_columns(found) if metric != first
+    }
+    return [
+        metric
+        for metric, some in estimates_of.items()
+        if None not in some and len({(each.value, each.ends) for each in some if each is not None}) == 1
+    ]
+
+
+def constants_line(found: Sequence[dict[str, Estimate]], sign: str) -> str:
+    """Return a line that says what is the same at every point; empty if nothing is."""
+    texts = []
+    for metric in constant_metrics(found):
+        estimate = found[0][metric]
+        shown = column(metric, [replace(estimate, ends=estimate.ends if estimate.half_width else None)])
+        texts.append(" ".join(f"{shown.name} {shown.cells(sign)[0]} {shown.unit}".split()))
+    return f"at every point: {', '.join(texts)}" if texts else ""
+
+
+def _differs(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:
+    return len({each[metric].value if metric in each else None for each in found}) > 1
+
+
+def _says_something(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:
+    return any(metric in each and each[metric].value not in (None, 0.0) for each in found)
+
+
+_MOST_COLUMNS = 6
+
+_SHORTEST_HEADING = 7
+
+
+def show(study: StudyResult, console: "Console", statistic: Statistic = MEAN) -> None:
+    """Print what the study found, no wider than *console*.
+
+    Args:
+        study: The study.
+        console: Where to print.
+        statistic: What stands for the replications of a point.
+    """
+    from rich.text import Text
+
+    print_line(console, _title(study))
+    sign = sign_of(console)
+    found = [estimates(point, statistic) for point in study.points]
+    line = constants_line(found, sign)
+    if line:
+        console.print(Text(line))
+    table = _vertical(found[0], statistic, sign) if len(found) == 1 else _horizontal(study, found, console, sign)
+    console.print(table)
+    if any(len(point.finished) > 1 for point in study.points):
+        for line in _what_it_is(found, statistic, sign):
+            console.print(Text(line))
+    for line in cost_lines(study):
+        console.print(Text(line))
+    for line in [*privacy_lines(study), *failure_lines(study), *remarks(study)]:
+        print_line(console, line)
+
+
+def _what_it_is(found: Sequence[dict[str, Estimate]], statistic: Statistic, sign: str) -> list[str]:
+    """Return what the numbers of the table are, and why some have no interval."""
+    missing = [each.why_none for some in found for each in some.values() if each.why_none and each.value is not None]
+    if not statistic.is_mean:
+        why = f"; {missing[0]}" if missing else ""
+        return [f"{statistic.name} [ends of its 95 % interval] over replications{why}"]
+    lines = [f"mean {sign} half-width of the 95 % interval over replications"]
+    return [*lines, f"no {sign} where all replications are identical: their spread cannot be estimated"][
+        : 1 + bool(missing)
+    ]
+
+
+def _title(study: StudyResult) -> str:
+    points, runs = len(study.points), max((len(point.runs) for point in study.points), default=0)
+    fixed = [key for key in parameter_names(study) if key not in varied(study)]
+    parts = [study.name]
+    if points > 1:
+        parts.append(f"{points} points")
+    parts.append(f"{runs} replication{'s' if runs != 1 else ''}" + (" each" if points > 1 else ""))
+    parts += [f"{key} = {cell(study.points[0].value(key))}" for key in fixed if key != "run.replications"]
+    return ", ".join(parts)
+
+
+def _vertical(found: dict[str, Estimate], statistic: Statistic, sign: str) -> "Table":
+    """Return a line for each metric of the only point."""
+    table = plain_table()
+    value = "value" if statistic.is_mean else statistic.name
+    for heading, justify in (("metric", "left"), (value, "right"), ("", "left"), ("unit", "left")):
+        table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    columns = [
+        column(metric, [estimate])
+        for metric, estimate in found.items()
+        if any(value is not None for value in estimate.values)
+    ]
+    spreads = lined_up([each.spreads[0] for each in columns])
+    before = f"{sign} " if statistic.is_mean else ""
+    for each, spread in zip(columns, spreads, strict=True):
+        table.add_row(each.name, each.values[0], f"{before}{spread}" if spread.strip() else "", each.unit)
+    return table
+
+
+def _horizontal(study: StudyResult, found: Sequence[dict[str, Estimate]], console: "Console", sign: str) -> "Table":
+    """Return a line for each point, with as many of the most telling metrics as there is room for."""
+    from rich.measure import Measurement
+
+    order = list(dict.fromkeys(name for each in found for name in each))
+    chosen: list[str] = []
+    best = _points_table(study, {}, sign)
+    room = console.options.update(max_width=100_000)
+    alike = constant_metrics(found)
+    narrow = False
+    for metric in metrics_with_columns(found):
+        if metric in alike:
+            continue
+        trial = sorted([*chosen, metric], key=order.index)
+        columns = {name: column(name, [each.get(name) for each in found]) for name in trial}
+        table = _points_table(study, columns, sign, narrow)
+        fits = Measurement.get(console, room, table).maximum <= console.width
+        if not fits and (not chosen or metric == PRICED):
+            narrow = True
+            table = _points_table(study, columns, sign, narrow)
+            fits = Measurement.get(console, room, table).maximum <= console.width
+        if fits or not chosen:
+            chosen, best = trial, table
+        if len(chosen) == _MOST_COLUMNS:
+            break
+    return best
+
+
+def _points_table(study: StudyResult, columns: Mapping[str, Column], sign: str, narrow: bool = False) -> "Table":
+    """Return a line for each point; a *narrow* one breaks long headings and has less room between its columns.
+
+    Regrets of points at which agents stalled are marked.
+    """
+    from rich.text import Text
+
+    table = plain_table()
+    table.collapse_padding = narrow
+    keys = distinguishing(study)
+    cells = [parameter_cells([point.value(key) for point in study.points]) for key in keys]
+    for name, texts in zip(short_names(keys), cells, strict=True):
+        width = max(_SHORTEST_HEADING, *map(len, texts)) if narrow else len(name)
+        table.add_column(Text("\n".join(wrap(name, width))), no_wrap=True)
+    incomplete = any(len(point.finished) < len(point.runs) for point in study.points)
+    if incomplete:
+        table.add_column("runs", justify="right", no_wrap=True)
+    if incomplete:
+        cells.append([f"{len(point.finished)}/{len(point.runs)}" for point in study.points])
+    stalled = [failures(point).stalled for point in study.points]
+    for metric, each in columns.items():
+        texts = marked(each.cells(sign), stalled) if is_regret(metric) else each.cells(sign)
+        table.add_column(Text(each.heading("\n")), justify="right", no_wrap=True, min_width=max(map(len, texts)))
+        cells.append(texts)
+    for row in zip(*cells, strict=True):
+        table.add_row(*map(Text, row))
+    return table
+
+
+def plain_table() -> "Table":
+    """Return an empty table in the style of all."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    return Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", highlight=False)
+
+
+def sign_of(console: "Console") -> str:
+    """Return what stands between a mean and its half-width, if *console* can show it."""
+    try:
+        "±".encode(console.encoding)
+    except (UnicodeEncodeError, LookupError):
+        return "+-"
+    return "±"

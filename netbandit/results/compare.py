@@ -14,24 +14,24 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from netbandit.arguments import by_name, inside
 from netbandit.plural import counted
 from netbandit.printable import print_line
-from netbandit.results.columns import cell, column, marked, parameter_cells
+from netbandit.results.columns import column, marked, parameter_cells, plain_table, sign_of
 from netbandit.results.failures import MARKED
-from netbandit.results.intervals import CONFIDENCE
-from netbandit.results.levels import holm
-from netbandit.results.numbers import level_text
+from netbandit.results.intervals import CONFIDENCE, Statistic
+from netbandit.results.numbers import cell, level_text
 from netbandit.results.paired import (
     STATISTICS,
     CompareError,
     Difference,
     chosen_text,
+    corrected,
     distinguishing_keys,
     paired_difference,
-    pairs_of,
     parameters_of,
     require_metrics,
     samples_by_point,
@@ -39,7 +39,6 @@ from netbandit.results.paired import (
     values_by_key,
     whole_keys,
 )
-from netbandit.results.statistic import Statistic
 from netbandit.results.summary import Estimate, finite
 from netbandit.results.varied_keys import short_names
 
@@ -182,12 +181,12 @@ def comparison(
                 LeftOut(point.parameters, f"no point with {values_by_key(chosen)} is like it in all other keys")
             )
             continue
-        pairs = pairs_of(point, points[other])
-        if not pairs:
+        difference = paired_difference(point, points[other], metric, how, confidence)
+        if difference is None:
             why = f"no replication has a {metric} both there and where it is compared with"
             left_out.append(LeftOut(point.parameters, why))
             continue
-        found.append(paired_difference(point, points[other], pairs, metric, how, confidence))
+        found.append(difference)
     if not found:
         raise CompareError(
             f"no point differs from another in nothing but {values_by_key(chosen) or 'the only point'}: "
@@ -198,11 +197,8 @@ def comparison(
 
 def corrected_together(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Return *comparisons* with the p-values that their differences have as one family."""
-    corrected = iter(holm([each.p for one in comparisons for each in one.differences]))
-    return [
-        replace(one, differences=[replace(each, p_holm=next(corrected)) for each in one.differences])
-        for one in comparisons
-    ]
+    family = iter(corrected([each for one in comparisons for each in one.differences]))
+    return [replace(one, differences=list(islice(family, len(one.differences)))) for one in comparisons]
 
 
 _MOST_NAMED = 10
@@ -257,8 +253,6 @@ def show_comparison(comparison: Comparison, console: "Console") -> None:
     still wider than *console* goes on beyond its edge.
     """
     from rich.measure import Measurement
-
-    from netbandit.results.terminal_table import sign_of
 
     sign = sign_of(console)
     metric, against, found = comparison.metric, comparison.against, comparison.differences
@@ -316,8 +310,6 @@ def _table(comparison: Comparison, sign: str, *, single: bool, family: bool, bas
     """
     from rich.text import Text
 
-    from netbandit.results.terminal_table import plain_table
-
     metric, found = comparison.metric, comparison.differences
     # What is the same for all is no news, unless it was asked for.
     names = [name for name in found[0].parameters if name in (comparison.against or {}) or _several(found, name)]
@@ -334,8 +326,8 @@ def _table(comparison: Comparison, sign: str, *, single: bool, family: bool, bas
         if heading == "baseline" and not baseline:
             continue
         texts = column(metric, values)
-        unit = f"\n({texts.unit})" if texts.unit else ""
-        table.add_column(Text(f"{heading or texts.name}{unit}"), justify="right", no_wrap=True)
+        texts = replace(texts, name=heading or texts.name)
+        table.add_column(Text(texts.heading("\n")), justify="right", no_wrap=True)
         cells.append(marked(texts.cells(sign), stalled))
     for heading, levels, shown in (
         ("p", [each.p for each in found], single),

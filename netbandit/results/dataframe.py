@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas
 
-from netbandit.results.columns import cell
+from netbandit.results.numbers import cell
 from netbandit.results.safe_files import whole
 from netbandit.results.store import StudyResult
 from netbandit.results.tables import FIXED, PARQUET, records

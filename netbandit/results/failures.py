@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from netbandit.plural import counted
 from netbandit.results import intervals
-from netbandit.results.intervals import CONFIDENCE, Interval
-from netbandit.results.statistic import least_for
+from netbandit.results.intervals import CONFIDENCE, Interval, least_for
 from netbandit.simulation.result import STILL_EXPLORING, Metric, RunResult
 
 _RARE = 0.1

@@ -1,7 +1,9 @@
-"""How a number is written: by tables, pictures, reports and claims alike."""
+"""How a value is written, a number above all: by tables, pictures, reports and claims alike."""
 
+import json
 import math
 from collections.abc import Sequence
+from typing import Any
 
 _DIGITS = 4
 """Significant digits of a value whose uncertainty is not known."""
@@ -94,3 +96,14 @@ _LEVEL = 1e-4
 def level_text(level: float) -> str:
     """Return a p-value, or the level it is compared with: ``0.012``, ``<0.0001``."""
     return f"<{_LEVEL:.4f}" if level < _LEVEL else shortest(level, 2)
+
+
+def cell(value: Any) -> str:
+    """Return *value* as a cell of a table: as TOML writes it, but text without quotes, and nothing for None."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple | dict):
+        return json.dumps(value)
+    return str(value)

@@ -1,22 +1,26 @@
-"""Points of a study as they are compared: their values by replication, and how two of them differ pair by pair.
+"""Points of a study as they are compared: their values by replication, how two of them differ, and at which level.
 
 The same replication has the same seed at both. What two points have in common, such as an instance that is hard for
 everybody, is no part of the interval of their difference.
+
+A decision at level a is one by intervals of confidence 1 - a. Whoever makes several, each at 5 %, errs in one of them
+far more often; after Holm (1979), "A simple sequentially rejective multiple test procedure", all of a family together
+err in 5 %. A decision has a direction, which may be wrong too: that these errors are counted in was shown for
+independent decisions (Shaffer 1980, "Control of directional errors with stagewise multiple test procedures"). scipy
+has no Holm's correction, and none of its tests has our intervals, of which the p-values are.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from netbandit.key_paths import CASE
 from netbandit.nesting import read_json
-from netbandit.results.columns import cell
 from netbandit.results.failures import MEDIANS, Failures, is_regret, too_few
-from netbandit.results.intervals import Interval
-from netbandit.results.levels import p_value
-from netbandit.results.statistic import Statistic
+from netbandit.results.intervals import Interval, Statistic
+from netbandit.results.numbers import cell
 from netbandit.results.tables import FIXED
 from netbandit.results.varied_keys import UnknownNameError, resolve, without_case_keys
 from netbandit.wording import did_you_mean
@@ -88,30 +92,29 @@ def whole_keys(against: Mapping[str, Any], names: Sequence[str]) -> dict[str, An
     Raises:
         CompareError: Of *names*, the keys that tell points apart, none or several end so.
     """
-    whole: dict[str, Any] = {}
-    for name, value in against.items():
-        try:
-            whole[resolve(name, f"{name}={cell(value)}", names)] = value
-        except UnknownNameError as error:
-            raise CompareError(str(error)) from None
-    return whole
+    return {whole_key(name, f"{name}={cell(value)}", names): value for name, value in against.items()}
 
 
-def pairs_of(point: Samples, other: Samples) -> dict[tuple[Any, ...], tuple[float, float]]:
-    """Return the values of both in each replication in which both have one."""
-    pairs = {key: (value, other.values[key]) for key, value in point.values.items() if key in other.values}
-    return {key: pair for key, pair in pairs.items() if all(map(math.isfinite, pair))}
+def whole_key(name: str, written: str, names: Sequence[str]) -> str:
+    """Return the key among *names* that ends so; the user wrote it in *written*.
+
+    Raises:
+        CompareError: None or several end so.
+    """
+    try:
+        return resolve(name, written, names)
+    except UnknownNameError as error:
+        raise CompareError(str(error)) from None
 
 
 def paired_difference(
-    point: Samples,
-    other: Samples,
-    pairs: Mapping[tuple[Any, ...], tuple[float, float]],
-    metric: str,
-    statistic: Statistic,
-    confidence: float,
-) -> Difference:
-    """Return how *point* differs from *other* in the *pairs* of both."""
+    point: Samples, other: Samples, metric: str, statistic: Statistic, confidence: float
+) -> Difference | None:
+    """Return how *point* differs from *other* in the replications in which both have a value; None if there is none."""
+    both = {key: (value, other.values[key]) for key, value in point.values.items() if key in other.values}
+    pairs = {key: pair for key, pair in both.items() if all(map(math.isfinite, pair))}
+    if not pairs:
+        return None
     differences = [value - baseline for value, baseline in pairs.values()]
     sides = [statistic.of(side, confidence).value for side in zip(*pairs.values(), strict=True)]
     failures = [Failures.of([one.failing.get(key, {}) for key in pairs]) for one in (point, other)]
@@ -126,6 +129,12 @@ def paired_difference(
         why_open=too_few(short) + MEDIANS if short and len(pairs) > 1 else "",
         stalled=(is_regret(metric) and failures[0].stalled, is_regret(metric) and failures[1].stalled),
     )
+
+
+def corrected(differences: Sequence[Difference]) -> list[Difference]:
+    """Return *differences* with the p-values that they have as one family."""
+    levels = holm([each.p for each in differences])
+    return [replace(each, p_holm=level) for each, level in zip(differences, levels, strict=True)]
 
 
 def distinguishing_keys(results: "DataFrame", names: list[str], whole: Mapping[str, Any]) -> list[str]:
@@ -186,3 +195,80 @@ def value_text(value: Any) -> str:
 def values_by_key(chosen: Mapping[str, str]) -> str:
     """Return values as ``key = value``, listed."""
     return ", ".join(f"{name} = {text}" for name, text in chosen.items())
+
+
+LEAST = 1e-9
+"""The smallest level that is told from others."""
+
+_STEPS = 40
+"""Halvings of the logarithm of a level: it is then known to more digits than anybody reads."""
+
+
+def smallest_level(decided: Callable[[float], bool]) -> float:
+    """Return the smallest level at which something is decided, by bisection; 1 if it is at none.
+
+    Args:
+        decided: Says whether it is decided at a level above 0 and below 1; once it is, it is at all larger ones.
+    """
+    most = 1 - 1e-9
+    if not decided(most):
+        return 1.0
+    if decided(LEAST):
+        return LEAST
+    low, high = math.log(LEAST), math.log(most)
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if decided(math.exp(middle)) else (middle, high)
+        if high - low < 1e-7:
+            break
+    return math.exp(high)
+
+
+def p_value(interval: Callable[[float], Interval]) -> float | None:
+    """Return the smallest level at which the interval of a difference leaves out zero; None if there is no interval.
+
+    Args:
+        interval: The interval of a confidence.
+    """
+    if interval(0.5).why_none:
+        return None
+
+    def decided(level: float) -> bool:
+        found = interval(1 - level)
+        return not found.low <= 0 <= found.high
+
+    return smallest_level(decided)
+
+
+def holm_levels(p_values: Sequence[float], level: float) -> list[float]:
+    """Return the level at which each of a family is judged so that together they err as often as one at *level*.
+
+    The smallest p is judged at ``level / n``, the next at ``level / (n - 1)``, and so on; the first that is not decided
+    and all after it are judged at its level, and are not decided.
+
+    Args:
+        p_values: Of each of the family, 1 for what is decided at no level.
+        level: Of all together.
+    """
+    found = [0.0] * len(p_values)
+    left, going = len(p_values), True
+    for place in sorted(range(len(p_values)), key=p_values.__getitem__):
+        found[place] = level / left
+        going = going and p_values[place] <= level / left
+        left -= going
+    return found
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Return Holm's adjusted p-values: at most 0.05 for what is decided where all together err in 5 %.
+
+    Args:
+        p_values: Of each of the family; None for what is no decision, and is no part of it.
+    """
+    known = sorted((value, place) for place, value in enumerate(p_values) if value is not None)
+    found: list[float | None] = [None] * len(p_values)
+    highest = 0.0
+    for rank, (value, place) in enumerate(known):
+        highest = max(highest, min(1.0, (len(known) - rank) * value))
+        found[place] = highest
+    return found

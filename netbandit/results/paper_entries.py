@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from netbandit.key_paths import CASE
 from netbandit.results.columns import column
 from netbandit.results.failures import MARKED, Failures, is_regret
-from netbandit.results.intervals import CONFIDENCE
-from netbandit.results.levels import holm
+from netbandit.results.intervals import CONFIDENCE, Statistic
 from netbandit.results.metrics import best_is
 from netbandit.results.paired import (
     STATISTICS,
@@ -23,19 +22,19 @@ from netbandit.results.paired import (
     Difference,
     Samples,
     chosen_text,
+    corrected,
     distinguishing_keys,
     paired_difference,
-    pairs_of,
     parameters_of,
     require_metrics,
     samples_by_point,
     value_text,
     values_by_key,
+    whole_key,
     whole_keys,
 )
-from netbandit.results.statistic import Statistic
 from netbandit.results.summary import Estimate
-from netbandit.results.varied_keys import NOT_A_POINT, UnknownNameError, resolve, short_names
+from netbandit.results.varied_keys import NOT_A_POINT, short_names
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -201,8 +200,8 @@ def paper_entries(
     require_metrics(metrics, results)
     names = [key for key in parameters_of(results) if key not in NOT_A_POINT]
     fixed = whole_keys(where or {}, names)
-    down = [_whole(key, "--rows", names) for key in rows or ()]
-    across = [_whole(key, "--columns", names) for key in columns or ()]
+    down = [whole_key(key, "--rows", names) for key in rows or ()]
+    across = [whole_key(key, "--columns", names) for key in columns or ()]
     twice = [key for key in dict.fromkeys([*down, *across]) if [*down, *across].count(key) > 1]
     if twice:
         raise CompareError(f"{', '.join(twice)} stands twice in --rows and --columns: name a key once")
@@ -245,13 +244,6 @@ def paper_entries(
     )
 
 
-def _whole(key: str, option: str, names: Sequence[str]) -> str:
-    try:
-        return resolve(key, option, names)
-    except UnknownNameError as error:
-        raise CompareError(str(error)) from None
-
-
 def _chosen(
     points: Mapping[tuple[str, ...], Samples], fixed: Mapping[str, Any], names: Sequence[str]
 ) -> dict[tuple[str, ...], Samples]:
@@ -271,7 +263,7 @@ def _method(compared: str | None, rows: Sequence[str], columns: Sequence[str]) -
     """Return the key whose values are compared."""
     keys = [*rows, *columns]
     if compared is not None:
-        return _whole(compared, "--compare", keys)
+        return whole_key(compared, "--compare", keys)
     last = (list(rows) or list(columns))[-1:]
     return next((key for key in (*_METHODS, *last) if key in keys), None)
 
@@ -298,14 +290,12 @@ def _compared(
     for group in groups.values():
         for pair in combinations(group, 2):
             one, other = (samples[place] for place in pair)
-            pairs = pairs_of(one, other)
-            if pairs:
-                metric = entries[pair[0]].metric
-                differences[pair] = paired_difference(one, other, pairs, metric, statistic, CONFIDENCE)
-    levels = holm([each.p for each in differences.values()])
-    for pair, level in zip(list(differences), levels, strict=True):
-        differences[pair] = replace(differences[pair], p_holm=level)
-        differences[pair[::-1]] = _reversed(differences[pair])
+            difference = paired_difference(one, other, entries[pair[0]].metric, statistic, CONFIDENCE)
+            if difference is not None:
+                differences[pair] = difference
+    family = corrected(list(differences.values()))
+    for pair, difference in zip(list(differences), family, strict=True):
+        differences[pair], differences[pair[::-1]] = difference, _reversed(difference)
     found = list(entries)
     for group in groups.values():
         sign = 1 if best_is(entries[group[0]].metric) == "lowest" else -1
@@ -316,7 +306,7 @@ def _compared(
         for place in group:
             found[place] = replace(found[place], from_best=differences.get((place, first)))
     why_open = dict.fromkeys(each.why_open for each in differences.values() if each.why_open)
-    return found, sum(level is not None for level in levels), tuple(why_open)
+    return found, sum(each.p_holm is not None for each in family), tuple(why_open)
 
 
 def _reversed(difference: Difference) -> Difference:
@@ -338,5 +328,4 @@ def decided(difference: Difference | None) -> bool:
 
 def metric_heading(metric: str, entries: Sequence[Entry]) -> str:
     """Return what a metric is called, with its unit."""
-    drawn = column(metric, [each.estimate for each in entries if each.metric == metric])
-    return f"{drawn.name} ({drawn.unit})" if drawn.unit else drawn.name
+    return column(metric, [each.estimate for each in entries if each.metric == metric]).heading()

@@ -6,8 +6,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import netbandit
-from netbandit.results.columns import cell, column, marked, parameter_cells
-from netbandit.results.numbers import level_text
+from netbandit.results.columns import column, marked, parameter_cells
+from netbandit.results.numbers import cell, level_text
 from netbandit.results.paired import value_text
 from netbandit.results.paper_entries import Entry, PaperEntries, decided, metric_heading
 from netbandit.results.summary import Estimate

@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import AfterValidator, Field, PlainValidator, TypeAdapter, ValidationError
 
-from netbandit.results.portable_json import native
-from netbandit.simulation.result import Curve, LinkUse, Metric, Nodes
+from netbandit.results.safe_files import native
+from netbandit.simulation.result import Curve, LinkUse, Metric, Nodes, RunResult
 from netbandit.units import parse_duration
 
 _LARGEST = 2**63 - 1
@@ -21,57 +23,6 @@ class ContentError(ValueError):
     """What no run says; the text says what and where."""
 
 
-def text(value: Any, what: str) -> str:
-    """Return *value*, which must be a text that can be written anywhere."""
-    if not isinstance(value, str) or any("\ud800" <= sign <= "\udfff" for sign in value):
-        raise ContentError(f"{what} is no text")
-    return value
-
-
-def integer(value: Any, what: str, least: int = 0, most: int = _LARGEST) -> int:
-    """Return *value*, which must be an integer from *least* to *most*."""
-    if type(value) is not int or not least <= value <= most:
-        raise ContentError(f"{what} is no integer from {least} to {most}")
-    return value
-
-
-def table(value: Any, what: str) -> dict[str, Any]:
-    """Return *value*, which must be an object of JSON whose names are texts."""
-    if not isinstance(value, dict):
-        raise ContentError(f"{what} is no table")
-    for name in value:
-        text(name, f"a name in {what}")
-    return value
-
-
-def texts(value: Any, what: str) -> tuple[str, ...]:
-    """Return *value*, which must be a list of texts."""
-    if not isinstance(value, list):
-        raise ContentError(f"{what} is no list")
-    return tuple(text(entry, f"an entry of {what}") for entry in value)
-
-
-def keys(value: Any, what: str) -> dict[str, Any]:
-    """Return a table of keys and their values, such as a resolved scenario, with infinities as numbers again."""
-    _all_writable(table(value, what), what)
-    found: dict[str, Any] = native(value)
-    return found
-
-
-def scenario(value: Any) -> dict[str, Any]:
-    """Return a resolved scenario; its slots are what curves and traces are measured in."""
-    found = keys(value, "the scenario")
-    run = table(found.get("run"), "run")
-    integer(run.get("horizon"), "run.horizon", 1)
-    try:
-        parse_duration(text(run.get("slot", "1 ms"), "run.slot")).nanoseconds(1)
-    except ValueError as error:
-        raise ContentError(f"run.slot {error}") from None
-    for name in ("topology", "bandit", "learner", "protocol", "links", "faults"):
-        table(found.get(name, {}), name)
-    return found
-
-
 def finite_figures(figures: Mapping[str, Metric]) -> dict[str, Metric]:
     """Return plain Python numbers to be written, with None for what is infinite or does not exist."""
     plain: dict[str, Metric] = {}
@@ -81,39 +32,11 @@ def finite_figures(figures: Mapping[str, Metric]) -> dict[str, Metric]:
     return plain
 
 
-def figures(value: Any) -> dict[str, Metric]:
-    """Return the metrics of a run."""
-    for name, figure in table(value, "metrics").items():
-        if figure is not None and not _is_figure(figure):
-            raise ContentError(f"the metric {name} is no finite number")
-    return dict(value)
-
-
-def counts(value: Any) -> dict[str, Metric]:
-    """Return the figures of a graph, of which one may not exist."""
-    for name, figure in table(value, "topology").items():
-        if figure is not None:
-            integer(figure, name, *((1, _MOST_AGENTS) if name == "agents" else ()))
-    return dict(value)
-
-
-def kinds(value: Any) -> dict[str, tuple[int, int]]:
-    """Return how many messages there were of each kind, and their bytes."""
-    found = {}
-    for kind, entry in table(value, "kinds").items():
-        if not isinstance(entry, list) or len(entry) != 2:
-            raise ContentError(f"the kind {kind} has no two numbers")
-        found[kind] = integer(entry[0], kind), integer(entry[1], kind)
-    return found
-
-
-def curves(value: Any) -> dict[str, Curve]:
-    """Return the curves of a run."""
-    return {name: _curve(curve, f"the curve {name}") for name, curve in table(value, "curves").items()}
-
-
 _TOLD = ("first", "second", "messages", "bytes", "activations")
 """What every version tells of a link."""
+
+NO_LINKS: dict[str, list[int]] = {name: [] for name in _TOLD}
+"""What ``links.json`` says of no link."""
 
 
 def links_to_write(use: LinkUse, uplinks: LinkUse | None) -> dict[str, object]:
@@ -124,29 +47,6 @@ def links_to_write(use: LinkUse, uplinks: LinkUse | None) -> dict[str, object]:
     return found if uplinks is None else {**found, "uplinks": links_to_write(uplinks, None)}
 
 
-def links(value: Any) -> LinkUse:
-    """Return what the links of a run carried."""
-    columns = table(value, "links")
-    names = [name for name in LinkUse.__dataclass_fields__ if name in _TOLD or name in columns]
-    arrays = {name: _integers(columns.get(name), name) for name in names}
-    if len({array.shape for array in arrays.values()}) != 1:
-        raise ContentError("a link needs one entry in each column")
-    if (arrays["first"] >= arrays["second"]).any() or (arrays["second"] > _MOST_AGENTS).any():
-        raise ContentError("a link has no two ends, the lower one first")
-    return LinkUse(**arrays)
-
-
-def uplinks(value: Any) -> LinkUse | None:
-    """Return what the uplinks of a run carried, if it tells."""
-    columns = table(value, "links").get("uplinks")
-    return None if columns is None else links(columns)
-
-
-def no_links() -> LinkUse:
-    """Return the use of links of a run whose details are not read."""
-    return LinkUse(**{name: np.array([], dtype=np.int64) for name in _TOLD})
-
-
 def nodes_to_write(nodes: Nodes) -> dict[str, object]:
     """Return names and places of nodes, ready for JSON: what is not known is None."""
     coordinates = None if nodes.coordinates is None else nodes.coordinates.tolist()
@@ -155,30 +55,58 @@ def nodes_to_write(nodes: Nodes) -> dict[str, object]:
     return {"names": None if nodes.names is None else list(nodes.names), "coordinates": coordinates}
 
 
-def nodes(value: Any, agents: Metric) -> Nodes:
-    """Return names and places of the nodes of a run that has so many *agents*."""
-    columns = table(value, "nodes")
-    names = None if columns.get("names") is None else texts(columns["names"], "names")
-    places = None
-    if columns.get("coordinates") is not None:
-        rows = [[math.nan if number is None else number for number in row] for row in columns["coordinates"]]
-        if not all(len(row) == 2 and all(type(number) in (int, float) for number in row) for row in rows):
-            raise ContentError("the coordinates of a node are no two numbers")
-        places = np.array(rows, dtype=np.float64).reshape(-1, 2)
-        if (np.abs(places) > 360).any():
-            raise ContentError("a node is at no place of the earth")
-    if any(known is not None and len(known) != agents for known in (names, places)):
+_ARRAYS = ("curves", "links", "uplinks")
+"""What is read as arrays, whose numbers are looked at there."""
+
+
+def run_of(content: Mapping[str, Any]) -> RunResult:
+    """Return the run whose files say *content*: a value for each attribute of a `RunResult`, as JSON gives it.
+
+    Raises:
+        ContentError: No run says so.
+    """
+    try:
+        _require_writable({name: value for name, value in content.items() if name not in _ARRAYS})
+        read = _ADAPTER.validate_python(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ContentError(f"{place}: {first['msg'].removeprefix('Value error, ')}") from None
+    _require_its_agents(read)
+    return RunResult(**vars(read))
+
+
+def _require_writable(value: Any, place: str = "") -> None:
+    """Look for what can be written nowhere: halves of characters, and numbers that are too large or none.
+
+    Raises:
+        ContentError: There is one; the text says where.
+    """
+    if isinstance(value, Mapping):
+        for name, entry in value.items():
+            _require_writable(name, f"a name in {place}")
+            _require_writable(entry, f"{place}.{name}" if place else name)
+    elif isinstance(value, list):
+        for entry in value:
+            _require_writable(entry, place)
+    elif isinstance(value, str) and any("\ud800" <= sign <= "\udfff" for sign in value):
+        raise ContentError(f"{place}: no text")
+    elif type(value) is int and not -_LARGEST - 1 <= value <= _LARGEST:
+        raise ContentError(f"{place}: no integer that is written")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise ContentError(f"{place}: no number that is written")
+
+
+def _require_its_agents(read: RunResult) -> None:
+    """Raise `ContentError` where links or nodes are of others than the agents; nobody may know how many there are."""
+    agents, nodes = read.topology.get("agents"), read.nodes
+    if nodes is not None and any(one is not None and len(one) != agents for one in (nodes.names, nodes.coordinates)):
         raise ContentError(f"there are {agents} agents, and names or places of others")
-    return Nodes(names=names, coordinates=places)
-
-
-def consistent(agents: Metric, use: LinkUse, uplinks: LinkUse | None) -> None:
-    """Raise `ContentError` where links have other ends than there are *agents*; None: nobody knows how many."""
     if agents is None:
         return
-    if len(use.second) and use.second.max() >= agents:
+    if len(read.links.second) and read.links.second.max() >= agents:
         raise ContentError(f"there are {agents} agents, and links of others")
-    if uplinks is not None and (uplinks.second != agents).any():
+    if read.uplinks is not None and (read.uplinks.second != agents).any():
         raise ContentError(f"there are {agents} agents, and uplinks to something else than the server")
 
 
@@ -186,43 +114,107 @@ def _is_figure(value: Any) -> bool:
     return type(value) in (int, float) and abs(value) <= (_LARGEST if type(value) is int else _LARGEST_FIGURE)
 
 
-def _all_writable(value: Any, what: str) -> None:
-    """Look for what can be written nowhere in what a scenario says."""
-    if isinstance(value, dict):
-        for name, entry in value.items():
-            text(name, f"a name in {what}")
-            _all_writable(entry, what)
-    elif isinstance(value, list):
-        for entry in value:
-            _all_writable(entry, what)
-    elif isinstance(value, str):
-        text(value, f"a value in {what}")
-    elif type(value) is int:
-        integer(value, f"a number in {what}", -_LARGEST - 1)
-    elif isinstance(value, float) and not math.isfinite(value):
-        raise ContentError(f"a number in {what} is none that is written")
-
-
-def _curve(value: Any, what: str) -> Curve:
-    columns = table(value, what)
-    slots, values = _integers(columns.get("slots"), what), _numbers(columns.get("values"), "fi", what)
-    if (np.abs(values) > _LARGEST_FIGURE).any() or np.isnan(values).any():
-        raise ContentError(f"{what} has values that are no finite numbers")
-    if slots.shape != values.shape or not len(slots) or (np.diff(slots) <= 0).any():
-        raise ContentError(f"{what} needs slots that ascend, and one value for each")
-    return Curve(slots=slots, values=values.astype(np.float64))
-
-
-def _integers(value: Any, what: str) -> NDArray[np.int64]:
-    found = _numbers(value, "i", what)
-    if (found < 0).any():
-        raise ContentError(f"{what} has numbers below 0")
-    return found.astype(np.int64)
-
-
-def _numbers(value: Any, kinds_of_numbers: str, what: str) -> NDArray[Any]:
-    """Return a list of numbers of some kinds, as numpy abbreviates them, shape (n,)."""
-    found = np.array(value if value != [] else np.empty(0, dtype=np.int64))
-    if not isinstance(value, list) or found.ndim != 1 or found.dtype.kind not in kinds_of_numbers:
-        raise ContentError(f"{what} is no list of numbers")
+def _figure(value: Any) -> Metric:
+    if value is not None and not _is_figure(value):
+        raise ValueError("no finite number")
+    found: Metric = value
     return found
+
+
+def _graph(figures: dict[str, Metric]) -> dict[str, Metric]:
+    agents = figures.get("agents")
+    if agents is not None and not 1 <= agents <= _MOST_AGENTS:
+        raise ValueError(f"no run has {agents} agents, but 1 to {_MOST_AGENTS}")
+    return figures
+
+
+def _scenario(value: dict[str, Any]) -> dict[str, Any]:
+    """Return a resolved scenario; its slots are what curves and traces are measured in."""
+    run, tables = value.get("run"), ("topology", "bandit", "learner", "protocol", "links", "faults")
+    if not isinstance(run, dict) or not all(isinstance(value.get(name, {}), dict) for name in tables):
+        raise ValueError(f"run, {', '.join(tables)} are not all tables")
+    horizon, slot = run.get("horizon"), run.get("slot", "1 ms")
+    if type(horizon) is not int or horizon < 1:
+        raise ValueError("run.horizon is no integer from 1")
+    if not isinstance(slot, str):
+        raise ValueError("run.slot is no text")
+    try:
+        parse_duration(slot).nanoseconds(1)
+    except ValueError as error:
+        raise ValueError(f"run.slot {error}") from None
+    found: dict[str, Any] = native(value)
+    return found
+
+
+def _integers(value: Any) -> NDArray[np.int64]:
+    """Return a list of integers from 0, shape (n,)."""
+    found = _numbers(value)
+    if found.dtype.kind != "i" or (found < 0).any():
+        raise ValueError("no list of integers from 0")
+    return found
+
+
+def _numbers(value: Any) -> NDArray[Any]:
+    """Return a list of numbers that are finite, shape (n,)."""
+    found = np.array(value if value != [] else np.empty(0, dtype=np.int64))
+    if not isinstance(value, list) or found.ndim != 1 or found.dtype.kind not in "fi":
+        raise ValueError("no list of numbers")
+    if not (np.abs(found) <= (_LARGEST if found.dtype.kind == "i" else _LARGEST_FIGURE)).all():
+        raise ValueError("there are values that are no finite numbers")
+    return found
+
+
+def _links(columns: dict[str, NDArray[np.int64]]) -> LinkUse:
+    if not columns.keys() >= set(_TOLD) or len({column.shape for column in columns.values()}) != 1:
+        raise ValueError("a link needs one entry in each column")
+    if (columns["first"] >= columns["second"]).any() or (columns["second"] > _MOST_AGENTS).any():
+        raise ValueError("a link has no two ends, the lower one first")
+    return LinkUse(**{name: column for name, column in columns.items() if name in LinkUse.__dataclass_fields__})
+
+
+_Count = Annotated[int, Field(strict=True, ge=0, le=_LARGEST)]
+
+
+_Degrees = Annotated[float, Field(strict=True, ge=-360, le=360)]
+_Links = Annotated[dict[str, Annotated[NDArray[np.int64], PlainValidator(_integers)]], AfterValidator(_links)]
+
+
+@dataclass(frozen=True)
+class _CurveColumns:
+    slots: Annotated[NDArray[np.int64], PlainValidator(_integers)]
+    values: Annotated[NDArray[Any], PlainValidator(_numbers)]
+
+    def curve(self) -> Curve:
+        if self.slots.shape != self.values.shape or not len(self.slots) or (np.diff(self.slots) <= 0).any():
+            raise ValueError("slots must ascend, with one value for each")
+        return Curve(slots=self.slots, values=self.values.astype(np.float64))
+
+
+@dataclass(frozen=True)
+class _NodeColumns:
+    names: tuple[str, ...] | None = None
+    coordinates: list[tuple[_Degrees | None, _Degrees | None]] | None = None
+
+    def nodes(self) -> Nodes:
+        places = self.coordinates
+        return Nodes(self.names, None if places is None else np.array(places, dtype=np.float64).reshape(-1, 2))
+
+
+@dataclass(frozen=True)
+class _Content(RunResult):
+    """A run as its files must say it."""
+
+    parameters: Annotated[dict[str, Any], AfterValidator(native)]
+    resolved: Annotated[dict[str, Any], AfterValidator(_scenario)]
+    seed: _Count
+    replication: _Count
+    metrics: dict[str, Annotated[Metric, PlainValidator(_figure)]]
+    kinds: dict[str, tuple[_Count, _Count]]
+    topology: Annotated[dict[str, _Count | None], AfterValidator(_graph)]  # type: ignore[assignment]
+    curves: dict[str, Annotated[_CurveColumns, AfterValidator(_CurveColumns.curve)]]  # type: ignore[assignment]
+    links: _Links  # type: ignore[assignment]
+    nodes: Annotated[_NodeColumns, AfterValidator(_NodeColumns.nodes)] | None = None  # type: ignore[assignment]
+    uplinks: _Links | None = None  # type: ignore[assignment]
+
+
+_ADAPTER = TypeAdapter(_Content)

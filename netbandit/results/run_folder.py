@@ -11,10 +11,20 @@ from typing import Any
 
 from netbandit.nesting import any_depth, read_json
 from netbandit.results import run_content
-from netbandit.results.portable_json import as_text
 from netbandit.results.run_content import ContentError
-from netbandit.results.safe_files import make_folder, remove_leftovers, storage, write_whole
-from netbandit.results.sealed_json import SealError, digest, digest_of, integer, sealed, unsealed
+from netbandit.results.safe_files import (
+    SealError,
+    as_text,
+    digest,
+    digest_of,
+    integer,
+    make_folder,
+    remove_leftovers,
+    sealed,
+    storage,
+    unsealed,
+    write_whole,
+)
 from netbandit.simulation.result import RunResult
 
 FORMAT = 2
@@ -123,36 +133,16 @@ def read_run(folder: Path, details: bool = True) -> RunResult:
             whole = _whole(content)
             if whole["run"] != folder.name:
                 raise DamagedRunError(f"{RESULT} is of the run {whole['run']}")
-            topology = run_content.counts(whole["topology"])
+            links = _json(folder, LINKS, whole) if details else run_content.NO_LINKS
             nodes = details and NODES in _names(whole)
-            links = _json(folder, LINKS, whole) if details else None
-            use = run_content.links(links) if details else run_content.no_links()
-            uplinks = run_content.uplinks(links) if details else None
-            run_content.consistent(topology.get("agents"), use, uplinks)
-            return RunResult(
-                name=run_content.text(whole["name"], "the name"),
-                parameters=run_content.keys(whole["parameters"], "the parameters"),
-                resolved=run_content.scenario(_json(folder, SCENARIO, whole)["scenario"]),
-                seed=run_content.integer(whole["seed"], "the seed"),
-                replication=run_content.integer(whole["replication"], "the replication"),
-                metrics=run_content.figures(whole["metrics"]),
-                kinds=run_content.kinds(whole["kinds"]),
-                topology=topology,
-                curves=run_content.curves(_json(folder, CURVES, whole)) if details else {},
-                links=use,
-                fingerprint=run_content.text(whole["fingerprint"], "the fingerprint"),
-                versions={
-                    name: run_content.text(version, name)
-                    for name, version in run_content.table(whole["versions"], "versions").items()
-                },
-                nodes=run_content.nodes(_json(folder, NODES, whole), topology.get("agents")) if nodes else None,
-                uplinks=uplinks,
-                privacy_unit=run_content.text(whole.get("privacy_unit", ""), "the unit of privacy"),
-                privacy_accountant=run_content.text(whole.get("privacy_accountant", ""), "the accountant"),
-                privacy_caveats=run_content.texts(whole.get("privacy_caveats", []), "the caveats"),
-                privacy_bound="upper" if whole.get("privacy_bound") == "upper" else "exact",
-                remarks=run_content.texts(whole.get("remarks", []), "the remarks"),
-            )
+            read = {
+                "resolved": _json(folder, SCENARIO, whole)["scenario"],
+                "curves": _json(folder, CURVES, whole) if details else {},
+                "uplinks": links.pop("uplinks", None),
+                "links": links,
+                "nodes": _json(folder, NODES, whole) if nodes else None,
+            }
+            return run_content.run_of({**whole, **read})
     except DamagedRunError:
         raise
     except ContentError as error:

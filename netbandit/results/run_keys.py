@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from netbandit.point import Point
 from netbandit.results.changed_numbers import numbers_of
-from netbandit.results.portable_json import LABELS, canonical
+from netbandit.results.safe_files import LABELS, canonical
 
 NUMBERS = 1
 """Raised by whoever changes a number or a fingerprint that every scenario gives: runs made before are then not taken.

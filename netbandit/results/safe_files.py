@@ -1,10 +1,23 @@
-"""Files that are there whole or not at all."""
+"""Files that are there whole or not at all, and the JSON in them, which any program can read and which checks itself.
 
+It has no NaN and no infinities, and one form for the same content. The last entry of a sealed object is a checksum of
+every byte before it.
+"""
+
+import json
+import math
 import os
 import socket
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import blake2b, file_digest
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from netbandit.nesting import TooDeepError, read_json
 
 _LEFTOVER = ".partial"
 
@@ -104,3 +117,103 @@ def _may_write(process: int, path: Path) -> bool:
         return False
     except psutil.AccessDenied:
         return True
+
+
+LABELS = ("name", "description")
+"""Keys of a scenario whose values are words to read and nothing else."""
+
+_INFINITIES = {"inf": math.inf, "-inf": -math.inf}
+
+
+def canonical(value: object) -> str:
+    """Return *value* as JSON in the one form that is hashed: keys sorted, no spaces, infinities as text."""
+    return json.dumps(portable(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def as_text(value: object) -> str:
+    """Return *value* as a line of JSON, with infinities as text."""
+    return json.dumps(portable(value), allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def portable(value: object) -> object:
+    """Return *value* in what JSON can say; infinities, which it cannot, become the words TOML has for them."""
+    if isinstance(value, Mapping):
+        return {str(key): portable(entry) for key, entry in value.items()}
+    if isinstance(value, list) and value and all(type(entry) in (int, str) for entry in value):
+        return value  # the long columns of curves and links: nothing to do, and no copy
+    if isinstance(value, list | tuple):
+        return [portable(entry) for entry in value]
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    if isinstance(value, np.generic):
+        return portable(value.item())
+    return value
+
+
+def native(value: Any) -> Any:
+    """Undo `portable`."""
+    if isinstance(value, dict):
+        return {key: entry if key in LABELS else native(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [native(entry) for entry in value]
+    if isinstance(value, str):
+        return _INFINITIES.get(value, value)
+    return value
+
+
+_SIGN = ', "checksum": "'
+_DIGEST_BYTES = 16
+_LARGEST = int(sys.float_info.max)
+
+
+class SealError(ValueError):
+    """The content is not what was written."""
+
+
+def sealed(entries: Mapping[str, object]) -> str:
+    """Return *entries*, at least one, as a line of JSON whose last entry ``checksum`` is that of all before it."""
+    body = as_text(entries).removesuffix("}\n")
+    return f'{body}{_SIGN}{digest(body.encode())}"}}\n'
+
+
+def unsealed(content: bytes) -> dict[str, Any]:
+    """Return the entries of what `sealed` returned, without the checksum.
+
+    Raises:
+        SealError: A byte is not as it was written, or there is no checksum; or it holds what no run leaves.
+    """
+    body, sign, rest = content.rpartition(_SIGN.encode())
+    if not sign or rest != f'{digest(body)}"}}\n'.encode():
+        raise SealError("does not match its checksum")
+    try:
+        entries: dict[str, Any] = read_json(body + b"}", parse_int=integer)
+    except TooDeepError as error:
+        raise SealError(f"is {error}") from None
+    return entries
+
+
+def integer(text: str) -> int:
+    """Return the integer that a number of JSON is.
+
+    Raises:
+        SealError: No float holds it, and so no run leaves it.
+    """
+    value = int(text)
+    if not -_LARGEST <= value <= _LARGEST:
+        raise SealError(f"holds a number of {len(text)} digits")
+    return value
+
+
+def digest(content: bytes) -> str:
+    """Return the checksum of *content*: BLAKE2b of 16 bytes, as hexadecimal digits."""
+    return blake2b(content, digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def digest_of(path: Path) -> str:
+    """Return the checksum of a file's content, of which only a piece is in memory at a time.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as file:
+        return file_digest(file, lambda: blake2b(digest_size=_DIGEST_BYTES)).hexdigest()

@@ -17,11 +17,9 @@ from typing import Any
 from netbandit.key_paths import lookup as lookup
 from netbandit.nesting import any_depth, read_json
 from netbandit.point import Point
-from netbandit.results.portable_json import native
 from netbandit.results.run_folder import FORMAT, RESULT, DamagedRunError, complete, load_run, read_run, save_run
 from netbandit.results.run_keys import inputs, run_key, run_keys
-from netbandit.results.safe_files import storage, write_whole
-from netbandit.results.sealed_json import SealError, sealed, unsealed
+from netbandit.results.safe_files import SealError, native, sealed, storage, unsealed, write_whole
 from netbandit.simulation.result import RunResult
 
 STUDY = "study.json"

@@ -12,8 +12,8 @@ from typing import Any
 
 from netbandit.key_paths import lookup
 from netbandit.point import Point
-from netbandit.results.portable_json import canonical
 from netbandit.results.run_keys import deciding_keys, run_key
+from netbandit.results.safe_files import canonical
 from netbandit.results.store import PointResult, StudyResult
 
 _CASES, _LABEL = "cases", "label"

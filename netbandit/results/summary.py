@@ -7,8 +7,7 @@ from typing import Any
 
 import netbandit
 from netbandit.results.failures import Failures, too_few
-from netbandit.results.intervals import CONFIDENCE, Interval
-from netbandit.results.statistic import MEAN, MEDIAN, Statistic
+from netbandit.results.intervals import CONFIDENCE, MEAN, MEDIAN, Interval, Statistic
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.simulation.result import Metric, bound_of
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from netbandit.results.columns import cell
+from netbandit.results.numbers import cell
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import StudyResult
 from netbandit.results.summary import QUANTILES, Estimate, estimates, failures, median_and_quantiles

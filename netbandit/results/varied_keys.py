@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from netbandit.key_paths import CASE
-from netbandit.results.columns import cell
+from netbandit.results.numbers import cell
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.wording import did_you_mean
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from netbandit.plural import counted
 from netbandit.point import Point
-from netbandit.results.columns import cell
+from netbandit.results.numbers import cell
 from netbandit.results.run_folder import CURVES, TRACE, save_run
 from netbandit.results.run_keys import run_key
 from netbandit.units import rough_time

@@ -1,13 +1,11 @@
 """As `netbandit.protocols.adapters`: protocols for what drivers need, started; compiled where that is chosen."""
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from netbandit.network.network import Network
 from netbandit.protocols import adapters
 from netbandit.protocols.broadcast import Heard
 from netbandit.protocols.calls import CallProtocol, SyncHandler
-from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
 from netbandit.protocols.relay import Relay
@@ -17,7 +15,6 @@ from netbandit.simulation.announcing import announce
 from netbandit.simulation.choosing.network_loops import (
     CalledRounds,
     CallsOverLocal,
-    Gathers,
     Rounds,
     RoundsOfBroadcasts,
     hears_apart,
@@ -109,31 +106,6 @@ def _unasked(agent: int, heard: list[Heard]) -> None:
     raise RuntimeError("what is heard of compiled broadcasts is asked for")
 
 
-def gather_protocol(
-    protocol: NetworkProtocol,
-    network: Network,
-    part_bytes: Sequence[int],
-    mask_bytes: Sequence[int],
-    decide: Callable[[int, int], None],
-    block: int,
-) -> GatherProtocol:
-    """Return a protocol of gathers, started and attached: compiled, or as `adapters.gather_protocol` makes it.
-
-    Compiled, *decide* is called for the users of a *block* (in slots) no later than for the first of another one, and
-    then before anything else happens.
-    """
-    if not chosen(Gathers(protocol, network, part_bytes)):
-        return adapters.gather_protocol(protocol, network, part_bytes, mask_bytes, decide)
-    from netbandit.simulation.compiled_rounds.vertical import CompiledVertical
-
-    _announce(CompiledVertical, network, "gathers")
-    gathers = CompiledVertical.model_validate(protocol.table())
-    gathers.block = block
-    gathers.start(network, part_bytes, mask_bytes, decide)
-    network.attach(gathers.handler)
-    return gathers
-
-
 def _compiled(protocol: NetworkProtocol, network: Network) -> CallbackRoundProtocol:
     """Return what stands for *protocol*, not started, and say so if its loop has to be compiled first."""
     rounds: CompiledRounds
@@ -141,17 +113,14 @@ def _compiled(protocol: NetworkProtocol, network: Network) -> CallbackRoundProto
         from netbandit.simulation.compiled_rounds.neighbour_rounds import compiled_neighbour_rounds
 
         rounds = compiled_neighbour_rounds(type(protocol)).model_validate(protocol.table())
-    elif isinstance(protocol, Relay):
+    else:
+        assert isinstance(protocol, Relay)
         from netbandit.simulation.compiled_rounds.trees import CompiledRelay, CompiledTreeRounds
 
         if hears_apart(protocol, network):
             _announce(CompiledRelay, network, "relay rounds")
             return RoundsOverBroadcast.over(CompiledRelay.model_validate(protocol.table()))
         rounds = CompiledTreeRounds.over(protocol)
-    else:
-        from netbandit.simulation.compiled_rounds.sink import CompiledSink
-
-        rounds = CompiledSink(timing=protocol.timing)
     _announce(type(rounds), network, f"{rounds.name} rounds")
     return rounds
 

@@ -12,9 +12,9 @@ from netbandit.learners.linear import GatherLearner
 from netbandit.learners.linear_costs import masks_setup, masks_slot
 from netbandit.network.message import NUMBER_BYTES, Kind
 from netbandit.privacy.masks import masked_part, orthogonal_matrix, padded_parts, secure_sum
+from netbandit.protocols.adapters import gather_protocol
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.vertical import CONTEXT, MASK
-from netbandit.simulation.compiled_adapters import gather_protocol
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.regret import curve_of_decisions, level_to_the_end, regret_of_decisions
@@ -95,7 +95,7 @@ class Gathers(Driver):
         parts = [NUMBER_BYTES * bandit.arm_count * number for number in numbers]
         masks = [NUMBER_BYTES * whole * width for width in widths]
         network = self.stage.network
-        self._protocol = gather_protocol(self._settings, network, parts, masks, self._decided, bandit.block)
+        self._protocol = gather_protocol(self._settings, network, parts, masks, self._decided)
         self._protocol.serve()
         outages = network.outages
         if outages is not None and outages.any_agents and outages.forgets:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.results import intervals, repeated_values
-from netbandit.results.levels import holm, p_value
+from netbandit.results import intervals
+from netbandit.results.paired import holm, p_value
 
 LEVEL = 0.05
 """All decisions of a table together are wrong in at most this share of tables."""
@@ -27,8 +27,8 @@ def p_values(differences: Numbers) -> Numbers:
 
     rows = differences.tolist()
     found = np.ones(len(rows))
-    spread = np.array([not repeated_values.all_equal(row) for row in rows], dtype=np.bool_)
-    counted = np.array([repeated_values.are_counts(row) for row in rows], dtype=np.bool_) & spread
+    spread = np.array([not intervals.all_equal(row) for row in rows], dtype=np.bool_)
+    counted = np.array([intervals.are_counts(row) for row in rows], dtype=np.bool_) & spread
     found[~spread & (differences != 0).all(axis=1)] = 2.0 ** (1 - differences.shape[1])
     for place in np.flatnonzero(counted).tolist():
         found[place] = _of_counts(rows[place])

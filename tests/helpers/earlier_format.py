@@ -2,7 +2,7 @@
 
 import json
 
-from netbandit.results.sealed_json import unsealed
+from netbandit.results.safe_files import unsealed
 
 
 def as_format_1(out):

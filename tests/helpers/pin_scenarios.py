@@ -192,7 +192,7 @@ def numbers(file: Path, cut: Cut) -> list[dict[str, Any]]:
 def _unshown() -> Iterator[None]:
     """Leave out tables and pictures, which take longer than some runs; should they move, they are made after all."""
     with ExitStack() as stack:
-        for module, name in (("netbandit.plots", "plot_folder"), ("netbandit.results.terminal_table", "show")):
+        for module, name in (("netbandit.plots", "plot_folder"), ("netbandit.results.columns", "show")):
             with suppress(ImportError):
                 unshown = patch.object(importlib.import_module(module), name, lambda *_, **__: [], create=True)
                 stack.enter_context(unshown)

@@ -12,8 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from netbandit.results import intervals
-from netbandit.results.intervals import CONFIDENCE
-from netbandit.results.statistic import MEDIAN
+from netbandit.results.intervals import CONFIDENCE, MEDIAN
 
 COUNTS = (5, 10, 20, 29, 40, 60, 100)
 """Replications of a study."""

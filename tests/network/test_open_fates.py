@@ -34,7 +34,7 @@ def opened(monkeypatch):
     """Let fates be open in all networks, and none known ahead."""
 
     def switch(*, on):
-        monkeypatch.setattr(Network, "fates_are_open", on)
+        monkeypatch.setattr(Network, "deferred_outcomes", on)
 
     return switch
 

@@ -24,7 +24,7 @@ from netbandit.papers.reproduce import reproduce
 from netbandit.papers.selectors import SCENARIO
 from netbandit.papers.verdicts import Evidence, Measured
 from netbandit.plots.style import NEUTRAL, subtitle
-from netbandit.results.sealed_json import sealed, unsealed
+from netbandit.results.safe_files import sealed, unsealed
 from netbandit.results.store import PointResult
 from netbandit.running import estimate as estimating
 from netbandit.running.estimate import PointEstimate

@@ -17,7 +17,7 @@ from netbandit.plots.study_pictures import Asked, draw_asked
 from netbandit.plots.style import subtitle
 from netbandit.plots.tradeoff import draw_regret_against_cost
 from netbandit.plots.xy import View, draw_against
-from netbandit.results.statistic import Statistic
+from netbandit.results.intervals import Statistic
 from netbandit.simulation.result import STILL_EXPLORING
 
 LATENCY = "links.peer.latency"

@@ -11,7 +11,7 @@ from scipy import stats
 from netbandit.results import intervals
 
 varied = st.lists(st.floats(-1e6, 1e6).filter(bool), min_size=3, max_size=30, unique=True).filter(
-    lambda values: max(values) - min(values) > 1e-3 and not intervals.repeated_values.are_counts(values)
+    lambda values: max(values) - min(values) > 1e-3 and not intervals.are_counts(values)
 )
 
 
@@ -58,7 +58,7 @@ def test_fieller_holds_the_ratios_that_a_t_test_does_not_reject_and_what_repeate
     rests = [one - found.value * other for one, other in pairs]
     assume(max(rests) - min(rests) > 1e-3)
     assert found.low <= found.value <= found.high
-    differences, counts = [one - other for one, other in pairs], intervals.repeated_values.are_counts
+    differences, counts = [one - other for one, other in pairs], intervals.are_counts
     halves = [intervals.mean(rests, 0.95).half_width] if counts(first) or counts(second) else []
     halves += [intervals.mean(differences, 0.95).half_width] if counts(differences) else []
     added = max(halves, default=0.0) / statistics.fmean(second)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from netbandit.results import intervals
-from netbandit.results.levels import LEAST, holm, holm_levels, p_value, smallest_level
-from netbandit.results.statistic import MEDIAN
+from netbandit.results.intervals import MEDIAN
+from netbandit.results.paired import LEAST, holm, holm_levels, p_value, smallest_level
 
 values = st.lists(st.floats(-100, 100).filter(lambda x: abs(x) > 1e-3), min_size=2, max_size=25, unique=True)
 levels = st.lists(st.floats(0, 1), min_size=1, max_size=7)
@@ -18,7 +18,7 @@ levels = st.lists(st.floats(0, 1), min_size=1, max_size=7)
 
 @given(values)
 def test_of_means_it_is_student_s(samples):
-    if intervals.repeated_values.are_counts(samples) or np.ptp(samples) < 1e-2:
+    if intervals.are_counts(samples) or np.ptp(samples) < 1e-2:
         return
     found = p_value(lambda confidence: intervals.mean(samples, confidence))
     assert found == pytest.approx(max(stats.ttest_1samp(samples, 0).pvalue, LEAST), rel=1e-5, abs=1e-8)

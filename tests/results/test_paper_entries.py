@@ -13,8 +13,7 @@ from scipy import stats
 
 import netbandit
 from netbandit.cli import main
-from netbandit.results.levels import holm
-from netbandit.results.paired import CompareError
+from netbandit.results.paired import CompareError, holm
 from netbandit.results.paper_entries import paper_entries
 from netbandit.results.paper_formats import comma_separated, frame, html, latex, markdown
 

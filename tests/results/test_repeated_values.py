@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from netbandit.results import intervals, repeated_values
+from netbandit.results import intervals
 
 
 @given(st.integers(2, 60), st.data())
@@ -17,7 +17,7 @@ def test_of_two_values_both_seen_often_the_interval_is_clopper_and_pearson_s(cou
     expected = stats.binomtest(ones, ones + zeros).proportion_ci(0.95, method="exact")
     share = ones / (ones + zeros)
     wanted = 2 * max(expected.high - share, share - expected.low)
-    assert repeated_values.half_width(values, 0.95) == pytest.approx(wanted, abs=1e-6)
+    assert intervals.half_width_of_counts(values, 0.95) == pytest.approx(wanted, abs=1e-6)
 
 
 @settings(max_examples=20)
@@ -27,7 +27,7 @@ def test_the_spline_has_the_quantiles_of_random_weights(values, probability):
         return
     knots = np.array([*values, max(values) + 1])
     weights = np.random.default_rng(1).dirichlet(np.ones(len(knots)), size=40_000)
-    found = repeated_values._quantile(knots, probability)
+    found = intervals._weighted_quantile(knots, probability)
     below = np.mean(weights @ knots <= found)
     assert stats.binomtest(int(below * 40_000), 40_000, probability).pvalue > 1e-6
 
@@ -35,25 +35,25 @@ def test_the_spline_has_the_quantiles_of_random_weights(values, probability):
 def test_many_replications_are_drawn_and_agree_with_the_spline():
     values = np.random.default_rng(2).choice([0.0, 1.0, 2.0, 3.5], 199, p=[0.6, 0.2, 0.1, 0.1])
     knots = np.append(values, 4.0)
-    spread = repeated_values._quantile(knots, 0.975) - repeated_values._quantile(knots, 0.5)
-    drawn = 4.0 * repeated_values._drawn_quantile(np.sort(knots) / 4.0, 0.975)
-    assert drawn == pytest.approx(repeated_values._quantile(knots, 0.975), abs=0.03 * spread)
+    spread = intervals._weighted_quantile(knots, 0.975) - intervals._weighted_quantile(knots, 0.5)
+    drawn = 4.0 * intervals._drawn_quantile(np.sort(knots) / 4.0, 0.975)
+    assert drawn == pytest.approx(intervals._weighted_quantile(knots, 0.975), abs=0.03 * spread)
 
 
 def test_what_is_read_as_counts():
-    assert repeated_values.are_counts([1.0, 2.0, 1.0])
-    assert repeated_values.are_counts([0.3, 0.1 + 0.2, 7.0])
-    assert repeated_values.are_counts([0.0, 1.5, 2.5])  # a measured zero is never by chance
-    assert not repeated_values.are_counts([1.0, 2.0, 3.0])
-    assert repeated_values.are_counts([0.0] * 30 + list(range(1, 10)))
-    assert not repeated_values.are_counts([0.0] * 30 + list(range(1, 11)))  # ten tell the spread
+    assert intervals.are_counts([1.0, 2.0, 1.0])
+    assert intervals.are_counts([0.3, 0.1 + 0.2, 7.0])
+    assert intervals.are_counts([0.0, 1.5, 2.5])  # a measured zero is never by chance
+    assert not intervals.are_counts([1.0, 2.0, 3.0])
+    assert intervals.are_counts([0.0] * 30 + list(range(1, 10)))
+    assert not intervals.are_counts([0.0] * 30 + list(range(1, 11)))  # ten tell the spread
 
 
 def test_it_follows_the_unit_and_the_place():
     few = [4.0, 4.0, 4.0, 5.0, 7.0]
-    half = repeated_values.half_width(few, 0.95)
-    assert repeated_values.half_width([1000 * value for value in few], 0.95) == pytest.approx(1000 * half)
-    assert repeated_values.half_width([-value for value in few], 0.95) == pytest.approx(half)
+    half = intervals.half_width_of_counts(few, 0.95)
+    assert intervals.half_width_of_counts([1000 * value for value in few], 0.95) == pytest.approx(1000 * half)
+    assert intervals.half_width_of_counts([-value for value in few], 0.95) == pytest.approx(half)
 
 
 def rarely(share, law):

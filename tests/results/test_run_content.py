@@ -10,7 +10,7 @@ from helpers.fake_study import fake_result, resolved
 from helpers.resealed import resealed
 
 from netbandit.results.run_folder import DamagedRunError, load_run, read_run, save_run
-from netbandit.results.sealed_json import digest
+from netbandit.results.safe_files import digest
 from netbandit.simulation.result import Curve, Nodes
 
 RESULT, SCENARIO, CURVES, LINKS, NODES = (f"{name}.json" for name in ("result", "scenario", "curves", "links", "nodes"))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from netbandit.results.statistic import MEDIAN, Statistic, StatisticError, least_for, quantile, ranks
+from netbandit.results.intervals import MEDIAN, Statistic, StatisticError, least_for, quantile, ranks
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=60), st.sampled_from([0.1, 0.25, 0.5, 0.9]))

@@ -12,8 +12,7 @@ import pytest
 from helpers.fake_study import FakePoint, fake_result, resolved
 from helpers.finished_runs import finished_runs
 
-from netbandit.results.safe_files import StorageError, partial, remove_leftovers, write_whole
-from netbandit.results.sealed_json import sealed, unsealed
+from netbandit.results.safe_files import StorageError, partial, remove_leftovers, sealed, unsealed, write_whole
 from netbandit.results.store import (
     complete,
     load_run,

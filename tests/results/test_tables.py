@@ -8,14 +8,12 @@ import pytest
 from helpers.fake_study import FakePoint, FakeStudy, fake_result, fake_study, resolved
 from rich.console import Console
 
-from netbandit.results.columns import column
-from netbandit.results.statistic import Statistic
+from netbandit.results.columns import column, main_metric, metrics_with_columns, show
+from netbandit.results.intervals import Statistic
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import Estimate, estimates
 from netbandit.results.tables import write_table
-from netbandit.results.terminal_table import show
 from netbandit.results.varied_keys import short_names
-from netbandit.results.which_columns import main_metric, metrics_with_columns
 from netbandit.running import sweeps as sweep
 
 

@@ -81,9 +81,12 @@ OVER = {
         [*FIXED, "protocol.kind=relay", DEADLINE],
     ],
     "Relay": [[*talk, "protocol.kind=relay", DEADLINE, ASYNCHRONOUS] for talk in (ROUNDS, CALLS)],
-    "CompiledSink": [[*ROUNDS, "protocol.kind=sink"]],
     "PassOn": [[*ROUNDS, "protocol.kind=helpers.own_handlers:PassOn", NODES, NARROW]],
-    "Sink": [[*ROUNDS, "protocol={ kind = 'sink', collect = 'gis' }"], [*CALLS, "protocol.kind=sink"]],
+    "Sink": [
+        [*ROUNDS, "protocol.kind=sink"],
+        [*ROUNDS, "protocol={ kind = 'sink', collect = 'gis' }"],
+        [*CALLS, "protocol.kind=sink"],
+    ],
     "MasterWorker": [[*ROUNDS, "protocol.kind=master-worker"]],
     # rounds that agents call for
     "TriggeredCompiledRounds": [
@@ -93,8 +96,7 @@ OVER = {
     "CompiledLocal": [CALLS, *([*CALLS, one] for one in (LOSS, DEADLINE, NODES, LOST)), [*CALLS, LINKS, NARROW], FIXED],
     "Local": [[*CALLS, "protocol.ttl=0"]],
     # the parts of a context
-    "CompiledVertical": [PARTS, [*PARTS, DEADLINE], [*PARTS, LOSS], [*PARTS, LINKS, NARROW]],
-    "Vertical": [[*PARTS, NODES]],
+    "Vertical": [PARTS, [*PARTS, NODES]],
 }
 
 PLAYED = {
@@ -182,12 +184,7 @@ def test_users_are_told_how_decisions_are_played(point, name, changes):
             ["protocol.ttl=2", "protocol.route=flood", NARROW],
             "messages: event by event; not in bulk: messages queue for bandwidth",
         ),
-        (
-            [*CALLS, "protocol.kind=sink"],
-            "messages: event by event; not in a compiled loop: rounds that agents call for are few, and one over sink "
-            "gains too little",
-        ),
-        ([*CALLS, "protocol.kind=master-worker"], "messages: event by event; there is no other way for these parts"),
+        ([*CALLS, "protocol.kind=sink"], "messages: event by event; there is no other way for these parts"),
     ],
 )
 def test_users_are_told_why_something_goes_event_by_event(point, changes, line):

@@ -5,14 +5,14 @@ import random
 import pytest
 from helpers.both_ways import both_ways, same
 from helpers.compiled_for_long import compiled_for_long
-from helpers.some_faults import in_nanoseconds, some_faults, with_little_room
+from helpers.some_faults import some_faults, with_little_room
 from helpers.talks import TALKS
 
 from netbandit.scenario.load import load
 from netbandit.simulation.check import check
 from netbandit.simulation.choosing import network_loops
 from netbandit.simulation.compiled_rounds import links
-from netbandit.simulation.compiled_rounds.engine import CompiledLoop, CompiledRounds
+from netbandit.simulation.compiled_rounds.engine import CompiledRounds
 
 LATENCIES = [
     '"0 ms"',
@@ -71,7 +71,7 @@ def both(point):
 
 
 OTHERS = ['kind = "flooding"', 'kind = "gossip"', 'kind = "relay"']
-PROTOCOLS = [*OTHERS, 'kind = "gis"', 'kind = "sink"']
+PROTOCOLS = [*OTHERS, 'kind = "gis"']
 OVER_FAULTS = ['kind = "gis"', *compiled_for_long(*OTHERS)]
 
 
@@ -123,42 +123,6 @@ def test_a_loop_that_stops_for_want_of_numbers_goes_on_where_it_was(both, monkey
     same(*both(drawn(seed, protocol, horizon=100, **some_faults(rng))))
 
 
-def collected_over_faults(seed):
-    """Return a scenario of `sink` in which something goes wrong, in most on uplinks too."""
-    rng = random.Random(f"{seed}/collected")
-    wrong = some_faults(rng)
-    lines = wrong.pop("faults").splitlines()
-    if rng.random() < 0.7:
-        on_uplinks = some_faults(rng)["faults"].replace("peer", "uplink").splitlines()
-        lines += [line for line in on_uplinks if "uplink" in line]
-    if rng.random() < 0.7:  # rounds end
-        lines += [f'links.{side}.retry = {{ timeout = "4 ms", attempts = 20 }}' for side in ("peer", "uplink")]
-    faults = "\n".join({line.split(" =")[0]: line for line in lines}.values())
-    wrong |= {
-        "topology": f'family = "random", agents = {rng.randint(8, 14)}, p = 0.2, disconnected = true, seed = 1',
-        "horizon": rng.choice([100, 400]),
-        "learner": "rounds = 6, gap = 0.9",
-    }
-    if rng.random() < 0.5:  # much happens at one instant
-        latencies = ['"0 ns"', '"3 ns"', '{ uniform = ["0 ns", "4 ns"] }']
-        wrong |= {"latency": rng.choice(latencies), "uplink": rng.choice(latencies), "bandwidth": ""}
-        return drawn(seed, 'kind = "sink"', faults=in_nanoseconds(faults), **wrong).replace('"1 ms"', '"7 ns"')
-    return drawn(seed, 'kind = "sink"', faults=faults, **wrong)
-
-
-@pytest.mark.slow  # for its compilation
-@pytest.mark.parametrize("seed", range(7))
-def test_what_goes_wrong_with_collections_is_the_same_as_event_by_event(both, seed):
-    same(*both(collected_over_faults(seed)))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 103))
-def test_a_collection_that_stops_for_want_of_numbers_goes_on_where_it_was(both, monkeypatch, seed):
-    with_little_room(monkeypatch)
-    same(*both(collected_over_faults(seed)))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("memory", ["kept", "lost"])
 @pytest.mark.parametrize("deadline", ["", ', deadline = "9 ms"'])
@@ -177,21 +141,6 @@ def test_items_along_trees_are_heard_in_the_same_way_where_agents_go_down(both, 
     same(*both(drawn(0, "relay", **changes)))
 
 
-@pytest.mark.parametrize("seed", range(200, 212))
-def test_what_reaches_an_instant_over_uplinks_and_between_agents_keeps_its_order(both, seed):
-    """Sinks upload while other components still collect, and some begin the next round before others are answered."""
-    rng = random.Random(seed)
-    changes = {
-        "topology": f'family = "random", agents = {rng.randint(8, 20)}, p = 0.12, disconnected = true',
-        "latency": '{ uniform = ["0 ns", "2 ns"] }',
-        "uplink": '{ uniform = ["0 ns", "40 ns"] }',
-        "bandwidth": "",
-        "horizon": 3_000,
-        "learner": "rounds = 6, gap = 0.9",
-    }
-    same(*both(drawn(seed, 'kind = "sink"', **changes).replace('slot = "1 ms"', 'slot = "1 ns"')))
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -201,6 +150,7 @@ def test_what_reaches_an_instant_over_uplinks_and_between_agents_keeps_its_order
             "protocol": 'kind = "helpers.own_handlers:PassOn"',
         },
         {"protocol": 'kind = "master-worker"'},
+        {"protocol": 'kind = "sink"'},
         {"protocol": 'kind = "sink", collect = "gis"'},
         {"protocol": 'kind = "gossip"', "topology": 'family = "path", agents = 1'},
     ],
@@ -218,19 +168,6 @@ def test_small_rounds_are_not_worth_a_loop(tmp_path, monkeypatch):
     file = tmp_path / "rounds.toml"
     file.write_text(drawn(0, 'kind = "gis"', horizon=30_000))
     assert check(load(file)).points[0].simulation(0).run().metrics["messages"] > 0
-
-
-@pytest.mark.parametrize(("hops", "worth"), [(300, True), (301, False)])
-def test_a_tree_is_worth_a_loop_if_it_is_deep(tmp_path, monkeypatch, hops, worth):
-    """On a path of 60 the farthest is 30 hops from the sink: 15 for each of 60, less 10 for its answer."""
-    started = []
-    prepare = CompiledLoop.prepare
-    monkeypatch.setattr(CompiledLoop, "prepare", lambda self, *given: started.append(prepare(self, *given)))
-    file = tmp_path / "path.toml"
-    file.write_text(drawn(0, 'kind = "sink"', topology='family = "path", agents = 60', horizon=40))
-    with network_loops.worth_it_from(hops):
-        check(load(file)).points[0].simulation(0).run()
-    assert len(started) == worth
 
 
 def test_whether_a_loop_can_run_is_asked_only_where_it_is_worth_it(monkeypatch):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from helpers.scenes import run, run_logged, study
 
-from netbandit.results.portable_json import as_text
+from netbandit.results.safe_files import as_text
 from netbandit.scenario.errors import ScenarioError
 from netbandit.simulation.result import STILL_EXPLORING
 

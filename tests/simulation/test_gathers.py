@@ -346,8 +346,8 @@ def test_users_who_went_away_cost_what_was_asked_for(tmp_path, unserved):
 
 
 def test_the_table_compares_decisions_where_users_went_away(tmp_path):
+    from netbandit.results.columns import metrics_with_columns
     from netbandit.results.summary import Estimate
-    from netbandit.results.which_columns import metrics_with_columns
 
     def table(unserved):
         found = []

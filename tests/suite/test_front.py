@@ -48,7 +48,7 @@ def test_decisions_of_a_family_err_together_as_often_as_one():
 
 def test_levels_are_those_of_the_interval_of_a_mean():
     from netbandit.results.intervals import mean
-    from netbandit.results.levels import p_value
+    from netbandit.results.paired import p_value
 
     rows = np.random.default_rng(6).normal(0.5, 1, (5, 20))
     for row, level in zip(rows, p_values(rows), strict=True):

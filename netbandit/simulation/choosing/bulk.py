@@ -65,7 +65,7 @@ class BroadcastsInBulk(InBulk):
             return NONE_FOR_PROTOCOL
         if self.learner.has("next_share"):
             return "agents do not tell something in every slot"
-        if network.fates_are_open:
+        if network.deferred_outcomes:
             return FATES_OPEN
         if network.trace is not None:
             return "a trace is written"
@@ -121,7 +121,7 @@ class TreesInBulk(InBulk):
             return "there is one agent alone"
         if network.agents > _MOST_SOURCES:
             return f"{network.agents:,} agents: its arrays would take many gigabytes (at most {_MOST_SOURCES:,})"
-        if network.fates_are_open:
+        if network.deferred_outcomes:
             return FATES_OPEN
         return None
 
@@ -153,7 +153,7 @@ class ExchangesInBulk(InBulk):
         protocol = self.stage.point.protocol
         if type(protocol) is not Consensus:
             return NONE_FOR_PROTOCOL
-        if self.stage.network.fates_are_open:
+        if self.stage.network.deferred_outcomes:
             return FATES_OPEN
         if protocol.deadline is not None:
             return "agents step without others after a deadline"

@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
@@ -18,8 +18,6 @@ from netbandit.protocols.local import Local
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.protocol import Aggregation, NetworkProtocol
 from netbandit.protocols.relay import Relay
-from netbandit.protocols.sink import Sink
-from netbandit.protocols.vertical import Vertical
 from netbandit.simulation.choosing.way import FATES_OPEN, NONE_FOR_PROTOCOL, SOME_MUTE, Way
 from netbandit.simulation.compiled_rounds.cuts import why_no_cuts
 
@@ -38,9 +36,6 @@ release takes several times as long as others event by event, so that a tenth as
 _CALLED_ROUNDS = 10
 """About how many rounds agents call for in a run, where nobody can know it ahead: few with the usual thresholds."""
 
-_AN_ANSWER = 10
-"""About how many hops of a loop's gain are lost on an answer of a server."""
-
 _LATEST = 1 << 60
 _MOST_CHANNELS = 1 << 21  # of a network with faults: some numbers are kept of each
 _MOST_STAYS = 1 << 22  # of channels in a state, where all have to be known in advance
@@ -48,7 +43,6 @@ _MOST_QUEUEING = 10_000  # bits times nanoseconds of one message with all their 
 _LARGEST_QUEUEING = 10**9  # the same of a message of so many bytes
 _MOST_IN_CLIQUES = 5_000  # for each word on its way, and each agent, a number is kept
 _MOST_OVERLAPPING = 2_000  # of each round that is open, for each pair of agents a number is kept
-_MOST_UNDER_WAY = 10**7  # each takes a number
 
 _TOO_LONG = "times are longer than a loop counts"
 _TOO_LARGE = "messages are larger than a loop counts"
@@ -111,8 +105,6 @@ class Rounds(NetworkLoop):
         known = _hops_of(self.protocol)
         if known is None:
             return NONE_FOR_PROTOCOL
-        if getattr(self.protocol, "collect", "sink") == "gis":
-            return 'items are collected by gis (collect = "gis")'
         apart = self.aggregation is not None and self.aggregation.apart
         if apart and not overlaps(self.protocol) and type(self.protocol) is not Relay:
             return "agents conclude each for itself, what it holds"
@@ -122,8 +114,7 @@ class Rounds(NetworkLoop):
     @property
     def where(self) -> str:
         """See `NetworkLoop.where`."""
-        rounds = "a round" if self.rounds == 1 else f"{self.rounds:,} rounds"
-        return f"in {rounds}, beside answers" if isinstance(self.protocol, Sink) else f"in {rounds}"
+        return "in a round" if self.rounds == 1 else f"in {self.rounds:,} rounds"
 
     def hops(self) -> int:
         """See `NetworkLoop.hops`."""
@@ -187,8 +178,6 @@ class CalledRounds(Rounds):
 
     def unsuited(self) -> str | None:
         """See `Way.unsuited`."""
-        if type(self.protocol) is Sink:
-            return "rounds that agents call for are few, and one over sink gains too little"
         if not overlaps(self.protocol) and type(self.protocol) is not Relay:
             return NONE_FOR_PROTOCOL
         return super().unsuited()
@@ -264,42 +253,6 @@ class CallsOverLocal(NetworkLoop):
         )
 
 
-@dataclass(frozen=True)
-class Gathers(NetworkLoop):
-    """The parts of users' contexts, of a whole run.
-
-    Attributes:
-        part_bytes: Bytes of the part of each agent.
-    """
-
-    part_bytes: Sequence[int]
-
-    def unsuited(self) -> str | None:
-        """See `Way.unsuited`."""
-        if type(self.protocol) is not Vertical:
-            return NONE_FOR_PROTOCOL
-        return None if self.hops() else "nothing is sent"
-
-    def hops(self) -> int:
-        """See `NetworkLoop.hops`."""
-        distances = self.network.topology.hops(0).tolist()
-        of_a_user = sum(hops for hops, size in zip(distances, self.part_bytes, strict=True) if size)
-        return int(self.network.clock.horizon * of_a_user)
-
-    def unknown(self) -> str | None:
-        """See `Way.unknown`."""
-        network, protocol = self.network, self.protocol
-        assert isinstance(protocol, Vertical)
-        if min(protocol.pipeline, network.clock.horizon) > _MOST_UNDER_WAY:
-            return f"more than {_MOST_UNDER_WAY:,} users are served at once"
-        return (
-            _why_no_times(network)
-            or _why_no_deadline(protocol.deadline_ns(network.clock.slot), network)
-            or _why_too_large(max(self.part_bytes), network)
-            or _why_not_known(network, absences=False)
-        )
-
-
 def enough_rounds(protocol: NetworkProtocol, network: Network) -> int:
     """Return of how many rounds it must be known for a loop to be worth it; how many more there are is all the same."""
     known = _hops_of(protocol)
@@ -354,7 +307,7 @@ def _why_no_times(network: Network) -> str | None:
     """Return why a loop cannot keep the times of messages; None: there are messages, and it can."""
     if network.agents <= 1:
         return "there is one agent alone"
-    if network.fates_are_open:
+    if network.deferred_outcomes:
         return FATES_OPEN
     if network.trace is not None:
         return "a trace is written"
@@ -407,17 +360,10 @@ def _each_item_to_each_agent(network: Network) -> int:
     return network.agents**2
 
 
-def _each_item_to_its_sink(network: Network) -> int:
-    """About half the way of the farthest, less what an answer costs that the loop does not bring itself."""
-    parts = zip(network.topology.components, network.topology.extremes, strict=True)
-    return sum(len(members) * max(0, extremes.radius // 2 - _AN_ANSWER) for members, extremes in parts)
-
-
 _HOPS: Mapping[type[NetworkProtocol], _Hops] = {
     Flooding: (_each_item_over_each_link, 5_000),
     Gis: (_each_item_over_each_link, 10_000),
     Gossip: (_one_neighbour_a_slot, 50_000),
     Relay: (_each_item_to_each_agent, 10_000),
-    Sink: (_each_item_to_its_sink, 50_000),
 }
 """What is known of shipped protocols; of one's own as much is taken to be as of flooding."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from netbandit.network.faults import ChannelFaults, Law
+from netbandit.network.faults import ChannelFaults, FaultModel
 from netbandit.network.ledger import COUNTED_FATES
 from netbandit.network.loss_laws import BurstLoss
 from netbandit.network.message import Kind
@@ -120,7 +120,7 @@ def law_of(faults: ChannelFaults, at: Mapping[str, int], kinds: int) -> rows.Row
         at: For each purpose for which messages draw the column of its numbers.
         kinds: How many kinds of messages the protocol has.
     """
-    law, row = Law.of(faults), np.zeros(1, dtype=rows.LAW_ROW)
+    law, row = FaultModel.of(faults), np.zeros(1, dtype=rows.LAW_ROW)
     for name in rows.LAW_ROW.names or ():
         if hasattr(law, name):
             row[name] = getattr(law, name)

@@ -88,27 +88,6 @@ def machine_of(network: Network, kinds: tuple[Kind, ...], step_columns: int = 3)
     return more_blocks(more_messages(machine, room), room)
 
 
-def with_uplinks(machine: Machine, network: Network) -> Machine:
-    """Return *machine*, on which nothing is under way, with rows for uplinks, which have no link there and no latency.
-
-    Each agent has one up, one down, and behind that one for what is broadcast to it.
-    """
-    agents, server = np.arange(network.agents), np.full(network.agents, network.server)
-    more = np.zeros(3 * network.agents, dtype=rows.CHANNEL_ROW)
-    more["receiver"] = np.concatenate([server, agents, agents])
-    more["sender"] = np.concatenate([agents, server, server])
-    more["link"] = more["last"] = -1
-    channels = np.concatenate([machine.channels, more])
-    order = np.lexsort((channels["sender"], channels["receiver"]))
-    places = np.empty_like(order)
-    places[order] = np.arange(len(order))
-    channels["reverse"] = places[channels["reverse"]]
-    queues = np.zeros(len(channels) if len(machine.queues) else 0, dtype=rows.QUEUE_ROW)
-    machine = machine._replace(channels=channels[order], queues=queues, out=places[machine.out])
-    _fit_keys(machine)
-    return machine
-
-
 def more_messages(machine: Machine, more: int) -> Machine:
     """Return *machine* with room for so many messages more."""
     before = len(machine.messages)

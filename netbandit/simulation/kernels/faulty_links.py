@@ -1,7 +1,7 @@
 """Messages on all links at once, at the beginning of a slot, where links fail, or lose, delay or double messages.
 
-What becomes of each is what `begin` of `netbandit.network.hop` says, where nothing queues, waits or is repeated, and no
-node is ever down.
+What becomes of each is what `begin` of `netbandit.network.transmission` says, where nothing queues, waits or is
+repeated, and no node is ever down.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from netbandit.jit import njit
 from netbandit.network.downtimes import failing
 from netbandit.network.draws import Draws
-from netbandit.network.faults import Law
+from netbandit.network.faults import FaultModel
 from netbandit.network.jitter import Jitter
 from netbandit.network.loss_laws import BurstLoss, chance_of_bits
 from netbandit.network.message import Kind
@@ -112,7 +112,7 @@ def put_all(own, slot, slot_ns, sizes, messages, law):  # type: ignore[no-untype
         slot_ns: The length of a slot (ns).
         sizes: The bytes of each message, shape (channels,); 0: there is none.
         messages: How many messages were put on each channel before, shape (channels,).
-        law: Of `netbandit.network.faults.Law` chance, chance_while_bad, loses_bits, duplicate and overtaking.
+        law: Of `netbandit.network.faults.FaultModel` chance, chance_while_bad, loses_bits, duplicate and overtaking.
     """
     # Arrays by themselves: the references to those of a tuple would be counted in each turn of the loop.
     latencies, latest, due, bad, lost = own.latencies, own.latest, own.due, own.bad, own.lost
@@ -216,7 +216,7 @@ class FaultyLinks:
         self._receivers, senders, latencies = map(np.ascontiguousarray, channels)
         self._code = kind.code
         faults = network.peer_faults
-        law, number, depth = Law.of(faults), *due.shape
+        law, number, depth = FaultModel.of(faults), *due.shape
         firsts = np.array([link.first for link in network.links], dtype=np.int64)
         columns = 2 * links + (senders != firsts[links])
         first_cuts, cuts = cuts_of(network)

@@ -7,7 +7,7 @@ from netbandit.network.hop import LATE, NOT_SENT, REPEATS, put, repeat
 from netbandit.network.hop import take as take_off_channel
 from netbandit.network.primitives import NOTHING, Channel, Message, Network
 from netbandit.network.retry import ACK_BYTES
-from netbandit.simulation.machine.calendar import begin_pass, due_channel, due_row, end_entry, expect, first_arrival
+from netbandit.simulation.machine.calendar import begin_pass, due_channel, due_row, end_entry, first_arrival
 from netbandit.simulation.machine.heaps import pop
 from netbandit.simulation.machine.primitives import (
     count,
@@ -16,7 +16,6 @@ from netbandit.simulation.machine.primitives import (
     now_of,
     release,
     release_packet,
-    set_timer,
     transmission_of,
     write,
 )
@@ -45,8 +44,6 @@ from netbandit.simulation.machine.rows import (
     NEXT_ARRIVAL,
     NEXT_STEP,
     NOW,
-    OUTSIDE,
-    OUTSIDE_TIMERS,
     PACKETS_FULL,
     PACKETS_LEFT,
     SERIAL,
@@ -243,13 +240,10 @@ def look_at_timers(network: Network) -> int:
     why = ARRIVED
     while why == ARRIVED and state[TIMERS] > 0 and timers[0, 0] == now and timers[0, 1] < state[TIMERS_BEFORE]:
         packet, channel = timers[0, 2], timers[0, 3]
-        why = OUTSIDE_TIMERS
-        if packet != OUTSIDE:
-            why = room(network, network.channels[channel].sender, 1, 1)
-        if why in (ARRIVED, OUTSIDE_TIMERS):
+        why = room(network, network.channels[channel].sender, 1, 1)
+        if why == ARRIVED:
             pop(timers, state[TIMERS])
             state[TIMERS] -= 1
-        if why == ARRIVED:
             repeat(network, channel, packet)
             release_packet(network, packet)
     if why == ARRIVED:
@@ -296,21 +290,3 @@ def advance(network: Network, arrivals_until: int, steps_until: int, step: int) 
             if arrival == due:
                 begin_pass(network)
     return why
-
-
-@text
-def expect_on(network: Network, channel: int, arrival: int) -> bool:
-    """Have the loop look outside for what arrives on a *channel* (ns); below zero: for senders that stop waiting.
-
-    Return whether there was room for that.
-    """
-    there_is_room = network.state[BLOCKS_LEFT] > 0
-    if FAULTY:
-        faults = network.faults
-        there_is_room = there_is_room and faults.state[TIMERS] < len(faults.timers)
-    if there_is_room:
-        if channel >= 0:
-            expect(network, channel, OUTSIDE, arrival)
-        elif FAULTY:
-            set_timer(network, arrival, OUTSIDE, channel)
-    return bool(there_is_room)

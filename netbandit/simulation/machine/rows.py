@@ -157,13 +157,9 @@ FAULT_STATES = 7
     TIMERS_FULL,
     DRAWS_USED,
     STATES_USED,
-    OUTSIDE_TIMERS,  # it is time for `Network.stop_waiting`
     HEARD_CALL,
-) = range(16)
+) = range(15)
 ARRIVED, STEP = 100, 101
-
-OUTSIDE = -1
-"""Stands for the message, or the packet, of what is kept outside."""
 
 
 class Faults(NamedTuple):

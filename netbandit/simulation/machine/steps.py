@@ -17,7 +17,6 @@ from netbandit.simulation.machine.rows import (
     SLOT_NS,
     STATES,
     STEP_AT,
-    STEP_COUNT,
     STEP_LABELS,
     STEP_TIME,
     STEPS,
@@ -60,18 +59,6 @@ def step_time(network: Network, begun: int) -> int:
 
 
 # Steps that are all due at the same time.
-
-
-@text
-def add_step(network: Network, time: int, node: int, labels: int, count: int) -> None:
-    """Let *node* deal with something at *time*, the time of the next step; there is room for it."""
-    state = network.state
-    place = state[STEPS]
-    network.steps[place, NODE] = node
-    network.steps[place, STEP_LABELS] = labels
-    network.steps[place, STEP_COUNT] = count
-    state[STEPS] = place + 1
-    state[STEP_TIME] = time
 
 
 @text

@@ -151,7 +151,7 @@ def hear(network: Machine, own: Trees, node: int, at: int, end: int) -> None:
 @text
 def reports(own: Trees) -> bool:
     """See `netbandit.simulation.machine.inboxes`."""
-    return own.state[HEARD] > 0
+    return own.state[HEARD] > 0  # type: ignore[no-any-return]
 
 
 @text

@@ -1,0 +1,166 @@
+"""Messages: an item of every node is flooded over a graph, beside SimPy with a process for each message.
+
+Each delivered copy is one hop and one message; nothing is piggy-backed. All sides hold the same graph and latencies,
+all count the hops they deliver, and all are timed from the first to the last event, without their construction.
+"""
+
+import random
+import time
+from collections.abc import Callable, Generator, Sequence
+from functools import cache, partial
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import simpy
+
+from benchmarks.bare_heap import flood
+from benchmarks.measure import Done, Found, Row, Subject, median_ratio, noise, ratios
+from netbandit.garbage import paused_collection
+from netbandit.network.clock import Clock, Environment
+from netbandit.network.fingerprint import Fingerprint
+from netbandit.network.link import LinkClass
+from netbandit.network.network import Network
+from netbandit.protocols.everybody import Everybody
+from netbandit.protocols.flooding import Flooding
+from netbandit.protocols.protocol import CallbackRoundProtocol, Item
+from netbandit.simulation.compiled_rounds.neighbour_rounds import compiled_neighbour_rounds
+
+Latencies = dict[tuple[int, int], int]
+Graph = tuple["nx.Graph[int]", Latencies]
+
+PROCESSES, VALUES, WARMUPS = 3, 2, 1
+_MILLISECOND = 1_000_000
+GRAPHS: dict[str, Callable[[], "nx.Graph[int]"]] = {
+    "ring of 50": lambda: nx.cycle_graph(50),
+    "complete of 50": lambda: nx.complete_graph(50),
+    "G(200, 0.05)": lambda: _connected(200, 0.05),
+}
+_LATENCIES = ("random", "equal")
+
+
+def subjects() -> dict[str, Subject]:
+    """Return what is compared: our two engines, the bare heap, and the base with and without collection."""
+    sides: dict[str, Callable[[nx.Graph[int], Latencies], Done]] = {
+        "event": lambda graph, latencies: _network(Flooding, graph, latencies),
+        "compiled": lambda graph, latencies: _network(compiled_neighbour_rounds(Flooding), graph, latencies),
+        "heap": _bare_heap,
+        "base": _process_per_message,
+        "base_no_gc": _without_collection,
+    }
+    return {
+        f"{graph}, {latency}, {side}": partial(_flood, flood_it, graph, latency)
+        for graph in GRAPHS
+        for latency in _LATENCIES
+        for side, flood_it in sides.items()
+    }
+
+
+def rows(found: Found) -> list[Row]:
+    """Return, for each graph, kind of latency and engine, hops a second, those of the base, and their ratio.
+
+    The engine is ``event``, for protocols of one's own, or ``compiled``. ``heap_hops_per_s`` is what a bare compiled
+    heap of all messages does, which is a bound. What ends in ``noise`` says how far apart the quartiles of the ratio
+    before it are, as a part of it. All is processor time.
+    """
+    table: list[Row] = []
+    for graph in GRAPHS:
+        for latency in _LATENCIES:
+            base, base_off, heap = (found[f"{graph}, {latency}, {side}"] for side in ("base", "base_no_gc", "heap"))
+            for engine in ("event", "compiled"):
+                ours = found[f"{graph}, {latency}, {engine}"]
+                row: Row = {"graph": graph, "latency": latency, "engine": engine}
+                for name, beside in (("ratio", base), ("ratio_no_gc", base_off)):
+                    row |= {name: median_ratio(beside, ours), f"{name}_noise": noise(ratios(beside, ours))}
+                row |= {"hops_per_s": 1 / ours.seconds, "base_hops_per_s": 1 / base.seconds}
+                table.append({**row, "heap_hops_per_s": 1 / heap.seconds})
+    return table
+
+
+@cache
+def _graph(name: str, latency: str) -> Graph:
+    graph = GRAPHS[name]()
+    links = sorted((min(link), max(link)) for link in graph.edges)
+    draw = random.Random(1)
+    drawn = {link: draw.randint(_MILLISECOND // 2, 3 * _MILLISECOND // 2) for link in links}
+    return graph, drawn if latency == "random" else dict.fromkeys(links, _MILLISECOND)
+
+
+def _flood(flood_it: Callable[["nx.Graph[int]", Latencies], Done], name: str, latency: str) -> Done:
+    return flood_it(*_graph(name, latency))
+
+
+def _without_collection(graph: "nx.Graph[int]", latencies: Latencies) -> Done:
+    with paused_collection():
+        return _process_per_message(graph, latencies)
+
+
+def _network(kind: type[CallbackRoundProtocol], graph: "nx.Graph[int]", latencies: Latencies) -> Done:
+    """Flood over our network."""
+    environment = Environment()
+    fingerprint = Fingerprint()
+    clock = Clock(environment, _MILLISECOND, 10**6)
+    agents = graph.number_of_nodes()
+    neighbours = [sorted(graph[node]) for node in range(agents)]
+    network = Network(clock, neighbours, LinkClass(), latencies, LinkClass(), [0] * agents, fingerprint)
+    protocol = kind(timing="asynchronous")
+    protocol.start(network, Everybody(agents, _nothing))
+    network.attach(protocol.handler)
+    for agent in range(agents):
+        protocol.contribute(1, agent, Item(8, None))
+    began = time.process_time()
+    with paused_collection():
+        environment.run()
+    seconds = time.process_time() - began
+    return Done(seconds, fingerprint.events)
+
+
+def _bare_heap(graph: "nx.Graph[int]", latencies: Latencies) -> Done:
+    """Flood in a bare compiled loop."""
+    near = [sorted(graph[node]) for node in range(graph.number_of_nodes())]
+    starts = np.cumsum([0, *map(len, near)])
+    ends = [(node, other) for node, others in enumerate(near) for other in others]
+    times = np.array([latencies[min(pair), max(pair)] for pair in ends])
+    receivers = np.array([other for _, other in ends])
+    began = time.process_time()
+    hops = flood(starts, receivers, times, len(ends) * len(near))
+    return Done(time.process_time() - began, hops)
+
+
+def _nothing(items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
+    return Item(0, None)
+
+
+def _process_per_message(graph: "nx.Graph[int]", latencies: Latencies) -> Done:
+    """Flood with a SimPy process for each message, as a user of SimPy would write it."""
+    environment = simpy.Environment()
+    neighbours = {node: sorted(graph[node]) for node in graph}
+    latency = {**latencies, **{(second, first): time for (first, second), time in latencies.items()}}
+    known: list[set[int]] = [{node} for node in range(len(graph))]
+    hops = 0
+
+    def message(sender: int, receiver: int, item: int) -> Generator[simpy.Event, Any, None]:
+        nonlocal hops
+        yield environment.timeout(latency[sender, receiver])
+        hops += 1
+        if item not in known[receiver]:
+            known[receiver].add(item)
+            for neighbour in neighbours[receiver]:
+                if neighbour != sender:
+                    environment.process(message(receiver, neighbour, item))
+
+    for node in sorted(graph):
+        for neighbour in neighbours[node]:
+            environment.process(message(node, neighbour, node))
+    began = time.process_time()
+    environment.run()
+    return Done(time.process_time() - began, hops)
+
+
+def _connected(agents: int, p: float) -> "nx.Graph[int]":
+    seed = 0
+    graph: nx.Graph[int] = nx.gnp_random_graph(agents, p, seed=seed)
+    while not nx.is_connected(graph):
+        seed += 1
+        graph = nx.gnp_random_graph(agents, p, seed=seed)
+    return graph

@@ -1,0 +1,256 @@
+"""Delivery: what arrives is taken off its channels, acknowledged, and handed to its receivers.
+
+SimPy's queue holds a single event for the whole network: its next arrival. From there the network delivers instant
+after instant for as long as nothing else is due before, so a message costs no SimPy event of its own.
+"""
+
+from heapq import heappop
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from simpy import Event
+from simpy.core import Infinity
+
+from netbandit.network.acknowledgements import LATE, give_up, is_late, wait_in_vain
+from netbandit.network.calendar import NEVER, enter
+from netbandit.network.link import BY_RANK, Arrival, Channel
+from netbandit.network.message import Message
+from netbandit.network.metering import is_broadcast, is_uplink, pay_to_receive, write_trace
+from netbandit.network.retry import ACK, ACK_BYTES, Packet, repetition_of
+from netbandit.network.transmission import NOT_SENT, is_missed, put, start_next
+
+if TYPE_CHECKING:
+    from netbandit.network.network import Network
+
+_FLUSH_AT = 1 << 16
+_RANK_AND_SERIAL = itemgetter(0, 1)
+
+
+def deliver_due(network: "Network", event: Event) -> None:
+    """Deliver instant after instant, until something else in the simulation is due first.
+
+    In an instant, each receiver gets all that arrives for it at once. What is sent in answer over channels without
+    latency arrives at the same instant, but in a later pass.
+    """
+    if event is not network.appointment:  # it was overtaken by an earlier one
+        return
+    environment, instants = network.environment, network.instants
+    deliver = deliver_deciding if network.decides_on_arrival or network.deferred_outcomes else deliver_pass
+    queue = environment._queue
+    network.appointed = -1  # while it delivers it needs no appointment
+    while instants and not (queue and queue[0][0] < instants[0]):
+        now = heappop(instants)
+        environment._now = now
+        if network.starts:
+            for channel, queued in network.starts.pop(now, ()):
+                start_next(network, channel, queued)
+        due = network.due.pop(now, None)
+        if due is not None:
+            deliver(network, due, now)
+        if network.timers:
+            for packet, channel in network.timers.pop(now, ()):
+                repeat(network, channel, packet)
+        if len(network.pending) > _FLUSH_AT:
+            network.fingerprint.flush()
+    network.appointed = Infinity
+    if instants:
+        network.appoint(instants[0])
+
+
+def deliver_pass(network: "Network", due: list[Channel], now: int) -> None:
+    """Take what is due *now* (ns) off its channels, and hand each receiver all that arrives for it.
+
+    Where an answer may be due at the same instant, all is taken off the channels before anybody acts.
+    """
+    if len(due) > 1:
+        due.sort(key=BY_RANK)
+    together, pending = network.instantaneous, network.pending
+    inboxes: list[tuple[int, list[Arrival]]] = []
+    inbox: list[Arrival] = []
+    receiver = -1
+    for channel in due:
+        if channel.receiver != receiver:
+            if inbox and not together:
+                network.handler(receiver, inbox)
+            receiver, inbox = channel.receiver, []
+            if together:
+                inboxes.append((receiver, inbox))
+        flight = channel.flight
+        following = now
+        while following == now:
+            arrival = flight.popleft()
+            message = arrival[2]
+            pending += (now, receiver, message.code, message.size)
+            inbox.append(arrival)
+            following = flight[0][0] if flight else NEVER
+        if following != NEVER:
+            enter(network, network.due, following, channel)
+    if not together:
+        network.handler(receiver, inbox)
+    for receiver, inbox in inboxes:
+        network.handler(receiver, inbox)
+
+
+def deliver_deciding(network: "Network", due: list[Any], now: int) -> None:
+    """As `deliver_pass`, where it is decided on arrival whether a message is news, or arrives at all."""
+    together = network.instantaneous or network.decides_on_arrival
+    inboxes: list[tuple[int, list[Arrival]]] = []
+    inbox: list[Arrival] = []
+    receiver = -1
+    for channel, entry in pop_entries(network, due, now):
+        if channel.receiver != receiver:
+            if inbox and not together:
+                network.handler(receiver, inbox)
+            receiver, inbox = channel.receiver, []
+            inboxes.append((receiver, inbox))
+        if network.deferred_outcomes:
+            _, message, packet, handed, start, on_time, copy = entry
+            news = arrive(network, channel, message, packet, handed, start, on_time, copy, now)
+        else:
+            _, message, packet, waits = entry
+            news = receive(network, channel, message, packet, waits, now)
+        if news:
+            inbox.append((now, channel.sender, message if packet is None else packet.message))
+    if inbox and not together:
+        network.handler(receiver, inbox)
+    for receiver, inbox in inboxes:
+        if inbox and together:
+            network.handler(receiver, inbox)
+
+
+def pop_entries(network: "Network", due: list[Any], now: int) -> list[tuple[Channel, tuple[Any, ...]]]:
+    """Take all that is due *now* (ns) off its channels; return it with these, by receiver and sender, then as sent."""
+    if not network.in_order:
+        due.sort(key=_RANK_AND_SERIAL)
+        return [(channel, entry) for _, _, channel, entry in due]
+    due.sort(key=BY_RANK)
+    found: list[tuple[Channel, tuple[Any, ...]]] = []
+    for channel in due:
+        flight: Any = channel.flight
+        following = now
+        while following == now:
+            found.append((channel, flight.popleft()))
+            following = flight[0][0] if flight else NEVER
+        if following != NEVER:
+            enter(network, network.due, following, channel)
+    return found
+
+
+def arrive(
+    network: "Network",
+    channel: Channel,
+    message: Message,
+    packet: Packet | None,
+    handed: int,
+    start: int,
+    due: int,
+    copy: bool,
+    now: int,
+) -> bool:
+    """Let a message whose outcome was deferred arrive: the second half of a hop; return whether it is news.
+
+    It was *handed* to its channel, started at *start*, and was *due* (all in ns), which is *now*, or a nanosecond ago.
+    If it is a *copy* that the network has made, nothing else is counted of it.
+    """
+    missed = is_missed(network, channel, due)
+    if not missed and network.radio is not None and not is_uplink(network, channel):
+        missed = network.radio.has_collided(channel, due)
+    if not copy:
+        write_trace(network, channel, message, handed, start, due, missed)
+    if not missed:
+        pay_to_receive(network, channel, message.size)
+        return receive(network, channel, message, packet, LATE, now)
+    if is_broadcast(channel):
+        network.tally.copies_missed += 1
+    else:
+        network.tally.lost += 1
+        if not copy:
+            channel.lost += 1
+    return False
+
+
+def receive(
+    network: "Network", channel: Channel, message: Message, packet: Packet | None, waits: int, now: int
+) -> bool:
+    """Let something arrive on *channel*, and be acknowledged; return whether it is news to its receiver.
+
+    Args:
+        network: The network.
+        channel: The channel.
+        message: The message, as it was sent: an acknowledgement says which packet it acknowledges.
+        packet: What it is a transmission of; None: it comes for the first time, and there is no record of it.
+        waits: `LATE`: its sender no longer waits when it receives an acknowledgement. Else its place on the channel.
+        now: The present time (ns).
+    """
+    network.pending += (now, channel.receiver, message.code, message.size)
+    news = True
+    if packet is not None:
+        incarnation = network.incarnation(channel.receiver, now)
+        news = packet.taken != incarnation
+        packet.taken = incarnation
+    tally = network.tally
+    if is_broadcast(channel):
+        if not network.in_order:
+            tally.copies_delivered += 1
+    elif not news:
+        tally.duplicates_dropped += 1
+    elif not network.in_order:
+        tally.delivered += 1
+    if message.kind is ACK:
+        acknowledged: Packet | None = message.value
+        if acknowledged is not None:
+            acknowledged.settled = True
+        return False
+    if channel.faults.attempts:
+        acknowledge(network, channel, message, packet, waits, now)
+    return news
+
+
+def acknowledge(
+    network: "Network", channel: Channel, message: Message, packet: Packet | None, waits: int, now: int
+) -> None:
+    """Let the receiver acknowledge what arrived on *channel*, and its sender wait in vain if it must; see `receive`."""
+    back, faults = channel.back, channel.faults
+    if packet is None and channel.latency + back.latency > faults.least_patience:
+        packet = _arrived_packet(channel, message, waits, now)
+    arrival = put(network, (back,), Message(ACK, ACK_BYTES, packet, message.round), None)
+    if arrival != NOT_SENT:
+        network.acknowledgements += 1
+    if packet is None:
+        if arrival < 0:
+            wait_in_vain(network, channel, _arrived_packet(channel, message, waits, now))
+    elif waits != LATE and not packet.settled:
+        if arrival < 0 or is_late(packet, arrival):
+            wait_in_vain(network, channel, packet)
+        elif network.is_down_during(channel.sender, now, arrival):
+            give_up(network, channel, packet)
+
+
+def _arrived_packet(channel: Channel, message: Message, place: int, now: int) -> Packet:
+    """Return a record of a *message*, of which there was none: it has arrived on *channel* now (ns)."""
+    packet = Packet(message, channel, place)
+    packet.since = now - channel.latency
+    packet.sent = 1
+    packet.taken = 0
+    return packet
+
+
+def repeat(network: "Network", channel: Channel, packet: Packet) -> None:
+    """Send *packet* once more, unless it was acknowledged after all, or that was the last attempt.
+
+    What was broadcast is repeated over the uplink of the agent that did not acknowledge it.
+    """
+    now = network.environment._now
+    if packet.settled or now >= network.end:
+        return
+    if is_broadcast(channel):
+        channel = network.downlink(channel.receiver)
+    if packet.sent >= channel.faults.attempts:
+        give_up(network, channel, packet)
+        return
+    message = packet.message
+    repetition = Message(repetition_of(message.kind), message.size, message.value, message.round)
+    if put(network, (channel,), repetition, packet) != NOT_SENT:
+        network.tally.retransmissions += 1
+    elif max(channel.free_at, now) < network.end:
+        give_up(network, channel, packet)

@@ -1,0 +1,78 @@
+"""What a transmission costs, counted as it happens: the ledger, activations of links, queues, batteries, the trace."""
+
+from typing import TYPE_CHECKING
+
+from netbandit.network.link import Channel, Queue
+from netbandit.network.message import Message
+
+if TYPE_CHECKING:
+    from netbandit.network.network import Network
+
+
+def is_uplink(network: "Network", channel: Channel) -> bool:
+    """Return whether *channel* leads to or from the server; broadcasts of the server count as such."""
+    return channel.link.second == network.server
+
+
+def is_broadcast(channel: Channel) -> bool:
+    """Return whether *channel* is the air over which an agent hears broadcasts of the server."""
+    return bool(channel.rank & 1)
+
+
+def count(network: "Network", message: Message, copies: int) -> None:
+    """Count so many copies of a *message*.
+
+    Most are of the kind and size of the message before; these enter the ledger together.
+    """
+    if message.size != network.size or message.kind is not network.kind:
+        network.enter(message.kind, message.size)
+    network.copies += copies
+
+
+def occupy(channel: Channel, wait: int, busy: int) -> None:
+    """Count how long (ns) a message has waited for *channel*, and for how much of the run it occupies it."""
+    queue = channel.queue
+    if queue is None:
+        channel.queue = queue = Queue()
+    queue.busy += busy
+    if wait > 0:
+        queue.waited += wait
+        queue.longest_wait = max(queue.longest_wait, wait)
+
+
+def pay_to_send(network: "Network", channel: Channel, size: int, airtime: int) -> None:
+    """Let the battery of the sender pay for *size* bytes that take so long (ns), unless a transmitter pays for them."""
+    if network.batteries is None or channel.sender == network.server:
+        return
+    uplink = channel.receiver == network.server
+    if uplink or network.radio is None:
+        network.batteries.pay_to_send(channel.sender, uplink=uplink, size=size, airtime=airtime)
+
+
+def pay_to_receive(network: "Network", channel: Channel, size: int) -> None:
+    """Let the battery of the receiver pay for *size* bytes; broadcasts of the server are free."""
+    if network.batteries is None or channel.receiver == network.server or is_broadcast(channel):
+        return
+    uplink = channel.sender == network.server
+    if uplink or network.radio is None:
+        airtime = network.link_class_of(channel).transmission(size)
+        network.batteries.pay_to_receive(channel.receiver, uplink=uplink, size=size, airtime=airtime)
+
+
+def write_trace(
+    network: "Network", channel: Channel, message: Message, handed: int, start: int, arrival: int, lost: bool
+) -> None:
+    """Write a hop to the trace, if there is one: when (ns) it was put on its channel, starts and arrives."""
+    if network.trace is not None:
+        network.trace.record(
+            message.kind,
+            message.size,
+            message.round,
+            channel.sender,
+            channel.receiver,
+            handed,
+            start,
+            arrival,
+            is_broadcast(channel),
+            lost,
+        )

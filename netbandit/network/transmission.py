@@ -1,0 +1,437 @@
+"""The engine: what becomes of a message that is put on a channel.
+
+When a message is put on a channel, all that will become of it is known: when it arrives, and whether. It waits for
+those before it, and takes size / bandwidth, then the latency, which does not occupy the channel. It is lost
+
+- by the chance of its channel; or
+- if its link is down at any moment from the start of its transmission to its arrival; or
+- if its receiver is down when it arrives.
+
+Where agents see which of their links are up, it waits for its link (`netbandit.network.store_carry_forward`).
+
+The sender has paid for it in each case. What would start at or after the horizon, what a node would send while it is
+down, and what is still queued when it goes down, is neither sent nor counted.
+
+So a hop has two halves: `begin`, when its transmission starts, and `netbandit.network.delivery.arrive`, when it is due.
+If messages do not interfere, a hop is resolved when the message is put on its channel. Otherwise its outcome is
+deferred (`Network.deferred_outcomes`): the message waits in its sender's queue, and each half runs at its own time.
+Agents that share a radio channel wait for their transmitter, see `netbandit.network.radio`.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from netbandit.network.acknowledgements import LATE, wait_for_arrival
+from netbandit.network.calendar import NEVER, enter, expect
+from netbandit.network.link import NOTHING_YET, Channel
+from netbandit.network.loss_laws import chance_of_bits
+from netbandit.network.message import Message
+from netbandit.network.metering import count, occupy, pay_to_send, write_trace
+from netbandit.network.retry import ACK, Packet
+from netbandit.network.store_carry_forward import (
+    latest_start,
+    next_start,
+    note_wait,
+    received_from,
+    start_in_contact,
+    try_in_contact,
+)
+from netbandit.network.transmit_queue import QueuedMessage
+
+if TYPE_CHECKING:
+    from netbandit.network.network import Network
+    from netbandit.network.radio import Transmission
+
+LOST = -1
+NOT_SENT = -2
+
+
+def send(network: "Network", message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
+    """Put *message* on all of these *channels*, of one class of links, but not on the one to the node *excepted*.
+
+    They are those of its sender; nodes that say the same at once may do so together.
+    """
+    put(network, channels, message, None, excepted)
+
+
+def send_reliably(network: "Network", message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
+    """As `send`, where nothing queues, fails, waits or is traced (`Network.is_reliable`): most messages are such.
+
+    It is `put` and `begin` without all that cannot happen then.
+    """
+    now = network.environment._now
+    if now >= network.end:
+        return
+    slot, server, due = now // network.slot, network.server, network.due
+    size = message.size
+    sent = 0
+    for channel in channels:
+        if channel.receiver == excepted:
+            continue
+        channel.messages += 1
+        channel.bytes += size
+        link = channel.link
+        period = slot if link.second != server else message.round
+        if link.latest != period:
+            link.latest = period
+            link.activations += 1
+        arrival = now + channel.latency
+        flight: deque[Any] = channel.flight
+        if not flight:
+            if flight is NOTHING_YET:
+                channel.flight = flight = deque()
+            if arrival in due:
+                due[arrival].append(channel)
+            else:
+                enter(network, due, arrival, channel)
+        flight.append((arrival, channel.sender, message))
+        sent += 1
+    if sent:
+        count(network, message, sent)
+
+
+def put(
+    network: "Network", channels: Sequence[Channel], message: Message, packet: Packet | None, excepted: int = -1
+) -> int:
+    """Put a message on *channels*, of one class of links, and decide what will become of it.
+
+    Args:
+        network: The network.
+        channels: The channels.
+        message: What is sent, as it is counted: an acknowledgement, or a repetition, is a message of its own.
+        packet: What it is a transmission of; None: it is sent for the first time, and there is no record of it.
+        excepted: The node to which it is not sent; -1: none.
+
+    Returns:
+        When it arrives on the last channel (ns), `LOST`, or `NOT_SENT`; this also where its outcome is deferred.
+    """
+    now = network.environment._now
+    if now >= network.end or not channels:
+        return NOT_SENT
+    slot = now // network.slot
+    duration = network.link_class_of(channels[0]).transmission(message.size)
+    if network.always_up and not network.deferred_outcomes:  # nothing holds it back but what is queued
+        return begin(network, channels, message, packet, now, now, slot, duration, excepted)
+    arrival = NOT_SENT
+    for channel in channels:
+        if channel.receiver == excepted:
+            continue
+        if network.deferred_outcomes:
+            enqueue(network, channel, QueuedMessage(message, packet, now, slot, duration))
+            continue
+        start = start_of(network, channel, message, now, slot, duration)
+        if start != NEVER:
+            arrival = begin(network, (channel,), message, packet, now, start, slot, duration)
+    return arrival
+
+
+def start_of(network: "Network", channel: Channel, message: Message, now: int, slot: int, duration: int) -> int:
+    """Return when (ns) the transmission starts of a message that is put on *channel* *now*; `NEVER`: it is not sent."""
+    start = max(channel.free_at, now) if duration else now
+    if network.waits and start >= network.end:
+        network.waiting.unsent += 1
+    if is_withheld(network, channel, now, start):
+        return NEVER
+    return start_in_contact(network, channel, message, now, start, slot, duration) if network.waits else start
+
+
+def is_withheld(network: "Network", channel: Channel, now: int, start: int) -> bool:
+    """Return whether what is put on *channel* at *now* (ns) is not sent when its turn comes, at *start* (ns)."""
+    return start >= network.end or network.is_down_during(channel.sender, now, start)
+
+
+def begin(
+    network: "Network",
+    channels: Sequence[Channel],
+    message: Message,
+    packet: Packet | None,
+    handed: int,
+    start: int,
+    slot: int,
+    duration: int,
+    excepted: int = -1,
+) -> int:
+    """Let the transmission of a message start on *channels*: the first half of a hop, in which it is counted.
+
+    Args:
+        network: The network.
+        channels: The channels, of one class of links.
+        message: See `put`.
+        packet: See `put`.
+        handed: When it was put on its channels (ns), in *slot*.
+        start: When it starts (ns), or, on a channel that is occupied until later, as soon as that is free.
+        slot: See *handed*.
+        duration: How long (ns) it occupies each channel; 0: their bandwidth is unlimited.
+        excepted: See `put`.
+
+    Returns:
+        When it arrives on the last channel (ns), `LOST`, or `NOT_SENT`, as it would start after the horizon.
+    """
+    faults = channels[0].faults
+    size, end = message.size, network.end
+    uplink = channels[0].link.second == network.server
+    loses, jitters, doubles = faults.loses, faults.jitters, faults.duplicate > 0
+    attempts = 0 if message.kind is ACK else faults.attempts
+    batteries, trace, waits_for_links = network.batteries, network.trace, network.waits
+    always_up = network.always_up
+    deferred, decided_now = network.deferred_outcomes, not network.decides_on_arrival
+    arrival = NOT_SENT
+    begun = 0
+    for channel in channels:
+        if channel.receiver == excepted:
+            continue
+        sent = began = start
+        if duration:
+            if channel.free_at > start:
+                began = channel.free_at
+                if began >= end:
+                    continue
+            sent = channel.free_at = began + duration
+            occupy(channel, began - handed, min(sent, end) - began)
+        begun += 1
+        place = channel.messages
+        channel.messages = place + 1
+        channel.bytes += size
+        if batteries is not None:
+            pay_to_send(network, channel, size, min(sent, end) - began)
+        link = channel.link
+        if (duration or waits_for_links) and not uplink:
+            link.activate_ahead(began // network.slot, slot)
+        else:
+            period = message.round if uplink else slot
+            if link.latest != period:
+                link.latest = period
+                link.activations += 1
+        arrival = sent + channel.latency
+        if jitters:
+            arrival += next(channel.jitters)
+            if packet is None and not faults.overtaking:
+                arrival = max(arrival, channel.latest)
+        lost = False
+        if loses:
+            chance = faults.chance if faults.loses_alike else chance_of_loss(channel, size, began)
+            lost = next(channel.losses) < chance
+        if not lost and not always_up:
+            lost = is_cut(network, channel, began, arrival)
+        copied = False
+        if doubles:  # drawn for each message, whatever becomes of it
+            copied = next(channel.duplicates) < faults.duplicate
+            copy_arrival = sent + channel.latency
+            if jitters:
+                copy_arrival += next(channel.copy_jitters)
+        if trace is not None and (lost or not deferred):
+            write_trace(network, channel, message, handed, began, arrival, lost)
+        record, waits = packet, LATE
+        if attempts:
+            if network.prompt and packet is None and not lost and channel.latency <= faults.least_patience:
+                waits = place  # of what may be acknowledged in time nothing is kept
+            else:
+                record = packet or Packet(message, channel, place)
+                waits = wait_for_arrival(network, channel, record, sent, arrival, lost)
+        if lost:
+            channel.lost += 1
+            network.tally.lost += 1
+            arrival = LOST
+            continue
+        if jitters and packet is None:
+            channel.latest = arrival
+        due = arrival
+        if waits_for_links:
+            arrival = received_from(network, channel, handed, began, arrival)
+        if copied:
+            record = record or Packet(message)
+            if not faults.overtaking:
+                copy_arrival = max(copy_arrival, arrival)
+            put_copy(network, channel, message, record, handed, began, copy_arrival)
+        if deferred:
+            expect(network, channel, (arrival, message, record, handed, began, due, False))
+        elif decided_now:
+            flight: deque[Any] = channel.flight  # as `expect` does, for less
+            if not flight:
+                if flight is NOTHING_YET:
+                    channel.flight = flight = deque()
+                enter(network, network.due, arrival, channel)
+            flight.append((arrival, channel.sender, message))
+        else:
+            expect(network, channel, (arrival, message, record, waits))
+    if begun and message.kind is not ACK:
+        count(network, message, begun)
+    return arrival
+
+
+def put_copy(
+    network: "Network", channel: Channel, message: Message, packet: Packet, handed: int, start: int, arrival: int
+) -> None:
+    """Let a message arrive once more, at *arrival* (ns), as a copy that the network has made."""
+    network.tally.duplicates += 1
+    if is_cut(network, channel, start, arrival):
+        network.tally.lost += 1
+    elif network.deferred_outcomes:
+        expect(network, channel, (arrival, message, packet, handed, start, arrival, True))
+    else:
+        expect(network, channel, (arrival, message, packet, LATE))
+
+
+def chance_of_loss(channel: Channel, size: int, start: int) -> float:
+    """Return with what probability a message of *size* bytes is lost whose transmission starts at a time (ns)."""
+    faults = channel.faults
+    if faults.loses_bits:
+        return chance_of_bits(faults.chance, size)
+    if channel.bursts is not None and channel.bursts.is_bad(start):
+        return faults.chance_while_bad
+    return faults.chance
+
+
+def is_cut(network: "Network", channel: Channel, start: int, arrival: int) -> bool:
+    """Return whether *channel* is down while a message is on its way, or, if that is known, its receiver then."""
+    if network.links_fail and channel.down.during(start, arrival):
+        return True
+    return not network.deferred_outcomes and is_missed(network, channel, arrival)
+
+
+def is_missed(network: "Network", channel: Channel, due: int) -> bool:
+    """Return whether the receiver of *channel* is down when a message is *due* (ns)."""
+    return network.is_down_during(channel.receiver, due, due)
+
+
+def broadcast(network: "Network", message: Message, agents: Iterable[int]) -> None:
+    """Let *agents* hear *message* of the server without a link of their own.
+
+    It reaches each after the latency of its uplink and the time its bytes take there, and occupies none. It fares as on
+    the agent's own uplink. Where uplinks repeat, each agent acknowledges it over its own, over which it is repeated.
+    """
+    now = network.environment._now
+    sent = now + network.uplink_class.transmission(message.size)
+    for agent in agents:
+        channel = network.air(agent)
+        faults = channel.faults
+        place = channel.messages
+        channel.messages = place + 1
+        arrival: int = sent + channel.latency
+        if faults.jitters:
+            arrival += next(channel.jitters)
+        if not faults.overtaking:
+            arrival = max(arrival, channel.latest)
+        missed = faults.loses and next(channel.losses) < chance_of_loss(channel, message.size, now)
+        if not missed and not network.deferred_outcomes:
+            missed = is_missed(network, channel, arrival)
+        network.tally.copies_sent += 1
+        if missed or not network.deferred_outcomes:
+            write_trace(network, channel, message, now, now, arrival, missed)
+        packet = None
+        waits = LATE
+        if faults.attempts:
+            packet = Packet(message, channel, place)
+            waits = wait_for_arrival(network, channel, packet, sent, arrival, missed)
+        if missed:
+            network.tally.copies_missed += 1
+            continue
+        channel.latest = arrival
+        if network.deferred_outcomes:
+            expect(network, channel, (arrival, message, packet, now, now, arrival, False))
+        elif network.decides_on_arrival:
+            expect(network, channel, (arrival, message, packet, waits))
+        else:
+            expect(network, channel, (arrival, channel.sender, message))
+
+
+# Where outcomes are deferred.
+
+
+def enqueue(network: "Network", channel: Channel, queued: QueuedMessage) -> None:
+    """Let a message whose outcome is deferred begin now, or, if its channel is in use, after those before it."""
+    queue = network.queues[channel]
+    if queued.duration and queue.first is not None:
+        queue.others.append(queued)
+    else:
+        start_next(network, channel, queued)
+
+
+def start_next(network: "Network", channel: Channel, queued: QueuedMessage) -> None:
+    """Let what is next on *channel* begin, and what follows on it; or have it looked at again when it may begin."""
+    queue = network.queues[channel]
+    again = try_to_begin(network, channel, queued)
+    while again == NEVER and queue.others:
+        queued = queue.others.popleft()
+        again = try_to_begin(network, channel, queued)
+    queue.first = None
+    if again != NEVER:
+        enter(network, network.starts, again, (channel, queued))
+        if queued.duration:
+            queue.first = queued
+
+
+def try_to_begin(network: "Network", channel: Channel, queued: QueuedMessage) -> int:
+    """Let a message begin now if it can; return when (ns) to look at it again, or `NEVER`: it has begun, or will not.
+
+    It begins when it would if all was known ahead, see `put`; but nothing is decided before its time.
+    """
+    now, end = network.environment._now, network.end
+    if queued.start < 0:  # its turn has not come before
+        queued.start = max(channel.free_at, queued.handed) if queued.duration else queued.handed
+    if min(queued.start, end) > now:
+        return min(queued.start, end)
+    if queued.tried < 0:
+        if queued.duration and network.waits and queued.start >= end:
+            network.waiting.unsent += 1
+        if is_withheld(network, channel, queued.handed, queued.start):
+            return NEVER
+        queued.tried = next_start(network, channel, queued.start) if network.waits else queued.start
+    while network.waits:
+        if min(queued.tried, end) > now:
+            return min(queued.tried, end)
+        again = try_in_contact(
+            network,
+            channel,
+            queued.message,
+            queued.handed,
+            queued.tried,
+            queued.first,
+            queued.slot,
+            queued.duration,
+        )
+        if again == NEVER:
+            return NEVER
+        if again == queued.tried:
+            note_wait(network, queued.tried - queued.start)
+            break
+        queued.tried = again
+        queued.first = False
+    begin(network, (channel,), queued.message, queued.packet, queued.handed, queued.tried, queued.slot, queued.duration)
+    return NEVER
+
+
+def transmit(network: "Network", transmission: "Transmission") -> int:
+    """Let a transmission start over the air that agents share: the first half of a hop to each of its receivers.
+
+    Who is not in contact then receives another one, which has its turn when it is; so does who was cut off.
+
+    Returns:
+        For how many receivers it starts, including those whose link goes down before it is over; 0: it does not.
+    """
+    radio = network.radio
+    assert radio is not None
+    now = network.environment._now
+    slot = now // network.slot
+    message, handed = transmission.message, transmission.handed
+    duration = network.peer_class.transmission(message.size)
+    begun = cut = 0
+    for channel in transmission.channels:
+        again = next_start(network, channel, now) if network.waits else now
+        if network.waits and again == now:
+            cut -= network.waiting.cut_off
+            again = try_in_contact(network, channel, message, handed, now, transmission.first, slot, duration)
+            cut += network.waiting.cut_off
+            if again not in (now, NEVER):
+                radio.wait_for_contact(transmission, channel, again, False)
+        elif network.waits and again < latest_start(network, handed):
+            radio.wait_for_contact(transmission, channel, again, transmission.first)
+        elif network.waits and transmission.first:
+            network.waiting.unsent += 1
+        if again == now:
+            if network.waits:
+                note_wait(network, now - transmission.turn)
+            begin(network, (channel,), message, None, handed, now, slot, duration)
+            begun += 1
+    return begun + cut

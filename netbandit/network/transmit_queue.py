@@ -1,0 +1,54 @@
+"""Messages that wait at their sender where outcomes are deferred: each begins when its turn and its link have come."""
+
+from collections import deque
+from collections.abc import Iterator
+
+from netbandit.network.message import Message
+from netbandit.network.retry import Packet
+
+
+class QueuedMessage:
+    """A message that was put on a channel, and has not begun.
+
+    Attributes:
+        message: The message.
+        packet: What it is a transmission of, if there is a record of that.
+        handed: When (ns) it was put on its channel,
+        slot: and in which slot.
+        duration: How long (ns) it occupies the channel.
+        start: When (ns) its turn comes; -1: that is not known.
+        tried: When (ns) it is tried next, once its turn has come; -1: it has not.
+        first: Whether it was never tried.
+    """
+
+    __slots__ = ("duration", "first", "handed", "message", "packet", "slot", "start", "tried")
+
+    def __init__(self, message: Message, packet: Packet | None, handed: int, slot: int, duration: int) -> None:
+        self.message = message
+        self.packet = packet
+        self.handed = handed
+        self.slot = slot
+        self.duration = duration
+        self.start = self.tried = -1
+        self.first = True
+
+
+class TransmitQueue:
+    """What waits for a channel, in the order in which it was put there.
+
+    Attributes:
+        first: What begins next, if its channel queues; None: nothing waits.
+        others: What follows.
+    """
+
+    __slots__ = ("first", "others")
+
+    def __init__(self) -> None:
+        self.first: QueuedMessage | None = None
+        self.others: deque[QueuedMessage] = deque()
+
+    def __iter__(self) -> Iterator[QueuedMessage]:
+        """Yield all that waits, in order."""
+        if self.first is not None:
+            yield self.first
+            yield from self.others

@@ -14,22 +14,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.learners.slots import Learner
 from netbandit.network.clock import ARRIVALS, ScheduledEvent
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
 from netbandit.part import state
-from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
+from netbandit.protocols.broadcast import BroadcastProtocol, Hear
 from netbandit.protocols.protocol import Item
 from netbandit.protocols.relay import RELAY, links_of_tree, message_bytes
-from netbandit.scenario.activity import PoissonActivity
-from netbandit.simulation.compiled_broadcasts import CompiledBroadcasts
-from netbandit.simulation.driver import ReplicationContext
 
 Numbers = NDArray[np.int64]
 
-_MOST_KEPT = 1 << 20  # rows of plans: 100 MB
-_MOST_ORDERS = 64
+_MOST_KEPT = 1 << 20  # rows of what may be of use once more: of plans 100 MB, of each calendar 40 MB
 _NEVER = 1 << 62
 
 
@@ -105,6 +100,7 @@ class Calendar:
         self._due: dict[int, tuple[list[Part], list[tuple[int, int]]]] = {}
         self._times: list[int] = []
         self._orders: dict[tuple[Part, ...], tuple[Numbers, Numbers, Numbers]] = {}
+        self._kept = 0  # rows of these
 
     @property
     def next(self) -> int | None:
@@ -136,9 +132,12 @@ class Calendar:
             pattern = tuple(parts)
             found = self._orders.get(pattern)
             if found is None:
-                if len(self._orders) >= _MOST_ORDERS:
+                found = _in_order(parts)
+                self._kept += len(found[1])
+                if self._kept > _MOST_KEPT:
                     self._orders.clear()
-                found = self._orders[pattern] = _in_order(parts)
+                    self._kept = len(found[1])
+                self._orders[pattern] = found
             yield Window(begins, told, *found)
 
 
@@ -391,29 +390,3 @@ def _parts(
         Part(int(windows[one]), times[one:other], at_once[one:other], order[one:other], columns[:, one:other])
         for one, other in pairwise(bounds)
     ]
-
-
-def _unasked(agent: int, heard: list[Heard]) -> None:
-    raise RuntimeError("what is heard of broadcasts in bulk is asked for")
-
-
-class BulkTrees(CompiledBroadcasts):
-    """As `Broadcasts`, along trees.
-
-    Args:
-        stage: All that the driver works with.
-        learner: The learner, not yet started.
-        hops: How many hops an item goes at most; None: as many as there are.
-    """
-
-    def __init__(self, stage: ReplicationContext, learner: Learner, hops: int | None) -> None:
-        self._trees = TreeBroadcasts(timing=stage.point.protocol.timing)
-        self._trees.hops = hops
-        self._trees.exact = isinstance(stage.point.scenario.run.activity, PoissonActivity)
-        self._trees.start(stage.network, _unasked)
-        super().__init__(stage, learner, self._trees)
-
-    def finish(self) -> None:
-        """See `Communication.finish`."""
-        super().finish()
-        self._trees.finish()

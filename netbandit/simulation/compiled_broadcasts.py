@@ -6,13 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
+from netbandit.protocols.broadcast import Heard
+from netbandit.scenario.activity import PoissonActivity
+from netbandit.simulation.bulk_trees import TreeBroadcasts
 from netbandit.simulation.communication import Broadcasts
 from netbandit.simulation.compiled_rounds.places import moved
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
 
-if TYPE_CHECKING:  # these bring numba along, which takes its time
-    from netbandit.simulation.bulk_trees import TreeBroadcasts
+if TYPE_CHECKING:  # it brings numba along, which takes its time
     from netbandit.simulation.compiled_rounds.broadcasts import BroadcastOverCompiledRounds
 
 # Columns of what is heard: who, whose, which item, and the first slot boundary at or after the instant.
@@ -81,3 +83,29 @@ class CompiledBroadcasts(Broadcasts):
         """Return the same figures as `Broadcasts`."""
         self._used(self._broadcasts.heard())
         return super().metrics()
+
+
+def _unasked(agent: int, heard: list[Heard]) -> None:
+    raise RuntimeError("what is heard of broadcasts in bulk is asked for")
+
+
+class BulkTrees(CompiledBroadcasts):
+    """As `Broadcasts`, along trees; see `netbandit.simulation.bulk_trees`.
+
+    Args:
+        stage: All that the driver works with.
+        learner: The learner, not yet started.
+        hops: How many hops an item goes at most; None: as many as there are.
+    """
+
+    def __init__(self, stage: ReplicationContext, learner: Learner, hops: int | None) -> None:
+        self._trees = TreeBroadcasts(timing=stage.point.protocol.timing)
+        self._trees.hops = hops
+        self._trees.exact = isinstance(stage.point.scenario.run.activity, PoissonActivity)
+        self._trees.start(stage.network, _unasked)
+        super().__init__(stage, learner, self._trees)
+
+    def finish(self) -> None:
+        """See `Communication.finish`."""
+        super().finish()
+        self._trees.finish()

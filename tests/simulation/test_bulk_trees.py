@@ -66,7 +66,6 @@ def event_by_event(point, monkeypatch):
 @pytest.mark.parametrize("seed", range(48))
 def test_what_is_told_along_trees_in_bulk_is_heard_in_the_same_way(point, monkeypatch, seed):
     if seed % 3 == 0:  # nothing is kept for longer than it is used
-        monkeypatch.setattr(bulk_trees, "_MOST_ORDERS", 1)
         monkeypatch.setattr(bulk_trees, "_MOST_KEPT", 1)
     one = point(drawn(seed))
     same(in_bulk(one), event_by_event(one, monkeypatch))

@@ -19,7 +19,7 @@ _MOST_WORDS = 1 << 23
 """How many words of 64 bits may be kept: 64 MB."""
 
 _A_MEGABYTE = 10**6
-_MOST_SOURCES = 5_000  # for each of them and each agent, some numbers are kept
+_MOST_SOURCES = 2_000  # for each of them and each agent, some forty numbers are kept
 _LATEST = 1 << 60
 
 
@@ -128,12 +128,10 @@ class TreesInBulk(InBulk):
     def unknown(self) -> str | None:
         """See `Way.unknown`."""
         network = self.stage.network
-        if network.trace is not None:
-            return "a trace is written"
-        if network.unreliable or network.nodes_fail:
-            return "messages may be lost or late, or agents down"
-        if network.transmission(_A_MEGABYTE):
-            return "messages queue for bandwidth"
+        if (why := bulk_links.why_not(network)) is not None:
+            return why
+        if network.unreliable:
+            return "what goes along trees may be lost, late or doubled"
         hops = sum(max((one.latency for one in near), default=0) for near in network.channels)
         fits = network.clock.end + hops + network.agents * network.clock.slot < _LATEST
         return None if fits else "times are longer than a loop counts"

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([*(DOCS / "guides").glob("*.md"), *(DOCS / "start").glob("*.md")])
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-INSTALLS = ("python3 -m venv", "eval ")
+INSTALLS = ("python3 -m venv", "eval ", "python -m benchmarks")
 
 
 def blocks(page):

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from netbandit.plots.bands import MOST_DOTS, Band, Kind, Name, bands_of
+from netbandit.plots.grouping import Arrangement
 from netbandit.results import columns
 from netbandit.results.columns import run_values
 from netbandit.results.failures import failures_of, shortfalls
-from netbandit.results.intervals import MEAN, Statistic
 from netbandit.results.store import PointResult
 from netbandit.simulation.result import RunResult
 
@@ -35,13 +35,13 @@ class Estimates:
         kind: Of which kind the intervals are.
     """
 
-    def __init__(
-        self, points: Sequence[PointResult], metric: str, statistic: Statistic = MEAN, kind: Kind = "mean"
-    ) -> None:
-        self.statistic = statistic
-        self.kind: Kind = kind
-        known = [(point, found) for point in points if (found := samples(point, metric))]
-        bands = bands_of([found for _, found in known], statistic, kind)
+    def __init__(self, arrangement: Arrangement, metric: str, points: Sequence[PointResult] | None = None) -> None:
+        """Estimate *metric* at all points of *arrangement*, or at *points* of it."""
+        self.statistic = arrangement.statistic
+        self.kind: Kind = arrangement.bands
+        some = arrangement.points if points is None else points
+        known = [(point, found) for point in some if (found := samples(point, metric))]
+        bands = bands_of([found for _, found in known], self.statistic, self.kind)
         self._bands = {
             id(point): with_runs(one, found, point) for (point, found), one in zip(known, bands, strict=True)
         }

@@ -161,7 +161,7 @@ def _means(arrangement: Arrangement, across: str, upward: str, metric: str) -> t
     columns, rows = arrangement.values[across], arrangement.values[upward]
     table = np.full((len(rows), len(columns)), np.nan)
     row_of, column_of = ({identity(value): place for place, value in enumerate(some)} for some in (rows, columns))
-    estimates = Estimates(arrangement.points, metric, arrangement.statistic, arrangement.bands)
+    estimates = Estimates(arrangement, metric)
     cells: Cells = {}
     for point in arrangement.points:
         found = estimates.of(point)

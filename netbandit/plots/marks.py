@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.plots.bands import Band, exact
-from netbandit.plots.style import NEUTRAL, Look
+from netbandit.plots.style import NEUTRAL, Look, from_zero
 from netbandit.results.failures import MARK
 from netbandit.results.numbers import rounded, scaled
 
@@ -26,6 +26,9 @@ _DEEP = 10.0
 
 _FAR_OFF = 3.0
 """Who pays nothing and has so many times the regret of all others stands at the edge of the picture."""
+
+_SIDE_BY_SIDE = 0.014
+"""So far from one another groups stand that share the places of an axis, as a share of it."""
 
 _THIN, _THICK = 0.6, 1.5
 _ASIDE = 4.0
@@ -62,16 +65,17 @@ def far_off(marks: Sequence[Mark]) -> list[Mark]:
     return [mark for mark in marks if float(mark.x.mean) == 0 and float(mark.y.mean) > _FAR_OFF * max(rest)]
 
 
-def draw_far_off(panel: "Axes", marks: Sequence[Mark]) -> None:
+def draw_far_off(panel: "Axes", marks: Sequence[Mark], zero: float | None) -> None:
     """Draw *marks* at the upper edge of *panel*, each with an arrow and what it came to.
 
     Args:
         panel: Axes whose limits are final.
         marks: The marks, none of which is within them.
+        zero: Where zero stands across, if that is a place of its own.
     """
     for place, mark in enumerate(marks):
         height = 0.965 - 0.055 * place
-        x = float(mark.x.mean)
+        x = float(at_zero_place(mark.x, zero).mean)
         panel.plot(
             [x],
             [height],
@@ -200,6 +204,27 @@ def _roomy() -> Any:
             return bool((np.diff(places) >= (widths[:-1] + widths[1:]) / 2).all())
 
     return Roomy
+
+
+def aside(turn: int, count: int) -> float:
+    """Return how far aside the marks of one of *count* groups stand, as a share of the axis they have in common.
+
+    Side by side, or the bars of equal values would hide one another.
+    """
+    step = min(_SIDE_BY_SIDE, 3 * _SIDE_BY_SIDE / max(count - 1, 1))
+    return step * (turn - (count - 1) / 2)
+
+
+def finish_heights(panel: "Axes", heights: Sequence[Band], *, apart: float = DECADES) -> None:
+    """Make the vertical axis of *panel* logarithmic where `bend` does, else let it begin at 0 if nothing is below."""
+    if not bend(panel, heights, apart=apart) and all(float(one.mean) >= 0 for one in heights):
+        from_zero(panel)
+
+
+def draw_marks(panel: "Axes", marks: Sequence[Mark], zero: float | None, label: str, *, joined: bool) -> "Line2D":
+    """Draw *marks* of one look by `draw_points`; *zero* is where zero stands across, if that is a place of its own."""
+    across = [at_zero_place(mark.x, zero) for mark in marks]
+    return draw_points(panel, across, [mark.y for mark in marks], marks[0].look, label, joined=joined)
 
 
 def draw_points(

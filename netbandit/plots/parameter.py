@@ -7,8 +7,8 @@ from netbandit.plots.axis import Axis
 from netbandit.plots.bands import Band, exact
 from netbandit.plots.estimates import EPSILONS, Estimates, compared, lateness, partly_served
 from netbandit.plots.grouping import Arrangement, described, titled, value_of
-from netbandit.plots.marks import bend, draw_points
-from netbandit.plots.style import PLAIN, drawing, figure, from_zero, head, legend_below, readable, wrapped
+from netbandit.plots.marks import aside, draw_points, finish_heights
+from netbandit.plots.style import PLAIN, drawing, figure, head, legend_below, readable, wrapped
 from netbandit.plots.subtitles import left_out_note, missing_note, privacy_note, replications_note
 from netbandit.plots.values import identity, name, shown, words
 from netbandit.results.metrics import axis_label, title_name
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 MOST = 3
 """So many combinations of the other keys stand side by side in one picture."""
 
-_ASIDE = 0.014
 _SHORT = {"round_slots": "waiting", "delay_slots": "delay", "cost": "cost", "decisions_per_s": "decisions per second"}
 
 
@@ -70,7 +69,7 @@ def draw_against_parameter(
     first = compared(points)
     second = "decisions_per_s" if partly_served(points) else lateness(points) or "cost"
     metrics = (first, second)
-    drawn_metrics = {metric: Estimates(points, metric, whole.statistic, whole.bands) for metric in metrics}
+    drawn_metrics = {metric: Estimates(whole, metric, points) for metric in metrics}
     fixed = described(columns[0][0]) if len(columns) == 1 else ""
     notes = (
         replications_note(points, *drawn_metrics.values()),
@@ -102,8 +101,7 @@ def draw_against_parameter(
                 panel.set_ylabel(axis_label(metric))
         for panel in panels[row * len(columns) : (row + 1) * len(columns)]:
             panel.margins(y=0.08)
-            if not bend(panel, bands) and all(float(one.mean) >= 0 for one in bands):
-                from_zero(panel)
+            finish_heights(panel, bands)
             readable(panel, x=False)
     if series is not None:
         legend_below(drawn, list(handles.values()), list(handles), words(series))
@@ -133,14 +131,12 @@ def _draw(
             continue
         look = PLAIN if series is None else part.look(series, value)
         text = "" if series is None else wrapped(shown(value), 22)
-        # Side by side, or the bars of equal values would hide one another.
-        step = min(_ASIDE, 3 * _ASIDE / max(len(groups) - 1, 1))
-        aside = step * axis.span * (turn - (len(groups) - 1) / 2)
+        away = axis.span * aside(turn, len(groups))
         # No line leads to infinity.
         finite, beyond = ([pair for pair in known if (pair[0] > axis.last) is far] for far in (False, True))
         for some in (finite, beyond):
             if some:
-                across = [exact(place + aside) for place, _ in some]
+                across = [exact(place + away) for place, _ in some]
                 line = draw_points(panel, across, [one for _, one in some], look, text, joined=True)
                 handles.setdefault(text, line)
         heights += [one for _, one in known]

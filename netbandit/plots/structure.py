@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from netbandit.plots.bands import Band
 from netbandit.plots.estimates import Estimates, compared, mean_of
 from netbandit.plots.grouping import Arrangement
-from netbandit.plots.marks import Mark, at_zero_place, bend, draw_far_off, draw_points, far_off, zero_place
+from netbandit.plots.marks import Mark, at_zero_place, bend, draw_far_off, draw_marks, far_off, zero_place
 from netbandit.plots.shapes import Shapes
 from netbandit.plots.style import drawing, figure, legend_beside, readable
 from netbandit.plots.subtitles import left_out_note, missing_note, privacy_note, replications_note, shortfall_note
@@ -40,9 +40,7 @@ def draw_structures(arrangement: Arrangement) -> "Figure":
     """
     shapes = Shapes.of(arrangement, PROTOCOL)
     upward = compared(arrangement.points)
-    cost, regret = (
-        Estimates(arrangement.points, metric, arrangement.statistic, arrangement.bands) for metric in ("cost", upward)
-    )
+    cost, regret = (Estimates(arrangement, metric) for metric in ("cost", upward))
     shown = [point for point in arrangement.points if cost.of(point) is not None and regret.of(point) is not None]
     waits = {id(point): mean_of(point, _WAITING) for point in shown}
     longest = max((wait for wait in waits.values() if wait is not None), default=0.0)
@@ -66,12 +64,11 @@ def draw_structures(arrangement: Arrangement) -> "Figure":
     drawn, (panel,) = figure(f"{arrangement.name}: what each structure costs", "; ".join(filter(None, parts)))
     zero = _axes(panel, [mark for _, mark in near], [mark.x for _, mark in pairs], upward)
     for point, mark in near:
-        x = at_zero_place(mark.x, zero)
-        draw_points(panel, [x], [mark.y], mark.look, shapes.text(point), joined=False).set_marker("none")
+        draw_marks(panel, [mark], zero, mark.name, joined=False).set_marker("none")
         wait = waits[id(point)]
         area = _SMALLEST + (_LARGEST - _SMALLEST) * ((wait or 0.0) / longest if longest else 0.0)
         panel.scatter(
-            float(x.mean),
+            float(at_zero_place(mark.x, zero).mean),
             float(mark.y.mean),
             s=area,
             marker=mark.look.marker,
@@ -81,7 +78,7 @@ def draw_structures(arrangement: Arrangement) -> "Figure":
             linestyle=":" if wait is None and longest > 0 else "-",
             zorder=3.5,
         )
-    draw_far_off(panel, [Mark(at_zero_place(mark.x, zero), mark.y, mark.look, mark.name) for mark in away])
+    draw_far_off(panel, away, zero)
     legend_beside(drawn, *shapes.legend(shown))
     return drawn
 

@@ -1,28 +1,27 @@
 """One metric against another: what regret points come to for their diameter, their cost, and what they send."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from netbandit.plots.bands import Band
 from netbandit.plots.estimates import EITHER_DELAY, Estimates, compared, distinct, lateness
-from netbandit.plots.grouping import Arrangement, described, value_of
+from netbandit.plots.grouping import Arrangement, described
 from netbandit.plots.marks import (
     DECADES,
-    Mark,
-    at_zero_place,
     bend,
     draw_far_off,
-    draw_points,
     far_off,
+    finish_heights,
     label_more,
     zero_place,
 )
 from netbandit.plots.shapes import Shapes
-from netbandit.plots.style import drawing, figure, from_zero, legend_below, legend_beside, readable
-from netbandit.plots.subtitles import left_out_note, missing_note, privacy_note, replications_note, title_of
-from netbandit.plots.values import identity, name, shown
+from netbandit.plots.style import drawing, figure, legend_below, legend_beside, readable
+from netbandit.plots.subtitles import left_out_note, missing_note, privacy_note, replications_note
+from netbandit.plots.values import name, shown
+from netbandit.plots.xy import Across, draw_line, lines_of
 from netbandit.results.metrics import axis_label, title_name
-from netbandit.results.store import PointResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,14 +100,12 @@ def draw_panels(
     step = _step(arrangement, key)
     shapes = Shapes.of(arrangement, key, [step, *(fixed or {})])
     ends = [shown(value) for value, _ in arrangement.along(step)] if step else []
-    estimates = {
-        metric: Estimates(points, metric, arrangement.statistic, arrangement.bands) for pair in pairs for metric in pair
-    }
+    estimates = {upward: Estimates(arrangement, upward) for _, upward in pairs}
     notes = (
         replications_note(points, *(estimates[upward] for _, upward in pairs)),
         f"along a line: {name(step)} from {ends[0]} to {ends[-1]}" if step else "",
         described(fixed or {}),
-        *(left_out_note(points, metric, arrangement.keys) for metric in estimates),
+        *(left_out_note(points, metric, arrangement.keys) for metric in dict.fromkeys(chain.from_iterable(pairs))),
         missing_note(arrangement),
         shapes.note,
         privacy_note(points),
@@ -116,7 +113,7 @@ def draw_panels(
     alike = len({upward for _, upward in pairs}) == 1
     drawn, panels = figure(title, "; ".join(filter(None, notes)), columns=len(pairs), sharey=alike and len(pairs) > 1)
     for place, (panel, (across, upward)) in enumerate(zip(panels, pairs, strict=True)):
-        _panel(panel, arrangement, shapes, step, (across, upward), (estimates[across], estimates[upward]), apart)
+        _panel(panel, arrangement, shapes, step, (across, upward), estimates[upward], apart)
         if alike and place:
             panel.set_ylabel("")
     sections = shapes.legend(points, joined=step is not None)
@@ -134,37 +131,26 @@ def _panel(
     shapes: Shapes,
     step: str | None,
     metrics: tuple[str, str],
-    estimates: tuple[Estimates, Estimates],
+    height: Estimates,
     apart: float,
 ) -> None:
-    found = {}
-    for point in arrangement.points:
-        x, y = (one.of(point) for one in estimates)
-        if x is not None and y is not None:
-            found[id(point)] = Mark(x, y, shapes.look(point), title_of(point, arrangement.keys))
-    away = far_off(list(found.values())) if metrics[0] != "diameter" else []
-    near = [mark for mark in found.values() if mark not in away]
-    zero = _axes(panel, list(found.values()), near, *metrics, apart)
-    for points in _lines(arrangement, shapes, step):
-        shown_here = [point for point in points if id(point) in found and found[id(point)] not in away]
-        marks = [found[id(point)] for point in shown_here]
-        if marks:
-            places, text = [at_zero_place(mark.x, zero) for mark in marks], shapes.text(shown_here[0])
-            draw_points(panel, places, [mark.y for mark in marks], marks[0].look, text, joined=step is not None)
-    _finish(panel, near, metrics[0])
-    draw_far_off(panel, [Mark(at_zero_place(mark.x, zero), mark.y, mark.look, mark.name) for mark in away])
+    from matplotlib.ticker import MaxNLocator
 
-
-def _lines(arrangement: Arrangement, shapes: Shapes, step: str | None) -> list[list[PointResult]]:
-    """Return the points that one line joins, in the order of *step*; each alone without one."""
-    if step is None:
-        return [[point] for point in arrangement.points]
-    keys = [key for key in (shapes.color, *shapes.others) if key is not None]
-    lines: dict[str, list[PointResult]] = {}
-    for _, points in arrangement.along(step):
-        for point in points:
-            lines.setdefault(identity([value_of(point, key) for key in keys]), []).append(point)
-    return list(lines.values())
+    axis, joined = Across.of(arrangement, metrics[0]), step is not None
+    groups = lines_of(arrangement, shapes.color, shapes, step) if joined else [[point] for point in arrangement.points]
+    lines = [axis.marks(group, height, shapes, arrangement.keys) for group in groups]
+    marks = [one.mark for line in lines for one in line]
+    away = far_off(marks) if metrics[0] != "diameter" else []
+    near = [mark for mark in marks if mark not in away]
+    zero = _axes(panel, [mark.x for mark in marks], *metrics)
+    for line in lines:
+        draw_line(panel, [one for one in line if one.mark not in away], zero, shapes, joined=joined)
+    if metrics[0] == "diameter" and panel.get_xscale() != "log":
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
+        panel.set_xlim(left=max(0.0, panel.get_xlim()[0]))
+    finish_heights(panel, [mark.y for mark in near], apart=_FAR_APART if metrics[0] == "diameter" else apart)
+    readable(panel)
+    draw_far_off(panel, away, zero)
 
 
 def _family_key(arrangement: Arrangement) -> str | None:
@@ -179,11 +165,8 @@ def _step(arrangement: Arrangement, key: str | None) -> str | None:
     return others[0] if len(others) == 1 and arrangement.scale(others[0]) is not None else None
 
 
-def _axes(
-    panel: "Axes", marks: Sequence[Mark], near: Sequence[Mark], across: str, upward: str, apart: float
-) -> float | None:
-    """Give *panel* its scales and return where zero stands across, if that is a place of its own."""
-    bands: list[Band] = [mark.x for mark in marks]
+def _axes(panel: "Axes", bands: Sequence[Band], across: str, upward: str) -> float | None:
+    """Give *panel* its horizontal scale and return where zero stands on it, if that is a place of its own."""
     middles = [float(one.mean) for one in bands]
     zero = None
     if across == "diameter" and middles and max(middles) >= _FAR_APART * min(middles) > 0:
@@ -191,23 +174,11 @@ def _axes(
         label_more(panel.xaxis, 3)  # three panels stand side by side
     elif across != "diameter" and bend(panel, bands, across=True):
         zero = zero_place(bands)
-    bend(panel, [mark.y for mark in near], apart=_FAR_APART if across == "diameter" else apart)
+    else:
+        panel.margins(x=0.08)
     panel.set_xlabel(axis_label(across))
     panel.set_ylabel(axis_label(upward))
     return zero
-
-
-def _finish(panel: "Axes", near: Sequence[Mark], across: str) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    if panel.get_xscale() != "log":
-        panel.margins(x=0.08)
-        if across == "diameter":
-            panel.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
-            panel.set_xlim(left=max(0.0, panel.get_xlim()[0]))
-    if panel.get_yscale() != "log" and all(float(mark.y.mean) >= 0 for mark in near):
-        from_zero(panel)
-    readable(panel)
 
 
 def learners_vary(arrangement: Arrangement) -> bool:

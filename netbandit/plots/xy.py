@@ -24,10 +24,20 @@ from netbandit.plots.estimates import (
 )
 from netbandit.plots.facets import Part, facets
 from netbandit.plots.grouping import Arrangement, titled, value_of
-from netbandit.plots.marks import Mark, at_zero_place, bend, draw_far_off, draw_points, far_off, zero_place
+from netbandit.plots.marks import (
+    Mark,
+    aside,
+    at_zero_place,
+    bend,
+    draw_far_off,
+    draw_marks,
+    far_off,
+    finish_heights,
+    zero_place,
+)
 from netbandit.plots.shapes import Shapes
 from netbandit.plots.structure import PROTOCOL
-from netbandit.plots.style import FAINT, drawing, figure, from_zero, head, legend_beside, readable, wrapped
+from netbandit.plots.style import FAINT, drawing, figure, head, legend_beside, readable, wrapped
 from netbandit.plots.subtitles import left_out_note, missing_note, privacy_note, replications_note, title_of
 from netbandit.plots.values import Scale, identity, name, shown, words
 from netbandit.results.metrics import axis_label, title_name
@@ -37,7 +47,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_ASIDE = 0.014
 _LEAST = 3
 _LABELLED = 6
 BUDGETS = ("learner.rounds", "learner.every", "learner.threshold", "learner.band")
@@ -124,15 +133,14 @@ def _talking(arrangement: Arrangement) -> list[PointResult]:
 @drawing()
 def draw_against(arrangement: Arrangement, view: View) -> "Figure":
     """Draw *view* of the points of *arrangement*: a marker with the bars of its intervals for each."""
-    points = arrangement.points
     across = words(view.x) if view.x in arrangement.keys else axis_label(view.x)
     title = view.title or f"{axis_label(view.y).split(' (')[0]} against {across.split(' (')[0]}"
     step = _step(arrangement, view)
     shapes = Shapes.of(arrangement, view.color, [step, view.x, *arrangement.facing])
     layout = facets(arrangement, list(arrangement.slices(arrangement.facing))) if arrangement.facing else None
     axis, vertical = (
-        _Across.of(arrangement, view.x),
-        Estimates(points, view.y, arrangement.statistic, arrangement.bands),
+        Across.of(arrangement, view.x),
+        Estimates(arrangement, view.y),
     )
     parts: list[Part] = layout.parts if layout is not None else [({}, arrangement)]
     notes = (
@@ -147,13 +155,13 @@ def draw_against(arrangement: Arrangement, view: View) -> "Figure":
     else:
         drawn, every = layout.figure(heading, notes, shared=True)
         panels = [every[place] for place in layout.places]
-    placed: list[list[list[_Placed]]] = []
+    placed: list[list[list[Placed]]] = []
     for _, part in parts:
-        groups = _groups(part, view, shapes, step)
+        groups = lines_of(part, view.color, shapes, step)
         on_key = view.x in arrangement.keys
         placed.append(
             [
-                axis.marks(group, vertical, shapes, arrangement.keys, _aside(turn, groups, on_key))
+                axis.marks(group, vertical, shapes, arrangement.keys, aside(turn, len(groups)) if on_key else 0.0)
                 for turn, group in enumerate(groups)
             ]
         )
@@ -168,22 +176,13 @@ def draw_against(arrangement: Arrangement, view: View) -> "Figure":
     for panel, lines in zip(panels, placed, strict=True):
         for marks in lines:
             here = [mark for mark in marks if mark.mark not in away]
-            for some in _unbroken(here):
-                draw_points(
-                    panel,
-                    [at_zero_place(mark.mark.x, zero) for mark in some],
-                    [mark.mark.y for mark in some],
-                    some[0].mark.look,
-                    shapes.text(some[0].point),
-                    joined=step is not None,
-                )
+            draw_line(panel, here, zero, shapes, joined=step is not None)
             if view.labelled and step is not None and len(lines) <= _LABELLED:
                 _write(panel, here, step, zero)
     for number, (panel, (fixed, _), lines) in enumerate(zip(panels, parts, placed, strict=True)):
         of_panel = {id(mark.mark) for marks in lines for mark in marks}
         _finish(panel, axis, near, view, zero, 1 if layout is None else layout.columns)
-        far = [mark for mark in away if id(mark) in of_panel]
-        draw_far_off(panel, [Mark(at_zero_place(mark.x, zero), mark.y, mark.look, mark.name) for mark in far])
+        draw_far_off(panel, [mark for mark in away if id(mark) in of_panel], zero)
         if layout is not None:
             place = layout.places[number]
             head(panel, titled(fixed), layout.columns)
@@ -195,7 +194,7 @@ def draw_against(arrangement: Arrangement, view: View) -> "Figure":
 
 
 @dataclass(frozen=True, eq=False)
-class _Placed:
+class Placed:
     """A point of a study where it is drawn; at infinity no line leads there."""
 
     mark: Mark
@@ -204,7 +203,7 @@ class _Placed:
 
 
 @dataclass(frozen=True)
-class _Across:
+class Across:
     """The horizontal axis: places of a key's values, or a metric itself.
 
     Attributes:
@@ -222,7 +221,8 @@ class _Across:
     metric: Estimates | None = None
 
     @classmethod
-    def of(cls, arrangement: Arrangement, x: str) -> "_Across":
+    def of(cls, arrangement: Arrangement, x: str) -> "Across":
+        """Return the axis of *x*, a key that varies or a metric."""
         if x in arrangement.keys:
             values, scale = arrangement.values[x], arrangement.scale(x)
             axis = (
@@ -236,21 +236,19 @@ class _Across:
             numbers = sorted(distinct(arrangement.points, x))
             axis = Axis.of(Scale(tuple(numbers), axis_label(x)), ratios=True)
             return cls(x, axis_label(x), axis, dict(zip(map(repr, numbers), axis.places, strict=True)))
-        return cls(
-            x, axis_label(x), None, metric=Estimates(arrangement.points, x, arrangement.statistic, arrangement.bands)
-        )
+        return cls(x, axis_label(x), None, metric=Estimates(arrangement, x))
 
     def marks(
-        self, points: Sequence[PointResult], y: Estimates, shapes: Shapes, keys: Sequence[str], aside: float
-    ) -> list[_Placed]:
+        self, points: Sequence[PointResult], y: Estimates, shapes: Shapes, keys: Sequence[str], away: float = 0.0
+    ) -> list[Placed]:
         """Return where *points* are drawn, from left to right or in their own order; those without a value are not."""
         found = []
         for point in points:
-            upward, across = y.of(point), self._place(point, aside)
+            upward, across = y.of(point), self._place(point, away)
             if upward is not None and across is not None:
                 far = self.axis is not None and self.axis.last < self._on_axis(point)
                 mark = Mark(across, upward, shapes.look(point), title_of(point, keys))
-                found.append(_Placed(mark, point, far))
+                found.append(Placed(mark, point, far))
         return found
 
     def _on_axis(self, point: PointResult) -> float:
@@ -259,11 +257,11 @@ class _Across:
         mean = mean_of(point, self.name)
         return self.places[repr(math.inf if mean is None else mean)]
 
-    def _place(self, point: PointResult, aside: float) -> Band | None:
+    def _place(self, point: PointResult, away: float) -> Band | None:
         if self.axis is None:
             assert self.metric is not None
             return self.metric.of(point)
-        return exact(self._on_axis(point) + aside * self.axis.span)
+        return exact(self._on_axis(point) + away * self.axis.span)
 
 
 def _is_design(arrangement: Arrangement) -> bool:
@@ -285,11 +283,11 @@ def _step(arrangement: Arrangement, view: View) -> str | None:
     return max(numbers, key=lambda key: len(arrangement.values[key]), default=None)
 
 
-def _groups(arrangement: Arrangement, view: View, shapes: Shapes, step: str | None) -> list[list[PointResult]]:
+def lines_of(arrangement: Arrangement, color: str | None, shapes: Shapes, step: str | None) -> list[list[PointResult]]:
     """Return the points of each line, in the order of *step*; those of each look, where no line joins them."""
     found = []
-    for _, points in arrangement.along(view.color):
-        keys = [key for key in arrangement.keys if key not in (view.color, step)] if step else list(shapes.others)
+    for _, points in arrangement.along(color):
+        keys = [key for key in arrangement.keys if key not in (color, step)] if step else list(shapes.others)
         lines: dict[str, list[PointResult]] = {}
         for point in points:
             lines.setdefault(identity([value_of(point, key) for key in keys]), []).append(point)
@@ -301,19 +299,23 @@ def _groups(arrangement: Arrangement, view: View, shapes: Shapes, step: str | No
     return found
 
 
-def _aside(turn: int, groups: Sequence[object], on_key: bool) -> float:
-    """Return how far aside the marks of a group stand: side by side, or the bars of equal values hide one another."""
-    step = min(_ASIDE, 3 * _ASIDE / max(len(groups) - 1, 1))
-    return step * (turn - (len(groups) - 1) / 2) if on_key else 0.0
+def draw_line(panel: "Axes", marks: Sequence[Placed], zero: float | None, shapes: Shapes, *, joined: bool) -> None:
+    """Draw the marks of one line, which breaks before infinity.
+
+    Args:
+        panel: Where to draw.
+        marks: The marks, in the order in which a line joins them.
+        zero: Where zero stands across, if that is a place of its own.
+        shapes: How points are told apart.
+        joined: Whether a line joins them.
+    """
+    for far in (False, True):
+        some = [one for one in marks if one.at_infinity is far]
+        if some:
+            draw_marks(panel, [one.mark for one in some], zero, shapes.text(some[0].point), joined=joined)
 
 
-def _unbroken(marks: Sequence[_Placed]) -> list[list[_Placed]]:
-    """Return the marks before infinity and those at it, without what is empty."""
-    parts = [[mark for mark in marks if mark.at_infinity is far] for far in (False, True)]
-    return [part for part in parts if part]
-
-
-def _write(panel: "Axes", marks: Sequence[_Placed], key: str, zero: float | None) -> None:
+def _write(panel: "Axes", marks: Sequence[Placed], key: str, zero: float | None) -> None:
     for one in marks:
         panel.annotate(
             shown(value_of(one.point, key)),
@@ -327,12 +329,11 @@ def _write(panel: "Axes", marks: Sequence[_Placed], key: str, zero: float | None
 
 
 def _finish(
-    panel: "Axes", axis: _Across, marks: Sequence[_Placed], view: View, zero: float | None, side_by_side: int
+    panel: "Axes", axis: Across, marks: Sequence[Placed], view: View, zero: float | None, side_by_side: int
 ) -> None:
     if panel.get_xscale() != "log":
         panel.margins(x=0.08)
-    if not bend(panel, [mark.mark.y for mark in marks]) and all(float(mark.mark.y.mean) >= 0 for mark in marks):
-        from_zero(panel)
+    finish_heights(panel, [mark.mark.y for mark in marks])
     if view.frontier:
         _draw_frontier(panel, marks, zero)
     readable(panel, x=axis.axis is None)
@@ -342,7 +343,7 @@ def _finish(
     panel.set_ylabel(axis_label(view.y))
 
 
-def _draw_frontier(panel: "Axes", marks: Sequence[_Placed], zero: float | None) -> None:
+def _draw_frontier(panel: "Axes", marks: Sequence[Placed], zero: float | None) -> None:
     """Draw the least y of all points with that x or less, as a step below the points."""
     means = sorted((float(at_zero_place(mark.mark.x, zero).mean), float(mark.mark.y.mean)) for mark in marks)
     if not means:

@@ -82,14 +82,14 @@ def _require_writable(value: Any, place: str = "") -> None:
     Raises:
         ContentError: There is one; the text says where.
     """
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         for name, entry in value.items():
             _require_writable(name, f"a name in {place}")
             _require_writable(entry, f"{place}.{name}" if place else name)
     elif isinstance(value, list):
         for entry in value:
             _require_writable(entry, place)
-    elif isinstance(value, str) and any("\ud800" <= sign <= "\udfff" for sign in value):
+    elif isinstance(value, str) and not value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in value):
         raise ContentError(f"{place}: no text")
     elif type(value) is int and not -_LARGEST - 1 <= value <= _LARGEST:
         raise ContentError(f"{place}: no integer that is written")

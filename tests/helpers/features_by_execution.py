@@ -46,12 +46,10 @@ EXECUTIONS = {
     "rounds of gis": (*_ROUNDS, "protocol.kind=gis"),
     "rounds of gossip": (*_ROUNDS, "protocol.kind=gossip"),
     "rounds of relay": (*_ROUNDS, "protocol.kind=relay"),
-    "rounds of sink": (*_ROUNDS, "protocol.kind=sink"),
     "calls over flooding": (*_LINEAR, "protocol.kind=flooding"),
     "calls over local": (*_LINEAR, "protocol.kind=local"),
     "own steps": ("learner.kind=own_steps:Counting", "protocol.kind=silent"),
     "own rounds": (*_ROUNDS, "protocol.kind=own_handlers:PassOn"),
-    "gathers": ("bandit={kind='vertical', dimension=4, arms=3}", "learner.kind=linucb", "protocol.kind=vertical"),
 }
 """What agents do, in small scenarios; each goes another way than event by event as long as nothing is added."""
 

@@ -83,7 +83,7 @@ def drawn(rng, **given):
 
 
 @pytest.mark.parametrize("seed", range(7))
-@pytest.mark.parametrize("protocol", ["flooding", "gis", "gossip", "relay", "sink"])
+@pytest.mark.parametrize("protocol", ["flooding", "gis", "gossip", "relay"])
 def test_rounds_that_nobody_calls_for_are_the_same(point, protocol, seed):
     rng = random.Random(f"{seed}/{protocol}")
     timing, activity = rng.choice(ACTIVITIES)

@@ -36,7 +36,7 @@ def used(monkeypatch):
         monkeypatch.setattr(module, name, noted)
 
     note(compiled_adapters, "_compiled")
-    note(compiled_adapters, "_tree_broadcasts")
+    note(bulk, "_bulk_trees")
     note(slots, "compiled")
     note(bulk, "BulkNeighbours")
     return found
@@ -48,7 +48,7 @@ def used(monkeypatch):
         (GIS, {"_compiled"}),
         (UCB, {"BulkNeighbours", "compiled"}),
         (ALONE, {"compiled"}),
-        (MARKET, {"_tree_broadcasts", "compiled"}),
+        (MARKET, {"_bulk_trees", "compiled"}),
     ],
 )
 def test_all_goes_in_the_way_that_is_asked_for_with_the_same_numbers(tmp_path, used, scenario, names):

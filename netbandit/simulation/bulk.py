@@ -3,19 +3,25 @@
 from netbandit.learners.slots import Learner
 from netbandit.protocols.local import Local
 from netbandit.protocols.pooled import Pooled
-from netbandit.simulation.bulk_broadcasts import BulkBroadcasts, BulkNeighbours, BulkPooled
+from netbandit.simulation.bulk_broadcasts import BulkNeighbours, BulkPooled
 from netbandit.simulation.bulk_exchanges import BulkExchanges
-from netbandit.simulation.choosing.bulk import BroadcastsInBulk, ExchangesInBulk, step_together, to_neighbours
+from netbandit.simulation.choosing.bulk import (
+    BroadcastsInBulk,
+    ExchangesInBulk,
+    TreesInBulk,
+    step_together,
+    to_neighbours,
+)
 from netbandit.simulation.choosing.way import chosen
 from netbandit.simulation.communication import Communication
 from netbandit.simulation.driver import ReplicationContext
 
 
-def bulk_broadcasts(stage: ReplicationContext, learner: Learner) -> BulkBroadcasts | None:
+def bulk_broadcasts(stage: ReplicationContext, learner: Learner) -> Communication | None:
     """Return how agents talk in bulk; None: something is irregular, and goes message by message."""
     protocol = stage.point.protocol
     if not chosen(BroadcastsInBulk(stage, learner)):
-        return None
+        return _bulk_trees(stage, learner)
     if isinstance(protocol, Pooled):
         return BulkPooled(stage, learner)
     assert isinstance(protocol, Local)
@@ -24,6 +30,15 @@ def bulk_broadcasts(stage: ReplicationContext, learner: Learner) -> BulkBroadcas
     from netbandit.simulation.bulk_floods import BulkFloods
 
     return BulkFloods(stage, learner)
+
+
+def _bulk_trees(stage: ReplicationContext, learner: Learner) -> Communication | None:
+    if not chosen(TreesInBulk(stage)):
+        return None
+    from netbandit.simulation.compiled_broadcasts import BulkTrees
+
+    protocol = stage.point.protocol
+    return BulkTrees(stage, learner, protocol.ttl if isinstance(protocol, Local) else None)
 
 
 def bulk_exchanges(stage: ReplicationContext, learner: Learner) -> Communication | None:

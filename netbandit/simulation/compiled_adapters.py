@@ -6,7 +6,6 @@ from netbandit.network.network import Network
 from netbandit.protocols import adapters
 from netbandit.protocols.broadcast import Heard
 from netbandit.protocols.calls import CallProtocol, SyncHandler
-from netbandit.protocols.local import Local
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
 from netbandit.protocols.relay import Relay
@@ -18,7 +17,6 @@ from netbandit.simulation.choosing.network_loops import (
     CallsOverLocal,
     Rounds,
     RoundsOfBroadcasts,
-    Trees,
     hears_apart,
 )
 from netbandit.simulation.choosing.way import chosen
@@ -26,7 +24,6 @@ from netbandit.simulation.choosing.way import chosen
 if TYPE_CHECKING:  # it brings numba along, which takes its time
     from netbandit.simulation.compiled_rounds.broadcasts import BroadcastOverCompiledRounds
     from netbandit.simulation.compiled_rounds.engine import CompiledLoop, CompiledRounds
-    from netbandit.simulation.compiled_rounds.trees import CompiledTrees
 
 
 def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Aggregation) -> CallbackRoundProtocol:
@@ -86,7 +83,7 @@ def _started(calls: TriggeredRounds, network: Network, sync_handler: SyncHandler
 
 def broadcasts(
     protocol: NetworkProtocol, network: Network, shares: int, *, mute: bool
-) -> "CompiledTrees | BroadcastOverCompiledRounds | None":
+) -> "BroadcastOverCompiledRounds | None":
     """Return compiled broadcasts, started and attached; None: they go message by message.
 
     Args:
@@ -95,28 +92,11 @@ def broadcasts(
         shares: How often all agents tell something.
         mute: Whether some of them tell nothing.
     """
-    if chosen(RoundsOfBroadcasts(protocol, network, shares, mute=mute)):
-        return _broadcasts_over_rounds(protocol, network)
-    if chosen(Trees(protocol, network, shares)):
-        return _tree_broadcasts(protocol, network)
-    return None
-
-
-def _broadcasts_over_rounds(protocol: NetworkProtocol, network: Network) -> "BroadcastOverCompiledRounds":
+    if not chosen(RoundsOfBroadcasts(protocol, network, shares, mute=mute)):
+        return None
     from netbandit.simulation.compiled_rounds.broadcasts import BroadcastOverCompiledRounds
 
     broadcasts = BroadcastOverCompiledRounds.over(_compiled(protocol, network))
-    broadcasts.start(network, _unasked)
-    network.attach(broadcasts.handler)
-    return broadcasts
-
-
-def _tree_broadcasts(protocol: NetworkProtocol, network: Network) -> "CompiledTrees":
-    from netbandit.simulation.compiled_rounds.trees import CompiledTrees
-
-    _announce(CompiledTrees, network, "broadcasts along trees")
-    broadcasts = CompiledTrees(timing=protocol.timing)
-    broadcasts.hops = protocol.ttl if isinstance(protocol, Local) else None
     broadcasts.start(network, _unasked)
     network.attach(broadcasts.handler)
     return broadcasts

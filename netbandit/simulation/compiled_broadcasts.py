@@ -1,16 +1,24 @@
-"""Broadcasts that are passed on in a compiled loop, along trees or in rounds, and what they say in arrays."""
+"""Broadcasts that are passed on in bulk or in a compiled loop, and what they say in arrays."""
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
+from netbandit.protocols.broadcast import Heard
+from netbandit.scenario.activity import PoissonActivity
+from netbandit.simulation.bulk_trees import TreeBroadcasts
 from netbandit.simulation.communication import Broadcasts
-from netbandit.simulation.compiled_rounds.broadcasts import BroadcastOverCompiledRounds
 from netbandit.simulation.compiled_rounds.places import moved
-from netbandit.simulation.compiled_rounds.trees import CompiledTrees
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.machine import trees as columns
 from netbandit.simulation.result import Metric
+
+if TYPE_CHECKING:  # it brings numba along, which takes its time
+    from netbandit.simulation.compiled_rounds.broadcasts import BroadcastOverCompiledRounds
+
+# Columns of what is heard: who, whose, which item, and the first slot boundary at or after the instant.
+AGENT, SOURCE, ITEM, BOUNDARY = range(4)
 
 
 class CompiledBroadcasts(Broadcasts):
@@ -23,7 +31,10 @@ class CompiledBroadcasts(Broadcasts):
     """
 
     def __init__(
-        self, stage: ReplicationContext, learner: Learner, broadcasts: CompiledTrees | BroadcastOverCompiledRounds
+        self,
+        stage: ReplicationContext,
+        learner: Learner,
+        broadcasts: "TreeBroadcasts | BroadcastOverCompiledRounds",
     ) -> None:
         self._broadcasts = broadcasts
         super().__init__(stage, learner, broadcasts)
@@ -53,30 +64,48 @@ class CompiledBroadcasts(Broadcasts):
             self._said_in = moved(self._said_in, kept, room)
 
     def _used(self, heard: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return what of the rows *heard*, as of `CompiledTrees.heard`, comes in time, and of which slot it is."""
-        heard = heard[heard[:, columns.BOUNDARY] < self.clock.horizon]
-        said = self._said_in[heard[:, columns.ITEM] % len(self._told)] if len(heard) else heard[:, 0]
-        self._delays[0] += int((heard[:, columns.BOUNDARY] - said).sum())
+        """Return what of the rows *heard*, as of `TreeBroadcasts.heard`, comes in time, and of which slot it is."""
+        heard = heard[heard[:, BOUNDARY] < self.clock.horizon]
+        said = self._said_in[heard[:, ITEM] % len(self._told)] if len(heard) else heard[:, 0]
+        self._delays[0] += int((heard[:, BOUNDARY] - said).sum())
         self._delays[1] += len(heard)
         return heard, said
-
-    def gone(self, agent: int, *, forgets: bool) -> None:
-        """See `Communication.gone`."""
-        if forgets:
-            if self._ages is not None:
-                self._ages.forget(self.clock.boundary(self.clock.now), agent)
-            assert isinstance(self._broadcasts, CompiledTrees)  # in rounds agents do not fail
-            self._used(self._broadcasts.forget(agent))
 
     def deliver(self, slot: int) -> None:
         """Let the learner hear all that has been heard since the last decision, in order of arrival."""
         heard, said = self._used(self._broadcasts.heard())
         if not len(heard):
             return
-        told = self._told[heard[:, columns.ITEM] % len(self._told)]
-        self._learn_of(slot, heard[:, columns.AGENT], heard[:, columns.SOURCE], told, said)
+        told = self._told[heard[:, ITEM] % len(self._told)]
+        self._learn_of(slot, heard[:, AGENT], heard[:, SOURCE], told, said)
 
     def metrics(self) -> dict[str, Metric]:
         """Return the same figures as `Broadcasts`."""
         self._used(self._broadcasts.heard())
         return super().metrics()
+
+
+def _unasked(agent: int, heard: list[Heard]) -> None:
+    raise RuntimeError("what is heard of broadcasts in bulk is asked for")
+
+
+class BulkTrees(CompiledBroadcasts):
+    """As `Broadcasts`, along trees; see `netbandit.simulation.bulk_trees`.
+
+    Args:
+        stage: All that the driver works with.
+        learner: The learner, not yet started.
+        hops: How many hops an item goes at most; None: as many as there are.
+    """
+
+    def __init__(self, stage: ReplicationContext, learner: Learner, hops: int | None) -> None:
+        self._trees = TreeBroadcasts(timing=stage.point.protocol.timing)
+        self._trees.hops = hops
+        self._trees.exact = isinstance(stage.point.scenario.run.activity, PoissonActivity)
+        self._trees.start(stage.network, _unasked)
+        super().__init__(stage, learner, self._trees)
+
+    def finish(self) -> None:
+        """See `Communication.finish`."""
+        super().finish()
+        self._trees.finish()

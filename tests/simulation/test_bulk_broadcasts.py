@@ -230,8 +230,7 @@ def test_any_flood_in_bulk_is_the_same(both, seed, faults, latency, ttl, agents)
 @pytest.mark.parametrize(
     "changed",
     [
-        ["protocol.ttl=2"],
-        ["protocol.timing=asynchronous"],
+        ["protocol.ttl=2", "links.peer.loss=0.1"],
         ["protocol.route=flood", "protocol.ttl=2", "links.peer.jitter=20 s"],
         ["links.peer.latency=1000 s"],
         ["links.peer.loss=0.1", "run.slot=30000000 s", "topology.agents=30"],
@@ -239,8 +238,6 @@ def test_any_flood_in_bulk_is_the_same(both, seed, faults, latency, ttl, agents)
         ["links.peer.retry={ timeout = '5 ms' }"],
         ["links.peer.bandwidth=1 Mbit/s"],
         ["topology.changes={ up = 0.5 }"],
-        ["protocol.kind=relay"],
-        ["learner.kind=helpers.own_learners:Rarely"],
     ],
 )
 def test_what_is_irregular_goes_message_by_message(tmp_path, monkeypatch, changed):

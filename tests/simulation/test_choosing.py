@@ -45,11 +45,15 @@ TALKING = {
     "BulkFloods": [["protocol.ttl=2", "protocol.route=flood"], ["protocol.absorb=true", "protocol.route=flood"]],
     "BulkPooled": [["protocol.kind=pooled"]],
     "CompiledBroadcasts": [
-        *([change] for change in (NARROW, NODES, ASYNCHRONOUS, "links.peer.retry={}", "protocol.ttl=2")),
-        *([f"protocol.kind={kind}"] for kind in ("relay", "gis", "gossip", "flooding")),
-        ["protocol.kind=relay", NODES],
+        *([f"protocol.kind={kind}"] for kind in ("gis", "gossip", "flooding")),
+    ],
+    "BulkTrees": [
+        *([change] for change in (ASYNCHRONOUS, "protocol.ttl=2", "protocol.kind=relay")),
+        ["protocol.kind=relay", "links.peer.latency={ uniform = ['0 ms', '9 ms'] }"],
     ],
     "Broadcasts": [
+        *([change] for change in (NARROW, NODES, "links.peer.retry={}")),
+        *(["protocol.kind=relay", change] for change in (NARROW, NODES, LOSS, LINKS)),
         *([f"protocol.kind={kind}"] for kind in ("silent", "sink", "master-worker")),
         ["protocol.kind=gis", NODES],
         ["protocol.ttl=2", "protocol.route=flood", NARROW],
@@ -259,8 +263,8 @@ def test_what_is_explained_is_not_taken():
 MARKET = [
     "bandit={ kind = 'procurement', producers = 3 }",
     "learner={ kind = 'pfcb', share = 'exact' }",
-    "protocol.kind=relay",
-    "topology={ family = 'complete', agents = 6 }",
+    "protocol.kind=gis",
+    "topology={ family = 'complete', agents = 7 }",
 ]
 EVERY = "learner.communicate=every"
 FEW = "messages: event by event; not in a compiled loop: about"
@@ -270,8 +274,8 @@ FEW = "messages: event by event; not in a compiled loop: about"
     ("more", "said"),
     [
         (["run.horizon=20_000", EVERY], "messages: in a compiled loop"),
-        (["run.horizon=2_000", EVERY], f"{FEW} 60,000"),  # 30 hops a slot
-        (["run.horizon=20_000"], f"{FEW} 240"),  # in slots 200, 256, ... 16,384
+        (["run.horizon=600", EVERY], f"{FEW} 176,400"),  # 294 hops a slot
+        (["run.horizon=20_000"], f"{FEW} 2,352"),  # in slots 200, 256, ... 16,384
         (["run.horizon=20_000", "learner.share=never"], f"{FEW} 0"),
     ],
 )

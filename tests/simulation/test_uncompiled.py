@@ -12,7 +12,6 @@ FILES = [
     "test_compiled_calls.py",
     "test_compiled_rounds.py",
     "test_overlapping_rounds.py",
-    "test_tree_broadcasts.py",
 ]
 
 

@@ -8,6 +8,7 @@ from netbandit.learners.slots import Learner
 from netbandit.protocols.consensus import Consensus
 from netbandit.protocols.local import Local
 from netbandit.protocols.pooled import Pooled
+from netbandit.protocols.relay import Relay
 from netbandit.simulation import bulk_links
 from netbandit.simulation.bulk_links import hop_slots, slots_of_hops
 from netbandit.simulation.choosing.way import FATES_OPEN, NONE_FOR_PROTOCOL, SOME_MUTE, Way
@@ -18,6 +19,8 @@ _MOST_WORDS = 1 << 23
 """How many words of 64 bits may be kept: 64 MB."""
 
 _A_MEGABYTE = 10**6
+_MOST_SOURCES = 2_000  # for each of them and each agent, some forty numbers are kept
+_LATEST = 1 << 60
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,35 @@ class BroadcastsInBulk(InBulk):
         contents = sum(map(len, slots_of_hops(hop, protocol.ttl - 1)))
         kept = slowest * channels * contents + channels * ages + ages * agents * protocol.ttl
         return None if kept * words <= _MOST_WORDS else too_many
+
+
+@dataclass(frozen=True)
+class TreesInBulk(InBulk):
+    """What agents tell along trees where nothing can go wrong, whoever tells, and when."""
+
+    def unsuited(self) -> str | None:
+        """See `Way.unsuited`."""
+        protocol, network = self.stage.point.protocol, self.stage.network
+        if type(protocol) is not Relay and not (type(protocol) is Local and protocol.route == "tree" and protocol.ttl):
+            return NONE_FOR_PROTOCOL
+        if network.agents <= 1:
+            return "there is one agent alone"
+        if network.agents > _MOST_SOURCES:
+            return f"{network.agents:,} agents: its arrays would take many gigabytes (at most {_MOST_SOURCES:,})"
+        if network.deferred_outcomes:
+            return FATES_OPEN
+        return None
+
+    def unknown(self) -> str | None:
+        """See `Way.unknown`."""
+        network = self.stage.network
+        if (why := bulk_links.why_not(network)) is not None:
+            return why
+        if network.unreliable:
+            return "what goes along trees may be lost, late or doubled"
+        hops = sum(max((one.latency for one in near), default=0) for near in network.channels)
+        fits = network.clock.end + hops + network.agents * network.clock.slot < _LATEST
+        return None if fits else "times are longer than a loop counts"
 
 
 def to_neighbours(protocol: Local) -> bool:

@@ -42,9 +42,7 @@ _MOST_STAYS = 1 << 22  # of channels in a state, where all have to be known in a
 _MOST_QUEUEING = 10_000  # bits times nanoseconds of one message with all their items are to stay below 2^63
 _LARGEST_QUEUEING = 10**9  # the same of a message of so many bytes
 _MOST_IN_CLIQUES = 5_000  # for each word on its way, and each agent, a number is kept
-_MOST_SOURCES = 5_000  # for each of them and each agent, a number is kept
 _MOST_OVERLAPPING = 2_000  # of each round that is open, for each pair of agents a number is kept
-_MOST_ITEMS = 10**12  # below `netbandit.simulation.machine.trees.MOST_ITEMS`
 
 _TOO_LONG = "times are longer than a loop counts"
 _TOO_LARGE = "messages are larger than a loop counts"
@@ -208,42 +206,6 @@ class RoundsOfBroadcasts(Rounds):
     def unknown(self) -> str | None:
         """See `Way.unknown`."""
         return self._why_not_overlapping() or super().unknown()
-
-
-@dataclass(frozen=True)
-class Trees(NetworkLoop):
-    """Items that agents tell along trees.
-
-    Attributes:
-        shares: How often all agents tell something.
-    """
-
-    shares: int
-
-    def unsuited(self) -> str | None:
-        """See `Way.unsuited`."""
-        protocol = self.protocol
-        if not (type(protocol) is Relay or (type(protocol) is Local and protocol.route == "tree" and protocol.ttl)):
-            return NONE_FOR_PROTOCOL
-        return _too_many(self.network, _MOST_SOURCES)
-
-    def hops(self) -> int:
-        """See `NetworkLoop.hops`."""
-        network = self.network
-        others = network.agents - 1
-        if isinstance(self.protocol, Local):
-            degree = max(1, 2 * len(network.links) // network.agents)
-            others = min(others, degree ** min(self.protocol.ttl, others))
-        return int(self.shares * network.agents * others)
-
-    def unknown(self) -> str | None:
-        """See `Way.unknown`."""
-        network = self.network
-        if (why := _why_no_times(network)) is not None:
-            return why
-        if network.clock.horizon * network.agents >= _MOST_ITEMS:
-            return "agents tell more items than a loop counts"
-        return _why_not_known(network, absences=True)
 
 
 @dataclass(frozen=True)

@@ -28,14 +28,6 @@ class HeardRows:
         kept, self._rows = self._rows, []
         return np.concatenate(kept) if kept else self._none
 
-    def without(self, column: int, number: int) -> Rows:
-        """Keep no row any more that has a *number* in a *column*; return those that had."""
-        kept = self.taken()
-        out = kept[:, column] == number
-        self._rows = [kept[~out]]
-        found: Rows = kept[out]
-        return found
-
     def oldest(self, column: int, others: Rows, otherwise: int) -> int:
         """Return the lowest number in a *column* of what is kept, or among *others*; if there is none, *otherwise*."""
         numbers = [others, *(rows[:, column] for rows in self._rows)]

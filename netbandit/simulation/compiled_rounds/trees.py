@@ -1,4 +1,4 @@
-"""What goes along the tree of each source, in compiled loops: broadcasts, and rounds over them."""
+"""Rounds along the tree of each source, in compiled loops."""
 
 from itertools import groupby
 from operator import itemgetter
@@ -12,7 +12,7 @@ from netbandit.network.clock import AGENTS
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.part import state
-from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
+from netbandit.protocols.broadcast import Hear, Heard
 from netbandit.protocols.done import DONE
 from netbandit.protocols.protocol import Aggregation, Item
 from netbandit.protocols.relay import RELAY, Relay, in_order, links_of_tree, message_bytes
@@ -33,19 +33,18 @@ from netbandit.simulation.machine.trees import Trees
 Agents = NDArray[np.int64]
 
 
-def trees_of(network: Network, machine: Machine, hops: int | None = None) -> Trees:
+def trees_of(network: Network, machine: Machine) -> Trees:
     """Return the tree of each agent, as nobody has heard anything yet.
 
     Args:
         network: The network.
         machine: Its links.
-        hops: How many hops a tree reaches; None: as many as there are.
     """
     agents = network.agents
     counts = np.zeros(agents * agents + 1, dtype=np.int32)
     trees = []
     for source in range(agents):
-        parents, children = links_of_tree(network.topology, source, hops)
+        parents, children = links_of_tree(network.topology, source, None)
         order = np.argsort(parents, kind="stable")
         counts[1 + source * agents : 1 + (source + 1) * agents] = np.bincount(parents, minlength=agents)
         trees.append(rows_of(machine.channels, parents[order], children[order]).astype(np.int32))
@@ -54,7 +53,6 @@ def trees_of(network: Network, machine: Machine, hops: int | None = None) -> Tre
         first=np.cumsum(counts, dtype=np.int32),
         tree=np.concatenate(trees),
         heard=np.empty((0, columns.HEARD_COLUMNS), dtype=np.int64),
-        sorted=np.empty(0, dtype=np.int64),
         missing=np.zeros((1, agents), dtype=np.int64),
     )
 
@@ -96,25 +94,38 @@ def _loops(name: str, **constants: Any) -> tuple[Loop, Loop]:
     return Loop(inboxes.play, texts, name), Loop(columns.tell_all, texts, name)
 
 
-class HeardTreeLoop(TreeLoop, BroadcastProtocol):
-    """What goes along trees, where it is kept who has heard what."""
+class CalledTreeLoop(CalledLoop, TreeLoop):
+    """Rounds along trees, for which agents may call."""
 
-    hops: int | None = state(default=None)
-    """How many hops a message goes at most; None: as many as there are."""
+    def appoint_steps(self) -> None:
+        """See `CompiledLoop.appoint_steps`; there may be several."""
+        super().appoint_steps()
+        if self.slotted:
+            self.appoint_each_step()
+
+
+class CompiledRelay(CalledTreeLoop, Relay):
+    """Stands for `Relay` where it is for others to say what follows from what is heard."""
+
+    kinds: ClassVar[tuple[Kind, ...]] = (RELAY, DONE, CALL)
+    name: ClassVar[str] = "relay"
+    loop, telling = _loops("relayed", IN_ROUNDS=False, CALL=2)
+    compiled_beside: ClassVar[tuple[Loop, ...]] = (*CalledLoop.compiled_beside, telling)
 
     def start(self, network: Network, hear: Hear) -> None:
         """See `BroadcastProtocol.start`."""
         super().start(network, hear)
         self.prepare(network, AGENTS)
-        self.trees = trees_of(network, self.machine, self.hops)
+        self.trees = trees_of(network, self.machine)
         self.kept = HeardRows(columns.HEARD_COLUMNS)
+        self._told: dict[int, Heard] = {}  # what may be under way, by its number in the loop
+        self._number = self._look_at = 0
 
     def play(self, arrivals_until: int, steps_until: int) -> int:
         """See `CompiledLoop.play`."""
         room = len(self.machine.inbox)
-        if len(self.trees.sorted) < room:  # as many may reach a node at once
-            heard = np.empty((room, columns.HEARD_COLUMNS), dtype=np.int64)
-            self.trees = self.trees._replace(heard=heard, sorted=np.empty(room, dtype=np.int64))
+        if len(self.trees.heard) < room:  # as many may reach a node at once
+            self.trees = self.trees._replace(heard=np.empty((room, columns.HEARD_COLUMNS), dtype=np.int64))
         return super().play(arrivals_until, steps_until)
 
     def tell(self) -> None:
@@ -126,83 +137,6 @@ class HeardTreeLoop(TreeLoop, BroadcastProtocol):
         """See `CompiledLoop.make_room`."""
         if why != rows.LISTS_FULL:  # else there is room now, as all has been kept
             super().make_room(why)
-
-
-class CompiledTrees(HeardTreeLoop):
-    """Stands for `Relay`, and for `LocalTree`.
-
-    What agents hear is kept until it is asked for: nobody hears anything between two decisions that could change what
-    happens before the second.
-    """
-
-    kinds: ClassVar[tuple[Kind, ...]] = (RELAY,)
-    name: ClassVar[str] = "trees"
-    loop, telling = _loops("trees", IN_ROUNDS=False)
-    compiled_beside: ClassVar[tuple[Loop, ...]] = (telling,)
-
-    @property
-    def reach(self) -> list[int]:
-        """See `BroadcastProtocol.reach`."""
-        found: list[int] = (1 + np.diff(self.trees.first[:: self.network.agents])).tolist()
-        return found
-
-    def broadcast(self, round: int, agent: int, item: Item) -> None:
-        """See `BroadcastProtocol.broadcast`."""
-        self.broadcast_all(round, np.array([agent]), item.size)
-
-    def broadcast_all(self, first: int, agents: Agents, size: int) -> None:
-        """Let *agents* tell all others an item of *size* bytes each, from this instant on.
-
-        Args:
-            first: The number of the first item; the others follow. What an agent tells later has a higher one.
-            agents: Who tells.
-            size: Of each item.
-        """
-        self.tell_all(agents, first, 1, size)
-
-    def oldest(self, otherwise: int) -> int:
-        """Return the lowest number of an item that is under way or not yet asked for; if there is none, *otherwise*."""
-        under_way = self.used_messages()["round"]
-        return self.kept.oldest(columns.ITEM, under_way, otherwise)
-
-    def heard(self) -> NDArray[np.int64]:
-        """Return what has been heard since this was asked last, in order, shape (n, 4).
-
-        A row: who, whose, which item, and the first slot boundary at or after the instant.
-        """
-        return self.kept.taken()
-
-    def forget(self, agent: int) -> NDArray[np.int64]:
-        """Let *agent*, which loses its memory, have heard nothing; return what is not heard then, as `heard` does."""
-        return self.kept.without(columns.AGENT, agent)
-
-    def inform(self) -> None:
-        """See `CompiledLoop.inform`; those who hear ask."""
-
-
-class CalledTreeLoop(CalledLoop, TreeLoop):
-    """Rounds along trees, for which agents may call."""
-
-    def appoint_steps(self) -> None:
-        """See `CompiledLoop.appoint_steps`; there may be several."""
-        super().appoint_steps()
-        if self.slotted:
-            self.appoint_each_step()
-
-
-class CompiledRelay(CalledTreeLoop, HeardTreeLoop, Relay):
-    """Stands for `Relay` where it is for others to say what follows from what is heard."""
-
-    kinds: ClassVar[tuple[Kind, ...]] = (RELAY, DONE, CALL)
-    name: ClassVar[str] = "relay"
-    loop, telling = _loops("relayed", IN_ROUNDS=False, REPORTS=True, CALL=2)
-    compiled_beside: ClassVar[tuple[Loop, ...]] = (*CalledLoop.compiled_beside, telling)
-
-    def start(self, network: Network, hear: Hear) -> None:
-        """See `BroadcastProtocol.start`."""
-        super().start(network, hear)
-        self._told: dict[int, Heard] = {}  # what may be under way, by its number in the loop
-        self._number = self._look_at = 0
 
     def _tell(self, agent: int, kind: Kind, size: int, heard: Heard) -> None:
         if len(self._told) >= self._look_at:
@@ -264,5 +198,5 @@ class CompiledTreeRounds(CalledTreeLoop, CalledRounds, RoundsOverBroadcast):
         """See `CompiledLoop.inform`."""
         heard = self.trees.heard[: self.trees.state[columns.HEARD]].tolist()
         self.trees.state[columns.HEARD] = 0
-        for agent, _, number, _ in sorted(heard, key=lambda row: (row[columns.AGENT], row[columns.ITEM])):
+        for agent, number in sorted(heard):
             self.go_on(self._rounds[number], agent)

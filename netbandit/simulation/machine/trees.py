@@ -1,9 +1,9 @@
-"""What goes along the tree of each source, in a compiled loop: `relay`, and `local` with ``route = "tree"``.
+"""Rounds along the tree of each source, in a compiled loop: `relay`.
 
 How it is passed on is said by `netbandit.protocols.relay.pass_on`, and when an agent has heard all of a round by
 `netbandit.protocols.rounds_over_broadcast.count_heard`; here is what these are written in. What is told has its source
-for its labels; its round is that of the item, or the item's own number where agents do not talk in rounds. A branch is
-its place in `Trees.first`.
+for its labels; its round is that of the item, or the item's own number where others say what follows from it. A branch
+is its place in `Trees.first`.
 """
 
 from typing import NamedTuple
@@ -22,30 +22,22 @@ from netbandit.simulation.machine.rows import (
     LISTS_FULL,
     MESSAGE,
     NOW,
-    SLOT_NS,
-    STATES,
     Integers,
     Machine,
 )
-from netbandit.simulation.machine.sorting import sort
 from netbandit.texts import text
 
 # Places in `Trees.state`: how many rows of `heard` are new, and how many of the agents that are telling something have.
 HEARD, TOLD = range(2)
 TREE_STATES = 2
 
-# Columns of `Trees.heard`. `BOUNDARY` is the first slot boundary at or after the instant.
-AGENT, SOURCE, ITEM, BOUNDARY = range(4)
-HEARD_COLUMNS = 4
-
-_ITEM_BITS = 40
-MOST_ITEMS = 1 << _ITEM_BITS
+# Columns of `Trees.heard`.
+AGENT, ITEM = range(2)
+HEARD_COLUMNS = 2
 
 IN_ROUNDS = True
 """Whether it is counted here what agents hear of a round, and noted when they have heard everybody; else what each
 hears is noted."""
-REPORTS = False
-"""Whether what is heard is told at once, in order of arrival; else when it is asked for, in order of sources."""
 
 
 class Trees(NamedTuple):
@@ -57,7 +49,6 @@ class Trees(NamedTuple):
         tree: Channels.
         heard: Who has heard what, in order; see above. In rounds: who has heard all of which round, its number for the
             item.
-        sorted: Room to sort by source and number what reaches a node at once.
         missing: In rounds, how many items each agent has not heard, shape (places, n), places being a power of two; a
             round is in the place that is the rest of its number.
     """
@@ -66,7 +57,6 @@ class Trees(NamedTuple):
     first: NDArray[np.int32]
     tree: NDArray[np.int32]
     heard: Integers
-    sorted: Integers
     missing: Integers
 
 
@@ -137,20 +127,11 @@ def can_hear(network: Machine, own: Trees, node: int, at: int, end: int) -> int:
 
 @text
 def note_heard(network: Machine, own: Trees, node: int, at: int, end: int) -> None:
-    """Note that *node* hears what is at these places of the inbox, in order of sources, then of items."""
-    state = network.state
-    boundary = (state[NOW] + state[SLOT_NS] - 1) // state[SLOT_NS]
-    for number in range(at, end):
-        message = message_of(network, network.inbox[number, MESSAGE])
-        own.sorted[number - at] = (message.labels << _ITEM_BITS) | message.round
-    if not REPORTS:
-        sort(own.sorted, 0, end - at, state, STATES)
+    """Note that *node* hears what is at these places of the inbox, in order of arrival."""
     row = own.state[HEARD]
-    for number in range(end - at):
+    for number in range(at, end):
         own.heard[row, AGENT] = node
-        own.heard[row, SOURCE] = own.sorted[number] >> _ITEM_BITS
-        own.heard[row, ITEM] = own.sorted[number] & (MOST_ITEMS - 1)
-        own.heard[row, BOUNDARY] = boundary
+        own.heard[row, ITEM] = message_of(network, network.inbox[number, MESSAGE]).round
         row += 1
     own.state[HEARD] = row
 
@@ -170,7 +151,7 @@ def hear(network: Machine, own: Trees, node: int, at: int, end: int) -> None:
 @text
 def reports(own: Trees) -> bool:
     """See `netbandit.simulation.machine.inboxes`."""
-    return (IN_ROUNDS or REPORTS) and own.state[HEARD] > 0
+    return own.state[HEARD] > 0  # type: ignore[no-any-return]
 
 
 @text

@@ -1,0 +1,392 @@
+"""Broadcasts along shortest-path trees where nothing can go wrong: arrival times are sums along paths.
+
+No message influences another there, so all that follows from what an agent tells is known when it is told: which node
+hears it when, and which messages carry it. What agents hear, what is counted and the fingerprint are those of single
+messages (`netbandit.protocols.relay`); when, `netbandit.simulation.choosing.bulk` says.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.network.clock import ARRIVALS, ScheduledEvent
+from netbandit.network.link import Arrival
+from netbandit.network.network import Network
+from netbandit.part import state
+from netbandit.protocols.broadcast import BroadcastProtocol, Hear
+from netbandit.protocols.protocol import Item
+from netbandit.protocols.relay import RELAY, links_of_tree, message_bytes
+
+Numbers = NDArray[np.int64]
+
+_MOST_KEPT = 1 << 20  # rows of what may be of use once more: of plans 100 MB, of each calendar 40 MB
+_NEVER = 1 << 62
+
+
+class Paths(NamedTuple):
+    """The path from each source to each node that hears it, a row each, sorted by source; all of shape (rows,).
+
+    Attributes:
+        sources: The agent that tells.
+        receivers: The node that hears it.
+        senders: The node before it on the path.
+        hops: The hops of the path.
+        first: The latency (ns) of its first hop.
+        last: The latency (ns) of its last hop.
+        before: The latency (ns) of all hops but the last.
+        slots_before: How many slots all hops but the first and the last take, each of which begins at a boundary.
+        passes: How many hops at its end have no latency.
+        channels: The number of the channel of the last hop, in order of sender and receiver.
+    """
+
+    sources: Numbers
+    receivers: Numbers
+    senders: Numbers
+    hops: Numbers
+    first: Numbers
+    last: Numbers
+    before: Numbers
+    slots_before: Numbers
+    passes: Numbers
+    channels: Numbers
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Part:
+    """What follows in one window if some agents tell something, in order.
+
+    Attributes:
+        window: When (ns) the window begins, from the boundary at or before the instant at which they tell it.
+        times: When (ns) each thing happens, from the beginning of the window,
+        at_once: whether at the instant at which the item is told,
+        order: and how those that happen at the same time are ordered.
+        columns: What happens, shape (columns, rows).
+    """
+
+    window: int
+    times: Numbers
+    at_once: NDArray[np.bool_]
+    order: Numbers
+    columns: Numbers
+
+
+class Window(NamedTuple):
+    """All that happens in a window, in order.
+
+    Attributes:
+        begins: When (ns) it begins.
+        told: Of each part of it the first item that was told, and its bytes.
+        columns: What happens, shape (columns, rows),
+        times: when (ns from the beginning of the window),
+        part: and which of the parts that is of.
+    """
+
+    begins: int
+    told: list[tuple[int, int]]
+    columns: Numbers
+    times: Numbers
+    part: Numbers
+
+
+class Calendar:
+    """What will happen, by windows; as long as agents tell in the same rhythm the order in them is known already."""
+
+    def __init__(self) -> None:
+        self._due: dict[int, tuple[list[Part], list[tuple[int, int]]]] = {}
+        self._times: list[int] = []
+        self._orders: dict[tuple[Part, ...], tuple[Numbers, Numbers, Numbers]] = {}
+        self._kept = 0  # rows of these
+
+    @property
+    def next(self) -> int | None:
+        """When the next window begins in which something happens; None: there is none."""
+        return self._times[0] if self._times else None
+
+    @property
+    def first_item(self) -> int | None:
+        """The lowest number of an item that something is still to happen with; None: there is none."""
+        return min((first for _, told in self._due.values() for first, _ in told), default=None)
+
+    def add(self, parts: list[Part], base: int, first: int, size: int) -> None:
+        """Enter what follows from items of *size* bytes, from number *first* on, told from the boundary *base* (ns)."""
+        due, item = self._due, (first, size)
+        for part in parts:
+            begins = base + part.window
+            found = due.get(begins)
+            if found is None:
+                found = due[begins] = [], []
+                heappush(self._times, begins)
+            found[0].append(part)
+            found[1].append(item)
+
+    def before(self, time: int) -> Iterator[Window]:
+        """Yield all windows that begin before *time*, and forget them."""
+        while self._times and self._times[0] < time:
+            begins = heappop(self._times)
+            parts, told = self._due.pop(begins)
+            pattern = tuple(parts)
+            found = self._orders.get(pattern)
+            if found is None:
+                found = _in_order(parts)
+                self._kept += len(found[1])
+                if self._kept > _MOST_KEPT:
+                    self._orders.clear()
+                    self._kept = len(found[1])
+                self._orders[pattern] = found
+            yield Window(begins, told, *found)
+
+
+def _in_order(parts: list[Part]) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the columns, the times and the parts of a `Window`; what is told earlier comes first among equals."""
+    number = np.repeat(np.arange(len(parts)), [len(part.times) for part in parts])
+    columns = np.concatenate([part.columns for part in parts], axis=1)
+    times = np.concatenate([part.times for part in parts])
+    at_once = np.concatenate([part.at_once for part in parts])
+    order = np.concatenate([part.order for part in parts])
+    places = np.lexsort((order, at_once * (number + 1), times))
+    return columns[:, places], times[places], number[places]
+
+
+class Plan(NamedTuple):
+    """All that follows if some agents tell something at an instant.
+
+    Attributes:
+        latest: When (ns from the boundary at or before it on) the last message is put on its channel.
+        heard: Who hears whose item, and the place of that agent among those that tell.
+        arrivals: Where messages arrive.
+        uses: Which links are used.
+        messages: How many messages go over each channel.
+    """
+
+    latest: int
+    heard: list[Part]
+    arrivals: list[Part]
+    uses: list[Part]
+    messages: Numbers
+
+
+class TreeBroadcasts(BroadcastProtocol):
+    """Stands for `Relay`, and for `LocalTree`; what agents hear is kept until it is asked for.
+
+    Attributes:
+        hops: How many hops an item goes at most; None: as many as there are.
+        exact: Whether agents may hear something between slot boundaries; else they hear it at the next.
+    """
+
+    hops: int | None = state(default=None)
+    exact: bool = state(default=False)
+
+    def start(self, network: Network, hear: Hear) -> None:
+        """See `BroadcastProtocol.start`."""
+        super().start(network, hear)
+        self._channels = [channel for out in network.channels for channel in sorted(out, key=lambda one: one.receiver)]
+        numbers = {link: number for number, link in enumerate(network.links)}
+        self._link_of = np.array([numbers[channel.link] for channel in self._channels], dtype=np.int64)
+        self._paths = self._find_paths()
+        self._begins = np.searchsorted(self._paths.sources, np.arange(network.agents + 1))
+        self._plans: dict[tuple[int, bytes], Plan] = {}
+        self._rows_kept = 0
+        self._to_hear, self._to_arrive, self._to_use = Calendar(), Calendar(), Calendar()
+        self._appointed = -1
+        self._activations = np.zeros(len(network.links), dtype=np.int64)
+        self._messages = np.zeros(len(self._channels), dtype=np.int64)
+        self._bytes = np.zeros(len(self._channels), dtype=np.int64)
+
+    def _find_paths(self) -> Paths:
+        topology, agents, slot = self.network.topology, self.network.agents, self.clock.slot
+        codes = np.array([one.sender * agents + one.receiver for one in self._channels], dtype=np.int64)
+        latencies = np.array([one.latency for one in self._channels], dtype=np.int64)
+        found = []
+        first, before, slots, passes = np.zeros((4, agents), dtype=np.int64)  # of the path to each node
+        for source in range(agents):
+            senders, receivers = links_of_tree(topology, source, self.hops)
+            distances = topology.hops(source)
+            channels = np.searchsorted(codes, senders * agents + receivers)
+            last = latencies[channels]
+            hops = distances[receivers]
+            first[source] = before[source] = slots[source] = passes[source] = 0
+            rows = np.empty((4, len(receivers)), dtype=np.int64)
+            for level in range(1, int(hops.max(initial=0)) + 1):
+                here = hops == level
+                node, parent, latency = receivers[here], senders[here], last[here]
+                first[node] = latency if level == 1 else first[parent]
+                rows[:, here] = first[node], before[parent], slots[parent], np.where(latency, 0, passes[parent] + 1)
+                before[node] = before[parent] + latency
+                slots[node] = 0 if level == 1 else slots[parent] + np.maximum(1, -(-latency // slot))
+                passes[node] = rows[3, here]
+            found.append(np.stack([np.full_like(last, source), receivers, senders, hops, last, channels, *rows]))
+        sources, receivers, senders, hops, last, channels, *rest = np.concatenate(found, axis=1)
+        return Paths(sources, receivers, senders, hops, rest[0], last, rest[1], rest[2], rest[3], channels)
+
+    @property
+    def reach(self) -> list[int]:
+        """See `BroadcastProtocol.reach`."""
+        found: list[int] = (1 + np.diff(self._begins)).tolist()
+        return found
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """See `NetworkProtocol.receive`."""
+        raise RuntimeError("what goes in bulk is not on the network")
+
+    def broadcast(self, round: int, agent: int, item: Item) -> None:
+        """See `BroadcastProtocol.broadcast`."""
+        self.broadcast_all(round, np.array([agent]), item.size)
+
+    def broadcast_all(self, first: int, agents: Numbers, size: int) -> None:
+        """Let *agents* tell all others an item of *size* bytes each, from this instant on.
+
+        Args:
+            first: The number of the first item; the others follow. What an agent tells later has a higher one.
+            agents: Who tells.
+            size: Of each item.
+        """
+        phase = self.clock.now % self.clock.slot
+        base = self.clock.now - phase
+        plan = self._plan_of(agents, phase)
+        if base + plan.latest >= self.clock.end:
+            plan = self._make(agents, phase, self.clock.end - base)
+        size = message_bytes(size)
+        self._to_hear.add(plan.heard, base, first, size)
+        self._to_arrive.add(plan.arrivals, base, first, size)
+        self._to_use.add(plan.uses, base, first, size)
+        self._messages += plan.messages
+        self._bytes += plan.messages * size
+        self._record(base)
+        self._appoint()
+
+    def oldest(self, otherwise: int) -> int:
+        """Return the lowest number of an item that is not yet asked for; if there is none, *otherwise*."""
+        first = self._to_hear.first_item
+        return otherwise if first is None else first
+
+    def heard(self) -> Numbers:
+        """Return what has been heard since this was asked last, in order, shape (n, 4).
+
+        A row: who, whose, which item, and the first slot boundary at or after the instant.
+        """
+        found = []
+        for window in self._to_hear.before(self.clock.now + 1):
+            rows = np.empty((4, len(window.part)), dtype=np.int64)
+            rows[:2] = window.columns[:2]
+            np.add(np.array([first for first, _ in window.told])[window.part], window.columns[2], out=rows[2])
+            rows[3] = self.clock.boundary(window.begins)
+            found.append(rows)
+        self._appoint()
+        if len(found) == 1:
+            return found[0].T
+        return np.concatenate(found, axis=1).T if found else np.empty((0, 4), dtype=np.int64)
+
+    def finish(self) -> None:
+        """Take in all that has arrived and that will arrive, and count it."""
+        self._record(_NEVER)
+        activations = self._activations[self._link_of].tolist()
+        counts = zip(self._channels, self._messages.tolist(), self._bytes.tolist(), activations, strict=True)
+        self.network.count_in_bulk(RELAY, ((one.sender, one.receiver, *count, 0) for one, *count in counts), 0, 0)
+
+    def _appoint(self) -> None:
+        """Have an event happen when something is heard next, which the driver does not play past."""
+        time = self._to_hear.next
+        if time is not None and time > self.clock.now and time != self._appointed:
+            self._appointed = time
+            environment = self.clock.environment
+            environment.schedule(ScheduledEvent([]), ARRIVALS, time - environment.now)
+
+    def _record(self, time: int) -> None:
+        """Take in what happens in slots that begin before *time*, to which nothing is added any more."""
+        for window in self._to_arrive.before(time):
+            events = np.empty((len(window.part), 4), dtype=np.int64)
+            events[:, 0] = window.times + window.begins
+            events[:, 1] = window.columns[0]
+            events[:, 2] = RELAY.code
+            events[:, 3] = np.array([size for _, size in window.told])[window.part]
+            self.network.fingerprint.record_all(events)
+        for window in self._to_use.before(time):
+            used = np.zeros(len(self._activations), dtype=np.bool_)
+            used[window.columns[0]] = True
+            self._activations += used
+
+    def _plan_of(self, agents: Numbers, phase: int) -> Plan:
+        """Return what follows if *agents* tell something *phase* nanoseconds after a boundary, long before the end."""
+        key = phase, agents.tobytes()
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._make(agents, phase, None)
+            self._rows_kept += int(plan.messages.sum())
+            if self._rows_kept > _MOST_KEPT:
+                self._plans.clear()
+                self._rows_kept = int(plan.messages.sum())
+            self._plans[key] = plan
+        return plan
+
+    def _make(self, agents: Numbers, phase: int, end: int | None) -> Plan:
+        """As `_plan_of`; at *end* (ns from the boundary on) and after it nothing is sent any more, nor heard."""
+        slot, count = self.clock.slot, self.network.agents
+        if len(agents) == count:
+            rows = self._paths
+        else:
+            chosen = np.concatenate([np.arange(self._begins[one], self._begins[one + 1]) for one in agents.tolist()])
+            rows = Paths(*(column[chosen] for column in self._paths))
+        one_hop = rows.hops == 1
+        if self.slotted:
+            first = np.maximum(1, -(-(phase + rows.first) // slot))
+            begun = np.where(one_hop, phase, (first + rows.slots_before) * slot)
+            arrivals = begun + rows.last
+            heard = np.maximum(begun // slot + 1, -(-arrivals // slot)) * slot
+            passes = np.where(one_hop, 0, rows.last == 0).astype(np.int64)
+            heard_passes = np.zeros_like(passes)
+            heard_at_once = np.zeros(len(heard), dtype=np.bool_)
+        else:
+            begun = phase + rows.before
+            heard = arrivals = begun + rows.last
+            passes = heard_passes = rows.passes
+            heard_at_once = arrivals == phase
+        at_once = arrivals == phase
+        sent = np.ones(len(begun), dtype=np.bool_) if end is None else begun < end
+        in_time = sent if end is None else sent & (heard <= end - slot)
+        heard_order = (heard_passes * count + rows.receivers) * count + rows.sources
+        who = np.stack([rows.receivers, rows.sources, np.searchsorted(agents, rows.sources)])
+        due = heard if self.exact else -(-heard // slot) * slot
+        links = len(self._activations)
+        uses = np.unique(begun[sent] // slot * links + self._link_of[rows.channels[sent]])
+        uses_begin, used = uses // links * slot, uses % links
+        return Plan(
+            latest=int(begun.max(initial=0)),
+            heard=_parts(in_time, due, heard, heard_at_once, heard_order, who),
+            arrivals=_parts(
+                sent, arrivals // slot * slot, arrivals, at_once, passes * count + rows.receivers, rows.receivers[None]
+            ),
+            uses=_parts(
+                np.ones(len(used), dtype=np.bool_),
+                uses_begin,
+                uses_begin,
+                np.zeros(len(used), np.bool_),
+                used,
+                used[None],
+            ),
+            messages=np.bincount(rows.channels[sent], minlength=len(self._channels)),
+        )
+
+
+def _parts(
+    some: NDArray[np.bool_],
+    windows: Numbers,
+    times: Numbers,
+    at_once: NDArray[np.bool_],
+    order: Numbers,
+    columns: Numbers,
+) -> list[Part]:
+    """Return the parts of *some* rows, given when the window of each begins."""
+    places = np.flatnonzero(some)
+    places = places[np.lexsort((order[places], at_once[places], times[places]))]
+    windows, at_once, order, columns = windows[places], at_once[places], order[places], columns[:, places]
+    times = times[places] - windows
+    bounds = [*np.flatnonzero(np.diff(windows, prepend=-1)).tolist(), len(windows)]
+    return [
+        Part(int(windows[one]), times[one:other], at_once[one:other], order[one:other], columns[:, one:other])
+        for one, other in pairwise(bounds)
+    ]

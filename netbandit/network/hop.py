@@ -32,9 +32,7 @@ from netbandit.network.primitives import (
     Network,
     Packet,
     Pending,
-    Transmission,
     acknowledgement,
-    air_of,
     back_of,
     book,
     carry_of,
@@ -50,7 +48,6 @@ from netbandit.network.primitives import (
     end_of,
     expect_arrival,
     forget,
-    has_collided,
     is_acknowledgement,
     is_air,
     is_bad,
@@ -71,7 +68,6 @@ from netbandit.network.primitives import (
     now_of,
     originate,
     packet_of,
-    pay_to_receive,
     pay_to_send,
     queue_of,
     record,
@@ -84,7 +80,6 @@ from netbandit.network.primitives import (
     tally_of,
     timeout_factor,
     transmission_of,
-    wait_for_contact,
     waiting_of,
     waits_for_slots,
     wake_at,
@@ -311,47 +306,6 @@ def is_missed(network: Network, channel: Channel, due: int) -> bool:
 
 
 @text
-def arrive(
-    network: Network,
-    channel: Channel,
-    kind: Kind,
-    size: int,
-    round: int,
-    message: Message,
-    packet: Packet,
-    handed: int,
-    start: int,
-    due: int,
-    copy: bool,
-    now: int,
-) -> bool:
-    """Let a message whose fate was open arrive: the second half of a hop; return whether it is news to its receiver.
-
-    It was *handed* to its channel, started at *start*, and was *due* (all in ns), which is *now*, or a nanosecond ago.
-    If it is a *copy* that the network has made, nothing else is counted of it.
-    """
-    missed = False
-    if NODES_FAIL:
-        missed = is_missed(network, channel, due)
-    if SHARES_AIR and not missed and not is_uplink(network, channel):
-        missed = has_collided(network, channel, due)
-    if TRACES and not copy:
-        write_trace(network, channel, kind, size, round, handed, start, due, missed)
-    news = False
-    if not missed:
-        if PAYS and not (SHARES_AIR and not is_uplink(network, channel)):
-            pay_to_receive(network, channel, size)
-        news = take(network, channel, kind, size, message, packet, LATE, now)
-    elif UPLINKS and is_air(network, channel):
-        tally_of(network).copies_missed += 1
-    else:
-        tally_of(network).lost += 1
-        if not copy:
-            channel_of(network, channel).lost += 1
-    return news
-
-
-@text
 def put_in_line(network: Network, channel: Channel, pending: Pending) -> None:
     """Let a message whose fate is open begin now, or, if its channel is in use, after those before it."""
     line = line_of(network, channel)
@@ -434,49 +388,6 @@ def look_at(network: Network, channel: Channel, pending: Pending) -> int:
     )
     count(network, pending.kind, pending.size, 1)
     return NEVER
-
-
-@text
-def transmit(network: Network, transmission: Transmission) -> int:
-    """Let a transmission start over the air that agents share: the first half of a hop to each whom it is for.
-
-    Who is not in contact then is told by another one, which has its turn when it is; so is who was cut off.
-
-    Returns:
-        For how many receivers it starts, those included whose link goes down before it is over; 0: it does not.
-    """
-    now = now_of(network)
-    slot = slot_of(network, now)
-    message = transmission.message
-    kind = message_of(network, message).kind
-    size = message_of(network, message).size
-    round = message_of(network, message).round
-    duration = duration_of(network, size)
-    handed = transmission.handed
-    begun = cut = 0
-    for channel in transmission.channels:
-        again = now
-        if WAITS:
-            again = next_start(network, channel, now)
-        if WAITS and again == now:
-            cut -= waiting_of(network).cut_off
-            first = transmission.first
-            again = try_in_contact(network, channel, kind, size, round, handed, now, first, slot, duration)
-            cut += waiting_of(network).cut_off
-            if again != now and again != NEVER:
-                wait_for_contact(network, transmission, channel, again, False)
-        elif WAITS and again < latest_start(network, handed):
-            wait_for_contact(network, transmission, channel, again, transmission.first)
-        elif WAITS and transmission.first:
-            waiting_of(network).unsent += 1
-        if again == now:
-            if WAITS:
-                note_wait(network, now - transmission.turn)
-            begin(network, channel, kind, size, round, message, NOTHING, handed, now, slot, duration)
-            begun += 1
-    if begun > 0:
-        count(network, kind, size, begun)
-    return begun + cut
 
 
 @text
@@ -888,49 +799,3 @@ def repeat(network: Network, channel: Channel, packet: Packet) -> None:
                 count(network, kind, message.size, 1)
             elif max(channel_of(network, channel).free_at, now) < end_of(network):
                 give_up(network, channel, packet)
-
-
-@text
-def broadcast(network: Network, message: Message, agents: Iterable[int]) -> None:
-    """Let *agents* hear *message* of the server without a link of their own.
-
-    It reaches each after the latency of its uplink and the time its bytes take there, and occupies none. It fares as on
-    the agent's own uplink. Where uplinks repeat, each agent acknowledges it over its own, over which it is repeated.
-    """
-    now = now_of(network)
-    row = message_of(network, message)
-    for agent in agents:
-        channel = air_of(network, agent)
-        air = channel_of(network, channel)
-        place = air.messages
-        air.messages = place + 1
-        sent = now + transmission_of(network, channel, row.size)
-        arrival = sent + air.latency
-        if JITTERS:
-            arrival += jitter_of(network, channel)
-        if not (OVERTAKES and law_of(network, channel).overtaking):
-            arrival = max(arrival, air.latest)
-        missed = False
-        if LOSES:
-            missed = loss_number_of(network, channel) < chance_of(network, channel, row.size, now)
-        if NODES_FAIL and not FATES_ARE_OPEN:
-            missed = missed or is_missed(network, channel, arrival)
-        tally_of(network).copies_sent += 1
-        if TRACES and (missed or not FATES_ARE_OPEN):
-            write_trace(network, channel, row.kind, row.size, row.round, now, now, arrival, missed)
-        packet = NOTHING
-        waits = LATE
-        if REPEATS and repeats_on(network, channel):
-            packet = new_packet(network, row.kind, message)
-            originate(network, packet, channel, place)
-            waits = wait_for_arrival(network, channel, packet, sent, arrival, missed)
-        if missed:
-            tally_of(network).copies_missed += 1
-        elif FATES_ARE_OPEN:
-            air.latest = arrival
-            expect_arrival(
-                network, arrival, channel, row.kind, row.size, row.round, message, packet, now, now, arrival, False
-            )
-        else:
-            air.latest = arrival
-            deliver_at(network, arrival, channel, row.kind, row.size, message, packet, waits)

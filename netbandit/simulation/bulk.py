@@ -35,7 +35,7 @@ def bulk_broadcasts(stage: ReplicationContext, learner: Learner) -> Communicatio
 def _bulk_trees(stage: ReplicationContext, learner: Learner) -> Communication | None:
     if not chosen(TreesInBulk(stage)):
         return None
-    from netbandit.simulation.compiled_broadcasts import BulkTrees
+    from netbandit.simulation.broadcasts_along_trees import BulkTrees
 
     protocol = stage.point.protocol
     return BulkTrees(stage, learner, protocol.ttl if isinstance(protocol, Local) else None)

@@ -12,7 +12,7 @@ from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.simulation.result import Curve, Metric
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 if TYPE_CHECKING:
     from netbandit.simulation.point import RunnablePoint

@@ -29,7 +29,7 @@ from netbandit.simulation.presence import Presence, PresenceSoFar
 from netbandit.simulation.recovery import Recovery
 from netbandit.simulation.regret import PhaseAccount, PullCounts
 from netbandit.simulation.result import STILL_EXPLORING, Metric
-from netbandit.simulation.returned import checked
+from netbandit.simulation.return_validation import checked
 
 EXPLORE = Kind("explore")
 EXPLOIT = Kind("exploit")

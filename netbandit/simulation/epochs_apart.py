@@ -21,7 +21,7 @@ from netbandit.protocols.protocol import SERVER, Item
 from netbandit.simulation.compiled_adapters import round_protocol
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.epochs import EXPLOIT, EXPLORE, Epochs
-from netbandit.simulation.returned import checked
+from netbandit.simulation.return_validation import checked
 
 _POOLED_BYTES = LABEL_BYTES + 4 * NUMBER_BYTES
 """Of an arm for which one item stands for several agents: which it is, the mean, N_k, and the sums of 1/S and 1/S^2."""

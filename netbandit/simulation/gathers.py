@@ -19,7 +19,7 @@ from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.regret import curve_of_decisions, level_to_the_end, regret_of_decisions
 from netbandit.simulation.result import Metric
-from netbandit.simulation.returned import checked
+from netbandit.simulation.return_validation import checked
 
 DECIDE = Kind("decide")
 

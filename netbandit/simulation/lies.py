@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.adversaries.attacks import Attack, Form, is_own
-from netbandit.adversaries.false_means import View, false_means, place_of
-from netbandit.adversaries.own_attack import LiarsView, own_lie
-from netbandit.adversaries.placement import count_liars, drawn, of_highest_degree
-from netbandit.adversaries.soundness import sound_arms, sound_means, sound_pulls
 from netbandit.bandits.gaussian import Gaussian
+from netbandit.byzantine.adversaries.attacks import Attack, Form, is_own
+from netbandit.byzantine.adversaries.false_means import View, false_means, place_of
+from netbandit.byzantine.adversaries.own_attack import LiarsView, own_lie
+from netbandit.byzantine.adversaries.placement import count_liars, drawn, of_highest_degree
+from netbandit.byzantine.adversaries.soundness import sound_arms, sound_means, sound_pulls
 from netbandit.learners.differing_sets import Told
 from netbandit.network.message import NUMBER_BYTES
 from netbandit.network.topology import Topology
@@ -23,8 +23,8 @@ from netbandit.protocols.protocol import Item
 from netbandit.scenario.adversary import AdversarySettings
 from netbandit.simulation.build_faults import NodeNumbers
 from netbandit.simulation.result import Metric
-from netbandit.streams import Streams
-from netbandit.units import Duration
+from netbandit.util.streams import Streams
+from netbandit.util.units import Duration
 
 if TYPE_CHECKING:
     from netbandit.simulation.driver import ReplicationContext

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.adversaries.false_means import place_of
-from netbandit.adversaries.false_sums import Sums, SumsView, false_sums
-from netbandit.adversaries.own_attack import LiarsView
-from netbandit.adversaries.soundness import sound_sums
+from netbandit.byzantine.adversaries.false_means import place_of
+from netbandit.byzantine.adversaries.false_sums import Sums, SumsView, false_sums
+from netbandit.byzantine.adversaries.own_attack import LiarsView
+from netbandit.byzantine.adversaries.soundness import sound_sums
 from netbandit.learners.keeper import Deposit
 from netbandit.learners.packed_gram import unpacked_gram
 from netbandit.learners.slots import Learner

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.bandits.bandit import Bandit
+from netbandit.checks.ineffective_keys import without_idle_links
 from netbandit.learners.learner import AnyLearner
 from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology
-from netbandit.point import Point
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.model import Scenario
 from netbandit.simulation.build import build_topology, topology_streams
-from netbandit.simulation.idle_links import without_idle_links
 from netbandit.simulation.simulation import Simulation
+from netbandit.simulation.sweep_point import Point
 
 _holders: "list[weakref.ref[RunnablePoint]]" = []
 """The point that keeps a graph it has drawn: replications of a point come one after the other."""

@@ -14,7 +14,7 @@ from netbandit.simulation.in_turn import InTurn, one_after_the_other
 from netbandit.simulation.patterns import communication
 from netbandit.simulation.play import compiled, generic
 from netbandit.simulation.result import Curve, Metric
-from netbandit.simulation.returned import checked
+from netbandit.simulation.return_validation import checked
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_learner import in_slots
 from netbandit.simulation.slot_worlds import slot_world

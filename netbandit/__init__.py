@@ -20,7 +20,12 @@ Parts of your own
     networks.
 """
 
+import sys
 from typing import Any
+
+from netbandit.util.moved import MovedModules
+
+sys.meta_path.append(MovedModules())
 
 __version__ = "0.1.0"
 

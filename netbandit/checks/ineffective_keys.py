@@ -1,8 +1,7 @@
 """Keys of links that have no effect, because the protocol sends nothing over such links."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from netbandit.parts.settings import KeyPath, Problem
 from netbandit.protocols.protocol import NetworkProtocol
@@ -38,23 +37,6 @@ def link_keys(links: LinksSettings, protocol: NetworkProtocol, kind: str) -> lis
         for changed in [settings.model_dump(exclude_unset=True, exclude_defaults=True)]
         for key in sorted(settings.model_fields_set)
     ]
-
-
-_OF_MESSAGES = frozenset({"latency", "bandwidth", "cost", "energy", "missing", "radio"})
-"""Keys of links that decide nothing where no message is sent over them; what else they have, protocols may ask for."""
-
-
-def without_idle_links(resolved: Mapping[str, Any], protocol: NetworkProtocol) -> Mapping[str, Any]:
-    """Return a resolved scenario without the keys of links that *protocol* does not use.
-
-    Where nobody ever hears anything, all of them are left out.
-    """
-    used, heard = protocol.used_links, not protocol.isolated
-    links = {
-        table: {key: value for key, value in keys.items() if heard and (table in used or key not in _OF_MESSAGES)}
-        for table, keys in resolved.get("links", {}).items()
-    }
-    return {**resolved, "links": links} if links != resolved.get("links") else resolved
 
 
 def idle_link_notes(document: Document, found: Sequence[tuple[Combination, list[LinkKey]]]) -> Iterator[Problem]:

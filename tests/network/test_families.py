@@ -97,7 +97,8 @@ def test_only_the_generator_decides(family):
 
 def test_the_hash_seed_does_not_show():
     code = (
-        "import numpy, pathlib; from netbandit.parts.registry import part_class; from netbandit.network import topology;"
+        "import numpy, pathlib; from netbandit.network import topology;"
+        "from netbandit.parts.registry import part_class;"
         f"cases = {RANDOM!r};"
         "path = pathlib.Path(); rng = lambda: numpy.random.default_rng(7);"
         "print([topology.Topology(part_class('topology', family, path)(**keys).build(rng())).edges.tolist()"

@@ -25,7 +25,7 @@ class BulkFloods(OverLinks):
     """
 
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
-        protocol = stage.point.protocol
+        protocol = stage.protocol
         assert isinstance(protocol, Local)
         announce(hear_all, "floods in bulk")
         links = BulkLinks(stage.network, stage.clock, ITEMS, stage.fingerprint)

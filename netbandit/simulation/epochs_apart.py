@@ -56,7 +56,7 @@ class EpochsApart(Epochs):
         network = self.stage.network
         # Who goes down is forgotten before the clock that ends rounds looks at who is left.
         down = set(network.watch_agents(self._changed)) if self._forgets else set()
-        self._protocol = round_protocol(self.stage.point.protocol, network, self)
+        self._protocol = round_protocol(self.stage.protocol, network, self)
         self._let_sinks_lie()
         reach = self._protocol.reach
         if reach is not None:

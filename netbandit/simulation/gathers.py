@@ -51,16 +51,15 @@ class Gathers(Driver):
 
     def __init__(self, stage: ReplicationContext) -> None:
         super().__init__(stage)
-        point = stage.point
         bandit = stage.bandit
-        settings = point.protocol
+        settings = stage.protocol
         assert isinstance(bandit, VerticalContextBandit)
         assert isinstance(settings, GatherProtocol)
-        assert isinstance(point.learner, GatherLearner)
+        assert isinstance(stage.learner, GatherLearner)
         self._bandit = bandit
         self._theta = bandit.parameter()
         self._settings = settings
-        self._learner = checked(point.learner.fresh())
+        self._learner = checked(stage.learner.fresh())
         self._users: list[NDArray[np.int64]] = []
         self._due: list[int] = []
         self._times: list[int] = []

@@ -42,7 +42,7 @@ class RowLies(Liars):
         market = self._form == "statistics"
         exact = learner.bounded_releases and self._form in ("totals", "statistics")
         self._bounded = exact and (market or rewards_bounded)
-        several = isinstance(stage.point.scenario.run.activity, PoissonActivity)
+        several = isinstance(stage.run.activity, PoissonActivity)
         # How many pulls there can be in a slot.
         self._in_a_slot: Numbers | float = (
             bandit.capacities.sum(axis=1).astype(np.float64) if market else np.inf if several else 1.0  # type: ignore[attr-defined]

@@ -43,7 +43,7 @@ class SumLies(Liars):
         self._upper = np.triu_indices(self._dimension)
         self._counts = learner.share_numbers(self._dimension) > len(self._upper[0]) + self._dimension
         self._first: dict[tuple[int, int], Sums] = {}
-        self._several = isinstance(stage.point.scenario.run.activity, PoissonActivity)
+        self._several = isinstance(stage.run.activity, PoissonActivity)
 
     def released(self, agent: int, param_set: int, sets: int, truth: Numbers) -> Any:
         """Return what *agent* releases where an honest one would release the *truth*, a packed row.

@@ -190,8 +190,20 @@ class Simulation:
         bandit.horizon, bandit.agents = scenario.run.horizon, topology.agents
         bandit.agent_names = lambda: topology.names
         bandit.start(topology.agents, bandit_streams.generator)
-        liars = liars_of(scenario.adversary, topology, streams)
-        return ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint, liars)
+        return ReplicationContext(
+            learner=point.learner,
+            protocol=point.protocol,
+            run=scenario.run,
+            adversary=scenario.adversary,
+            attack=point.attack,
+            topology=topology,
+            network=network,
+            clock=clock,
+            bandit=bandit,
+            streams=streams,
+            fingerprint=fingerprint,
+            liars=liars_of(scenario.adversary, topology, streams),
+        )
 
 
 def _others_kinds(resolved: Mapping[str, Any]) -> dict[str, str]:

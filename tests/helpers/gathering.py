@@ -47,7 +47,21 @@ def played(parts):
     )
     bandit = parts.bandit.fresh()
     bandit.start(topology.agents, streams.generator)
-    driver = Gathers(ReplicationContext(parts, topology, network, clock, bandit, streams, fingerprint))
+    driver = Gathers(
+        ReplicationContext(
+            learner=parts.learner,
+            protocol=parts.protocol,
+            run=scenario.run,
+            adversary=scenario.adversary,
+            attack=None,
+            topology=topology,
+            network=network,
+            clock=clock,
+            bandit=bandit,
+            streams=streams,
+            fingerprint=fingerprint,
+        )
+    )
     driver.start()
     clock.environment.run()
     return driver, driver.finish()

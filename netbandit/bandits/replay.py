@@ -16,7 +16,7 @@ from netbandit.bandits.criteo_lines import BadLineError, LogError
 from netbandit.bandits.criteo_log import CriteoLog
 from netbandit.bandits.recorded import Source
 from netbandit.bandits.vertical_context import Findings, Users, VerticalContextBandit
-from netbandit.part import Checks, Mistake, Note, Others, state
+from netbandit.parts.component import Checks, Mistake, Note, Others, state
 
 RANDOM_SEEDS = 5
 """How many runs of the random policy the click-through rate is compared with."""

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.plural import counted
-from netbandit.printable import one_line
+from netbandit.util.plural import counted
+from netbandit.util.printable import one_line
 from netbandit.util.table_files import Table, TableFileError, finite, listed, not_regular, number, shown
 
 if TYPE_CHECKING:

@@ -17,9 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from netbandit.arguments import by_name, inside
-from netbandit.plural import counted
-from netbandit.printable import print_line
+from netbandit.parts.arguments import by_name, inside
 from netbandit.results.columns import column, marked, parameter_cells, plain_table, sign_of
 from netbandit.results.failures import MARKED
 from netbandit.results.intervals import CONFIDENCE, Statistic
@@ -41,6 +39,8 @@ from netbandit.results.paired import (
 )
 from netbandit.results.summary import Estimate, finite
 from netbandit.results.varied_keys import short_names
+from netbandit.util.plural import counted
+from netbandit.util.printable import print_line
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -69,12 +69,12 @@ class Simulation:
         fingerprint = Fingerprint()
         tracing = Trace(trace, topology.agents) if trace is not None else nullcontext()
         with paused_collection(), one_blas_thread(), tracing as writer:
-            stage = self._stage(topology, fingerprint, writer)
-            network, clock = stage.network, stage.clock
-            driver = driver_for(stage)
+            context = self._context(topology, fingerprint, writer)
+            network, clock = context.network, context.clock
+            driver = driver_for(context)
             driver.start()
             waits: list[int] = []
-            if may_never_come(stage):
+            if may_never_come(context):
                 # With nothing queued, under way or timed at the horizon, who waits does so for ever.
                 clock.at_end(lambda: waits.extend(driver.stalled() if clock.environment.idle else ()))
             # Until nothing is left to happen: nothing starts after the horizon, but what is under way arrives.
@@ -85,8 +85,8 @@ class Simulation:
         waiting = driver.waiting()
         absent = _absent_slots(network, topology.agents, clock)
         slots = topology.agents * clock.horizon
-        honest = topology.agents - len(stage.liars)
-        played = honest * clock.horizon - _absent_slots(network, topology.agents, clock, stage.liars)
+        honest = topology.agents - len(context.liars)
+        played = honest * clock.horizon - _absent_slots(network, topology.agents, clock, context.liars)
         decisions = found.get("decisions", played)
         rounds, waited = found.pop("rounds"), found.pop("round_slots")
         metrics: dict[str, Metric] = {
@@ -118,7 +118,7 @@ class Simulation:
             "events": fingerprint.events,
         }
         in_vain = driver.waits and getattr(point.protocol, "deadline", None) is None
-        metrics["may_stall"] = int(in_vain and may_never_come(stage))
+        metrics["may_stall"] = int(in_vain and may_never_come(context))
         digest = fingerprint.hexdigest()
         metrics["wall_s"] = time.perf_counter() - began
         return RunResult(
@@ -156,14 +156,14 @@ class Simulation:
         """
         topology = self._point.topology(self._replication)
         with paused_collection(), one_blas_thread(), explained() as choices:
-            driver_for(self._stage(topology, Fingerprint(), None)).start()
+            driver_for(self._context(topology, Fingerprint(), None)).start()
         return choices
 
     @property
     def _talk(self) -> str:
         return talk_of(type(self._point.bandit), type(self._point.learner)) or ""
 
-    def _stage(self, topology: Topology, fingerprint: Fingerprint, writer: Trace | None) -> ReplicationContext:
+    def _context(self, topology: Topology, fingerprint: Fingerprint, writer: Trace | None) -> ReplicationContext:
         """Return all that a driver works with."""
         point = self._point
         scenario = point.scenario
@@ -264,9 +264,9 @@ def _over_time(network: Network, topology: Topology) -> dict[str, Metric]:
     return contact_figures(network.up_times, topology.edges, topology.agents, network.clock.end)._asdict()
 
 
-def may_never_come(stage: ReplicationContext) -> bool:
+def may_never_come(context: ReplicationContext) -> bool:
     """Return whether what agents wait for may never come: it is lost, waits for its link, or somebody tells nothing."""
-    return stage.network.may_lose or stage.network.waits or stage.some_are_mute
+    return context.network.may_lose or context.network.waits or context.some_are_mute
 
 
 def _waiting(

@@ -121,7 +121,7 @@ def started(point):
     def start(*changes, how="compiled"):
         made = []
         real = simulation.driver_for
-        noted = patch.object(simulation, "driver_for", lambda stage: made.append(real(stage)) or made[-1])
+        noted = patch.object(simulation, "driver_for", lambda context: made.append(real(context)) or made[-1])
         stopped = patch.object(Environment, "run", side_effect=InterruptedError)
         with executed(how), noted, stopped, pytest.raises(InterruptedError):
             point(*changes).simulation(0).run()

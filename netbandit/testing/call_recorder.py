@@ -33,7 +33,7 @@ class Entry(NamedTuple):
     content: str = ""
 
 
-class Diary:
+class CallRecorder:
     """All that the methods of some parts did in a run, in order.
 
     Attributes:
@@ -94,23 +94,23 @@ class Diary:
 
 
 @contextmanager
-def kept(kind: type) -> Iterator[Diary]:
-    """Keep a diary of all that parts of a class do while this lasts; of messages in runs with a trace."""
-    diary = Diary()
+def kept(kind: type) -> Iterator[CallRecorder]:
+    """Keep a recorder of all that parts of a class do while this lasts; of messages in runs with a trace."""
+    recorder = CallRecorder()
     record = Trace.record
 
     def recorded(trace: Trace, kind: Any, size: int, round: int, sender: int, receiver: int, *times: Any) -> None:
-        diary.sends(kind, size, round, sender, receiver, times[0])
+        recorder.sends(kind, size, round, sender, receiver, times[0])
         record(trace, kind, size, round, sender, receiver, *times)
 
     with ExitStack() as stack:
         stack.enter_context(patch.object(Trace, "record", recorded))
         for name, function in _methods(kind):
-            stack.enter_context(patch.object(kind, name, diary.wrapped(kind.__qualname__, function)))
-        yield diary
+            stack.enter_context(patch.object(kind, name, recorder.wrapped(kind.__qualname__, function)))
+        yield recorder
 
 
-def first_difference(one: Diary, other: Diary) -> tuple[str, str] | None:
+def first_difference(one: CallRecorder, other: CallRecorder) -> tuple[str, str] | None:
     """Return where two diaries begin to differ, and in what; None if they do not."""
     for mine, yours in zip_longest(one.entries, other.entries):
         if mine != yours:

@@ -16,3 +16,8 @@ def print_line(console: "Console", text: str) -> None:
     from rich.text import Text
 
     console.print(Text(one_line(text)), soft_wrap=not console.is_terminal)
+
+
+def pluralize(number: int, what: str) -> str:
+    """Return *number* of *what*, in the plural where it is not one: ``1 point``, ``2000 points``."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

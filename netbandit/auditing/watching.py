@@ -64,7 +64,7 @@ def evenly(count: int, most: int) -> list[int]:
 
 
 class ReleaseRecorder:
-    """What has been shared in one run, and whether the reward has been set; open for one run at a time.
+    """Records what is shared in one run, and whether the reward has been set; open for one run at a time.
 
     Attributes:
         shared: Of all agents when they shared: in which slots, or epochs.

@@ -77,10 +77,10 @@ class DriverResult:
 
 
 class Driver(ABC):
-    """Makes agents act on a context, in one rhythm.
+    """Makes agents act in a replication, in one rhythm.
 
     Args:
-        context: All that it works with.
+        context: The replication.
 
     Attributes:
         talk: How its agents talk, which the protocol must offer; None where that follows from the learner.

@@ -1,8 +1,9 @@
 """The loop in which agents decide slot by slot, into which the steps of a learner and of a world are written.
 
 It is a text (`netbandit.texts`): the steps, methods of `netbandit.learners.steps.StepLearner` and of
-`netbandit.simulation.bandit_environments.BanditEnvironment` for one agent, are written out where it calls them, and what cannot be is
-left out. So there is one loop for each learner and world that meet, and one text for all of them.
+`netbandit.simulation.bandit_environments.BanditEnvironment` for one agent, are written out where it calls
+them, and what cannot be is left out. So there is one loop for each learner and world that meet, and one text for all
+of them.
 """
 
 from typing import Any

@@ -39,8 +39,8 @@ class Slots(Driver):
     An agent that is down at its turn does not decide: a node that goes down or comes back is an event like any other,
     and until the next one the same agents are up.
 
-    Four parts work together: who decides when (`turns`), the world (`bandit_environments`), the learner, and how its agents
-    talk (`communication`). The turns themselves are played by numpy calls or by a compiled loop (`play`).
+    Four parts work together: who decides when (`turns`), the world (`bandit_environments`), the learner, and how its
+    agents talk (`communication`). The turns themselves are played by numpy calls or by a compiled loop (`play`).
 
     Args:
         context: All that it works with.

@@ -1,4 +1,4 @@
-"""What the methods of a part are asked for, and what they return: to name the first thing in which two runs differ."""
+"""Records calls of the methods of a part and what they return, to name the first thing in which two runs differ."""
 
 import inspect
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -34,7 +34,7 @@ class Entry(NamedTuple):
 
 
 class CallRecorder:
-    """All that the methods of some parts did in a run, in order.
+    """Records the calls of some parts' methods in a run, in order.
 
     Attributes:
         entries: What they returned, and the messages that they sent.
@@ -95,7 +95,7 @@ class CallRecorder:
 
 @contextmanager
 def kept(kind: type) -> Iterator[CallRecorder]:
-    """Keep a recorder of all that parts of a class do while this lasts; of messages in runs with a trace."""
+    """Record all that parts of a class do while this lasts, and the messages of runs with a trace."""
     recorder = CallRecorder()
     record = Trace.record
 

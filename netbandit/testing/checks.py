@@ -101,7 +101,7 @@ class Subject:
         return self._answers[hash_seed][trials.index(trial)]
 
     def explained(self, text: str, *diaries: CallRecorder) -> str:
-        """Return in what two runs first differ, or if no recorder knows it, the *text* that says that they do."""
+        """Return in what two runs first differ, or if no recorded call shows it, the *text* that says that they do."""
         found = first_difference(*diaries)
         if found is None:
             return f"{self.kind.__qualname__}: {text}"

@@ -1,4 +1,4 @@
-"""Text that is safe on a terminal, and fits it."""
+"""Text for people: numbers of things, and lines that are safe on a terminal."""
 
 from typing import TYPE_CHECKING
 

@@ -20,13 +20,12 @@ from numpy.typing import NDArray
 from netbandit.auditing.mechanisms import Draw, Mechanism
 from netbandit.auditing.watching import ReleaseRecorder, Reward, candidates, evenly, watched
 from netbandit.learners.learner import AnyLearner, EpochLearner
-from netbandit.learners.linear import GatherLearner
+from netbandit.learners.linear import GatherLearner, in_slots
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.scenario.errors import ScenarioError
 from netbandit.simulation.point import RunnablePoint
 from netbandit.simulation.result import RunResult
 from netbandit.simulation.simulation import Simulation
-from netbandit.simulation.slot_learner import in_slots
 from netbandit.util.streams import Streams
 
 RUNS = 2_000

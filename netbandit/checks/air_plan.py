@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from netbandit.checks.release_size import release_size
+from netbandit.checks.point_check import release_size
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.learner import EpochLearner
 from netbandit.network.airtime import MOST_BYTES

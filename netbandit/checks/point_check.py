@@ -9,14 +9,13 @@ from typing import Any
 
 from netbandit.bandits.bandit import Bandit, Watch
 from netbandit.byzantine.adversaries.attacks import is_own
-from netbandit.checks.activity import activity_problems
 from netbandit.checks.adversary import adversary_notes, adversary_problems, liar_problems
+from netbandit.checks.compatibility import activity_problems, memory_problems
 from netbandit.checks.fault_rate_warnings import fault_rate_warnings
 from netbandit.checks.ineffective_keys import LinkKey, link_keys
-from netbandit.checks.lost_memory import memory_problems
-from netbandit.checks.release_size import release_size
 from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import AnyLearner, EpochLearner
+from netbandit.learners.linear import in_slots
 from netbandit.network.edge_latencies import NOT_TAKEN, any_given
 from netbandit.network.families.family import Family, Shape
 from netbandit.network.families.hybrid import Hybrid
@@ -521,3 +520,11 @@ def _resolved(scenario: Scenario, kinds: Mapping[str, str], family: Family, part
     keys = [field.alias or name for name, field in Scenario.model_fields.items()]
     whole = {**dumped, **parts}
     return {key: whole[key] for key in keys if key in whole}
+
+
+def release_size(point: RunnablePoint) -> int:
+    """Return the bytes that an agent who decides in every slot releases, as far as they are known ahead."""
+    if "call" not in point.learner.talks:
+        return 0
+    learner = checked(in_slots(point.learner).fresh())
+    return learner.item_bytes(learner.share_numbers(point.bandit.outline().dimension or 0))

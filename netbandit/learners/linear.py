@@ -222,3 +222,10 @@ class LinTs(LinearLearner):
     def parameter(self) -> NDArray[np.float64]:
         """The present estimate, shape (m,)."""
         return np.asarray(np.linalg.solve(self._gram, self._response), dtype=np.float64)
+
+
+def in_slots(learner: AnyLearner) -> Learner:
+    """Return the learner that decides in every slot of each agent: *learner* itself, or what stands for it there."""
+    found = learner.in_slots() if isinstance(learner, GatherLearner) else learner
+    assert isinstance(found, Learner)  # checked before anything runs
+    return found

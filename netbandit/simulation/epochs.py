@@ -25,8 +25,7 @@ from netbandit.simulation.compiled_adapters import round_protocol
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.lies import Lies
-from netbandit.simulation.presence import Presence, PresenceSoFar
-from netbandit.simulation.recovery import Recovery
+from netbandit.simulation.presence import Presence, PresenceSoFar, Recovery
 from netbandit.simulation.regret import PhaseAccount, PullCounts
 from netbandit.simulation.result import STILL_EXPLORING, Metric
 from netbandit.simulation.return_validation import checked

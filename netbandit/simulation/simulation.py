@@ -32,7 +32,7 @@ from netbandit.simulation.drivers import driver_for, talk_of
 from netbandit.simulation.lies import liars_of
 from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult, versions
 from netbandit.simulation.return_validation import checked
-from netbandit.util.garbage import paused_collection
+from netbandit.util.memory import paused_collection
 from netbandit.util.streams import Streams
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from simpy import Event
 
+from netbandit.learners.linear import in_slots
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
@@ -17,7 +18,6 @@ from netbandit.simulation.play import compiled, generic
 from netbandit.simulation.result import Curve, Metric
 from netbandit.simulation.return_validation import checked
 from netbandit.simulation.slot_account import Account
-from netbandit.simulation.slot_learner import in_slots
 from netbandit.simulation.turns import turns_of
 from netbandit.texts import TextError
 from netbandit.user_code.errors import is_ours

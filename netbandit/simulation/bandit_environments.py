@@ -1,4 +1,4 @@
-"""A bandit as the driver of slots plays it: all agents at once, one call a slot."""
+"""Bandits as the driver of slots plays them: all agents at once, one call a slot."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

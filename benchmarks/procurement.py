@@ -20,7 +20,7 @@ from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.world import World
 from netbandit.simulation import slot_loop
 from netbandit.simulation.bandit_environments import MarketEnvironment, RewardNumbers
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.turns import EverySlot
 from netbandit.stepping import Compiled

@@ -23,9 +23,8 @@ from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.learners.linear import GatherLearner, in_slots
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.scenario.errors import ScenarioError
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint, Simulation
 from netbandit.simulation.result import RunResult
-from netbandit.simulation.simulation import Simulation
 from netbandit.util.streams import Streams
 
 RUNS = 2_000

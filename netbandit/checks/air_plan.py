@@ -15,7 +15,7 @@ from netbandit.scenario.radio import SPREADING_FACTORS
 from netbandit.simulation.build import link_class
 from netbandit.simulation.build_faults import radio_plan
 from netbandit.simulation.drivers import talk_of
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 from netbandit.user_code.errors import is_ours
 from netbandit.util.text import pluralize
 from netbandit.util.wording import show

@@ -18,7 +18,7 @@ from netbandit.scenario import sweep
 from netbandit.scenario.load import Document
 from netbandit.scenario.schema import json_schema
 from netbandit.scenario.sweep import Combination
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 from netbandit.user_code.errors import ReturnedError, complaint, place
 from netbandit.user_code.fingerprint import UnstableError
 from netbandit.user_code.loading import kept_alive

@@ -64,7 +64,7 @@ from netbandit.simulation.build_faults import (
 )
 from netbandit.simulation.drivers import conclude_apart, talk_of
 from netbandit.simulation.lies import how_many
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.return_validation import checked
 from netbandit.user_code.errors import ReturnedError, is_ours
 from netbandit.user_code.fingerprint import UnstableError, fingerprint_of

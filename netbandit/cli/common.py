@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from netbandit.results.intervals import Statistic
     from netbandit.results.store import StudyResult
     from netbandit.running.sweeps import FailedRun
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 
 set_option = click.option(

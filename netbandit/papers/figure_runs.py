@@ -15,7 +15,7 @@ from netbandit.results.store import PointResult, load_study
 from netbandit.running import sweeps as sweep
 from netbandit.running.sweeps import FailedRun, Progress
 from netbandit.scenario.load import Document, load
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 from netbandit.util.key_paths import lookup
 from netbandit.util.text import pluralize
 

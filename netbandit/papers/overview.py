@@ -11,7 +11,7 @@ from netbandit.util.text import pluralize
 from netbandit.util.units import rough_time
 
 if TYPE_CHECKING:
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 _SECONDS = 1e6
 """Decisions that are a matter of seconds: no run is tried."""

@@ -23,7 +23,7 @@ from netbandit.util.text import pluralize
 from netbandit.util.units import rough_time
 
 if TYPE_CHECKING:
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 MOST_POINTS = 24
 """So many points are tried, evenly spread over the study."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
     from netbandit.checks.check import RunPlan
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 Progress = Callable[[int, int, int, int], None]
 """Told how many runs have ended, and how many there are to do; then the same of the points they belong to."""

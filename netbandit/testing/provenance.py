@@ -13,7 +13,7 @@ from unittest.mock import patch
 from simpy import Event
 
 from netbandit.protocols.protocol import Item
-from netbandit.simulation import simulation
+from netbandit.simulation import replication
 from netbandit.simulation.driver import Driver, ReplicationContext
 from netbandit.simulation.drivers import driver_for
 from netbandit.simulation.epochs import Epochs
@@ -172,7 +172,7 @@ def watched() -> Iterator[Provenance]:
             _watch(driver, seen)
         return driver
 
-    with patch.object(simulation, "driver_for", watching):
+    with patch.object(replication, "driver_for", watching):
         yield seen
 
 
@@ -191,7 +191,7 @@ def _watch_end(driver: Driver, seen: Provenance) -> None:
 
     watched: Any = driver
     watched.stalled = asked
-    if not simulation.may_never_come(context):
+    if not replication.may_never_come(context):
         context.clock.at_end(ask_if_idle)
 
 

@@ -13,7 +13,7 @@ from netbandit.simulation.build_contacts import build_changing
 from netbandit.simulation.build_faults import build_faults
 from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.execution import Execution, executed
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.result import RunResult
 from netbandit.testing.call_recorder import CallRecorder, kept
 from netbandit.testing.provenance import Provenance, watched

@@ -1,18 +1,22 @@
-"""One replication, from its parts to its result."""
+"""A point of a sweep that can be run, and its replications, each from its parts to its result."""
 
 import time
+import weakref
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from itertools import chain
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from netbandit.bandits.bandit import Bandit
+from netbandit.learners.learner import AnyLearner
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.contact_figures import contact_figures
+from netbandit.network.families.family import Family
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import Channel, LinkClass, Queue
 from netbandit.network.network import Network
@@ -22,8 +26,9 @@ from netbandit.parts.plugins import packages_of
 from netbandit.parts.registry import BUILT_IN, kind_key
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import NetworkProtocol
+from netbandit.scenario.model import Scenario
 from netbandit.simulation.blas_threads import one_blas_thread
-from netbandit.simulation.build import build_network, topology_streams
+from netbandit.simulation.build import build_network, build_topology, topology_streams
 from netbandit.simulation.build_contacts import build_changing
 from netbandit.simulation.build_energy import build_energy, energy_of
 from netbandit.simulation.choosing.way import Choice, explained
@@ -32,11 +37,9 @@ from netbandit.simulation.drivers import driver_for, talk_of
 from netbandit.simulation.lies import liars_of
 from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult, versions
 from netbandit.simulation.return_validation import checked
+from netbandit.simulation.sweep_point import Point
 from netbandit.util.memory import paused_collection
 from netbandit.util.streams import Streams
-
-if TYPE_CHECKING:
-    from netbandit.simulation.point import RunnablePoint
 
 
 class Simulation:
@@ -357,3 +360,79 @@ def _nodes(topology: Topology) -> Nodes | None:
     if not named and topology.coordinates is None:
         return None
     return Nodes(tuple(topology.names) if named else None, topology.coordinates)
+
+
+_holders: "list[weakref.ref[RunnablePoint]]" = []
+"""The point that keeps a graph it has drawn: replications of a point come one after the other."""
+
+_OF_MESSAGES = frozenset({"latency", "bandwidth", "cost", "energy", "missing", "radio"})
+"""Keys of links that decide nothing where no message is sent over them; what else they have, protocols may ask for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunnablePoint(Point):
+    """A point whose scenario has been checked; it can be sent to a worker, and makes its replications there.
+
+    Attributes:
+        scenario: The tables every scenario has.
+        family: The topology's family.
+        bandit, learner, protocol: The parts, never started: each replication takes ``fresh()`` of them.
+        attack: The class of an attack of the user's own; None: liars have none, or one of ours.
+        folder: The scenario's folder, in which the user's own modules are found.
+    """
+
+    scenario: Scenario
+    family: Family
+    bandit: Bandit
+    learner: AnyLearner
+    protocol: NetworkProtocol
+    attack: type | None = None
+    folder: Path
+    _topologies: dict[int, Topology] = field(default_factory=dict, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Graphs are made again where they are needed: sending one costs more than drawing it.
+        return {**self.__dict__, "_topologies": {}}
+
+    @property
+    def effective(self) -> Mapping[str, Any]:
+        """See `Point.effective`: what a protocol sends nothing over decides nothing."""
+        return _without_idle_links(self.resolved, self.protocol)
+
+    def topology(self, replication: int) -> Topology:
+        """Return the graph of a replication.
+
+        Raises:
+            TopologyError: It cannot be drawn.
+        """
+        fixed = not self.family.random or self.family.seed is not None
+        number = 0 if fixed else replication
+        topology = self._topologies.get(number)
+        if topology is None:
+            while _holders:  # one graph at a time, however many points there are
+                held = _holders.pop()()
+                if held is not None:
+                    held._topologies.clear()
+            run = self.scenario.run
+            streams, slot = topology_streams(self.family, run.seed, number), run.slot_nanoseconds
+            topology = build_topology(self.family, streams, slot, run.horizon * slot)
+            self._topologies[number] = topology
+            _holders.append(weakref.ref(self))
+        return topology
+
+    def simulation(self, replication: int) -> Simulation:
+        """Return a replication, ready to run."""
+        return Simulation(self, replication)
+
+
+def _without_idle_links(resolved: Mapping[str, Any], protocol: NetworkProtocol) -> Mapping[str, Any]:
+    """Return a resolved scenario without the keys of links that *protocol* does not use.
+
+    Where nobody ever hears anything, all of them are left out.
+    """
+    used, heard = protocol.used_links, not protocol.isolated
+    links = {
+        table: {key: value for key, value in keys.items() if heard and (table in used or key not in _OF_MESSAGES)}
+        for table, keys in resolved.get("links", {}).items()
+    }
+    return {**resolved, "links": links} if links != resolved.get("links") else resolved

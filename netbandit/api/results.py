@@ -33,7 +33,7 @@ from netbandit.results.safe_files import write_whole
 from netbandit.results.store import PointResult, StudyResult, load_finished, load_study
 from netbandit.results.varied_keys import parameter_names
 from netbandit.simulation.result import RunResult
-from netbandit.util.plural import counted
+from netbandit.util.text import pluralize
 from netbandit.util.units import ENERGY, parse_energy
 from netbandit.util.wording import names, show
 
@@ -302,7 +302,7 @@ class Results(pandas.DataFrame):
 
         runs = sum(len(point.finished) for point in self.study.points)
         sizes = ((len(self.study.points), "point"), (runs, "run"), (len(self), "row"))
-        caption = f"{self.study.name}: {', '.join(counted(number, what) for number, what in sizes)}"
+        caption = f"{self.study.name}: {', '.join(pluralize(number, what) for number, what in sizes)}"
         found = findings(self.study)
         lines = [*cost_lines(self.study), *failure_lines(self.study)]
         return _html(found, "; ".join(filter(None, (caption, found.everywhere, *lines))))

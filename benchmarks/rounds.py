@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from benchmarks.measure import Done, Found, Row, Subject, point_of
-from netbandit.memory import peak
+from netbandit.util.memory import peak
 
 PROCESSES, VALUES, WARMUPS = 3, 1, 0
 

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from netbandit.network.message import Kind
+from netbandit.parts.component import CommunicationPattern
 from netbandit.protocols.gossip_ask import GossipAsk
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.node import LabelMessage, Labels, Node
-from netbandit.protocols.protocol import NetworkProtocol, Pattern, SeenLinks
+from netbandit.protocols.protocol import NetworkProtocol, SeenLinks
 
 GOSSIP = Kind("GOSSIP")
 
@@ -26,8 +27,8 @@ class Gossip(NeighbourRounds):
     drawn uniformly of those who are; if nobody is, it looks again in the next slot.
     """
 
-    patterns: ClassVar[frozenset[Pattern]] = frozenset({"round", "call", "broadcast", "ask"})
-    stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {"ask": GossipAsk}
+    patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"round", "call", "broadcast", "ask"})
+    stand_ins: ClassVar[Mapping[CommunicationPattern, type[NetworkProtocol]]] = {"ask": GossipAsk}
     stream: ClassVar[str] = "gossip"
     seen_links: ClassVar[SeenLinks | None] = "choose"
 

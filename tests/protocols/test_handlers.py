@@ -10,10 +10,10 @@ from helpers.one_round import ITEM, SLOT, one_round
 from helpers.own_handlers import Draws, OneByOne, PassOn, Watched
 
 import netbandit as nb
+from netbandit.checks.check import check
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
 from netbandit.protocols.gis import Gis
 from netbandit.scenario.load import load_tables
-from netbandit.simulation.check import check
 
 LABELLED = LABEL_BYTES + ITEM
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.jit import njit
+from netbandit.util.jit import njit
 
 Words = NDArray[np.uint64]
 

@@ -179,6 +179,15 @@ class HandledRounds(OpenRounds):
             choices = self._choices[node] = self._generators[node].integers(len(near), size=CHOICES).tolist()
         return self.network.present.one_of(node, near, near[choices.pop()])
 
+    @property
+    def draws(self) -> bool:
+        """Whether nodes draw neighbours."""
+        return self._draws is not None
+
+    def draw_again(self, channel: Channel) -> None:
+        """Let the channel that its sender drew last be drawn again, next."""
+        self._choices[channel.sender].append(self.network.channels[channel.sender].index(channel))
+
     def _write(self) -> None:
         """Write the texts out for what can happen."""
         receive, self._act = _written_for(self._handlers, tuple(self._flags.items()))

@@ -116,6 +116,13 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
         self.rounds.look_who_is_left(self.rounds.contribute(round, agent, item))
         return informed
 
+    def note_item(self, round: int, source: int, item: Item) -> None:
+        """See `CallbackRoundProtocol.note_item`."""
+        if round not in self.ended:
+            opened = self.rounds.opened(round, self.rounds.group[source])
+            if source not in opened.items:
+                opened.contribute(source, item)
+
     def done(self, agent: int, round: int) -> None:
         """Let the clock know."""
         self.rounds.done(agent, round)

@@ -28,7 +28,7 @@ class OpenRound:
         contributed: Who has contributed.
         missed: Who was down at some time of the round.
         counting: Who counts: the round ends when all of them hold the items of all of them.
-        missing: Of how many pairs of those who count the first lacks the item of the second.
+        missing: Of how many pairs of those who count the first, if it acts here, lacks the item of the second.
         went_on: Who has gone on before the end.
         deserted: Whether all who count have contributed and nobody waits any more: nobody is left to talk for.
         known: Whose items each agent holds.
@@ -36,6 +36,9 @@ class OpenRound:
         next_slot: In which slot each agent acts next; -1: in none.
         tellers: From which neighbours an agent has heard labels that it is still to pass on.
     """
+
+    acting: Labels = -1
+    """The agents that act in this process."""
 
     def __init__(self, number: int, group: int, members: Sequence[int], everybody: Labels) -> None:
         self.number = number
@@ -79,7 +82,9 @@ class OpenRound:
     def count_only(self, counting: Labels) -> None:
         """Let the round wait for these agents only."""
         self.counting = counting
-        self.missing = sum((counting & ~self.holds(agent)).bit_count() for agent in self.in_order(counting))
+        self.missing = sum(
+            (counting & ~self.holds(agent)).bit_count() for agent in self.in_order(counting & self.acting)
+        )
 
     def go_on(self, agent: int) -> None:
         """Note that *agent* has gone on without the others."""
@@ -157,6 +162,7 @@ class OpenRounds:
         group: The group of each agent.
         late: Items that reached an agent when it had gone on without them.
         completed: Rounds in which all who count have just come to hold all they need.
+        when_complete: Called with each of these; by default it ends the round.
     """
 
     def __init__(
@@ -179,6 +185,8 @@ class OpenRounds:
         self._apart = apart
         self._waiting: Callable[[int], Sequence[int]] = lambda round: ()
         self.completed: list[OpenRound] = []
+        self.when_complete: Callable[[OpenRound], None] = self.end
+        self._acting = -1 if len(network.acting) == network.agents else sum(1 << agent for agent in network.acting)
         self._done_from: dict[int, int] = {}
         self._down: Labels = 0
         if network.agents_fail:
@@ -208,7 +216,7 @@ class OpenRounds:
         if round is None:
             round = self.begin(number, group)
             self.open[self.key(number, group)] = round
-            round.missed = self._down
+            round.missed, round.acting = self._down, self._acting
             self._count(round)
         return round
 
@@ -224,9 +232,10 @@ class OpenRounds:
         """End the rounds in which all who count have just come to hold all they need."""
         completed, self.completed = self.completed, []
         for round in completed:
-            self._end(round)
+            self.when_complete(round)
 
-    def _end(self, round: OpenRound) -> None:
+    def end(self, round: OpenRound) -> None:
+        """End a round."""
         self.close(round)
         self._conclude(round, round.common)
 
@@ -263,7 +272,7 @@ class OpenRounds:
         for round in list(self.open.values()):
             self._count(round)
             if round.complete:
-                self._end(round)
+                self.when_complete(round)
 
     def _count(self, round: OpenRound) -> None:
         done = sum(1 << agent for agent, first in self._done_from.items() if first <= round.number)

@@ -249,6 +249,13 @@ class CallbackRoundProtocol(NetworkProtocol):
         """Whether one waits for others no longer than for a deadline."""
         return getattr(self, "deadline", None) is not None
 
+    def note_item(self, round: int, source: int, item: Item) -> None:
+        """Take in what *source*, which acts in another process, contributes, before the message that brings it.
+
+        By default nothing is done: messages say what they bring.
+        """
+        return
+
     def done(self, agent: int, round: int) -> None:
         """Let *agent* say that it takes part in *round* and all later ones no more; where agents conclude apart."""
 

@@ -48,18 +48,18 @@ class CountedRound:
         items: What each agent contributed; None until it has.
         missing: For each agent, of how many agents it has not the items.
         informed: For each agent, what happens when it has them all.
-        uninformed: How many agents have not.
+        uninformed: How many agents that act here have not.
         conclusion: What follows from the items, once anybody has them all.
         heard: For each agent, whose items it has heard, where one may come again: after it has lost its memory.
     """
 
-    def __init__(self, number: int, informed: list[Event]) -> None:
+    def __init__(self, number: int, informed: list[Event], acting: int) -> None:
         agents = len(informed)
         self.number = number
         self.items: list[Item | None] = [None] * agents
         self.missing = [agents] * agents
         self.informed = informed
-        self.uninformed = agents
+        self.uninformed = acting
         self.conclusion: Item | None = None
         self.heard: list[set[int]] = [set() for _ in range(agents)]
 
@@ -135,17 +135,26 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
             self.broadcasts.broadcast(round, agent, item)
             self._conclude_if_complete(round, agent)
             return informed
-        found = self._rounds.get(round)
-        if found is None:
-            found = self._rounds[round] = self.begin(round)
+        found = self._begun(round)
         found.items[agent] = item
         self.tell_item(found, agent, item)
         return found.informed[agent]
 
+    def note_item(self, round: int, source: int, item: Item) -> None:
+        """See `CallbackRoundProtocol.note_item`."""
+        if not self._apart:
+            self._begun(round).items[source] = item
+
+    def _begun(self, round: int) -> CountedRound:
+        found = self._rounds.get(round)
+        if found is None:
+            found = self._rounds[round] = self.begin(round)
+        return found
+
     def begin(self, round: int) -> CountedRound:
         """Return a round of which nobody has heard anything."""
         environment = self.clock.environment
-        return CountedRound(round, [Event(environment) for _ in range(self.network.agents)])
+        return CountedRound(round, [Event(environment) for _ in range(self.network.agents)], len(self.network.acting))
 
     def tell_item(self, round: CountedRound, agent: int, item: Item) -> None:
         """Let *agent* tell its *item* to all others."""

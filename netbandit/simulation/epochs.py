@@ -165,13 +165,14 @@ class Epochs(Driver):
         learner.expect_lies(len(self.stage.liars), lambda: self.stage.streams.generator("groups", self._round))
 
     def start(self) -> None:
-        """Start a process for every agent."""
+        """Start a process for every agent that acts here."""
         point = self.stage.point
         self._protocol = round_protocol(point.protocol, self.stage.network, self)
         self._let_sinks_lie()
         for cohort in self._cohorts:
             for row, agent in enumerate(cohort.members):
-                self._clock.environment.process(self._play(cohort, row, agent))
+                if agent in self.stage.network.acting:
+                    self._clock.environment.process(self._play(cohort, row, agent))
 
     def _let_sinks_lie(self) -> None:
         """Let sinks that lie do so in place of their components."""

@@ -69,7 +69,7 @@ class Simulation:
         fingerprint = Fingerprint()
         tracing = Trace(trace, topology.agents) if trace is not None else nullcontext()
         with paused_collection(), one_blas_thread(), tracing as writer:
-            stage = self._stage(topology, fingerprint, writer)
+            stage = self.context(topology, fingerprint, writer)
             network, clock = stage.network, stage.clock
             driver = driver_for(stage)
             driver.start()
@@ -156,14 +156,14 @@ class Simulation:
         """
         topology = self._point.topology(self._replication)
         with paused_collection(), one_blas_thread(), explained() as choices:
-            driver_for(self._stage(topology, Fingerprint(), None)).start()
+            driver_for(self.context(topology, Fingerprint(), None)).start()
         return choices
 
     @property
     def _talk(self) -> str:
         return talk_of(type(self._point.bandit), type(self._point.learner)) or ""
 
-    def _stage(self, topology: Topology, fingerprint: Fingerprint, writer: Trace | None) -> ReplicationContext:
+    def context(self, topology: Topology, fingerprint: Fingerprint, writer: Trace | None) -> ReplicationContext:
         """Return all that a driver works with."""
         point = self._point
         scenario = point.scenario

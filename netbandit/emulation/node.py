@@ -100,7 +100,7 @@ class Node:
         self._unsent: defaultdict[LinkEnd, deque[bytes]] = defaultdict(deque)
         self._blocked = self._beyond = self._overdue = 0
         self._counted: dict[LinkEnd, Counted] = {}
-        self._done = False
+        self._done = self._stopping = False
 
     def run(self) -> None:
         """Act until the coordinator stops it, or is gone."""
@@ -231,6 +231,9 @@ class Node:
             if first > self._now():
                 break
         self._report_done()
+        if self._stopping and not self._held:
+            self._report()
+            self._stopping = False
         if not self._done:
             first = min(first, self._clock.end + 1)
         if first == inf:
@@ -272,7 +275,7 @@ class Node:
             elif "end" in told:
                 self._end(told["end"], told["time"])
             else:
-                self._report()
+                self._stopping = True
 
     def _end(self, round: int, end: int) -> None:
         """End a *round* at the time (ns) at which it was complete, however much later that is heard here."""

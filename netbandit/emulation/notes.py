@@ -9,6 +9,7 @@ from zlib import crc32
 from simpy import Event
 
 from netbandit.emulation.wire import Carries
+from netbandit.execution import executed
 from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import Commit, Phase
 from netbandit.network.clock import ARRIVALS, ScheduledEvent
@@ -67,6 +68,7 @@ class Notes:
         hops: The messages, in order of sending.
         ends: When (ns) each round was ended by the free clock, where its agents hear of it later.
         slack: The shortest time (ns) from an arrival to the slot boundary at which it takes effect; -1: none does.
+        stalled: How many agents wait at the horizon for what cannot come any more.
         regret: Of all its agents.
         kinds: The kinds of messages, in the order of their numbers.
         lasts: When (ns) the last agent has gone on from its last round.
@@ -77,6 +79,7 @@ class Notes:
     hops: list[Hop] = field(default_factory=list)
     ends: dict[int, int] = field(default_factory=dict)
     slack: int = -1
+    stalled: int = 0
     regret: float = 0.0
     kinds: list[Kind] = field(default_factory=list)
 
@@ -153,7 +156,8 @@ class Stage:
 
     def start(self) -> None:
         """Start the agents that act here."""
-        self.driver.start()
+        with executed("plain"):
+            self.driver.start()
         self.protocol = self.driver._protocol
         layers: tuple[tuple[type, Carries], ...] = ((NeighbourRounds, "labels"), (RoundProtocol, "payload"))
         self.carries = next((carries for kind, carries in layers if isinstance(self.protocol, kind)), "heard")
@@ -202,7 +206,12 @@ def simulated(point: RunnablePoint, replication: int) -> Notes:
                 notes.slack = slack if notes.slack < 0 else min(notes.slack, slack)
         handle(node, arrivals)
 
+    def at_end() -> None:
+        if clock.environment.idle:
+            notes.stalled = len(stage.driver.stalled())
+
     network.attach(handled)
+    clock.at_end(at_end)
     clock.environment.run()
     notes.kinds = list(network.ledger.counts)
     return stage.finish()

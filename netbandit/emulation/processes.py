@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from netbandit.emulation.node import Node, become, leave
 from netbandit.emulation.notes import Hop, Notes, digest, is_apart
 from netbandit.emulation.sockets import LinkEnd, Transport, Wiring
-from netbandit.execution import executed
 from netbandit.simulation.point import RunnablePoint
 
 _BEGIN_AFTER_NS = 200_000_000
@@ -151,18 +150,17 @@ def play(
                         else:
                             one.close()
                     wiring.end()
-                    with executed("plain"):
-                        Node(
-                            point,
-                            replication,
-                            agents,
-                            own,
-                            theirs,
-                            reference.kinds,
-                            transport,
-                            dilation,
-                            compares and not is_apart(point),
-                        ).run()
+                    Node(
+                        point,
+                        replication,
+                        agents,
+                        own,
+                        theirs,
+                        reference.kinds,
+                        transport,
+                        dilation,
+                        compares and not is_apart(point),
+                    ).run()
                 finally:
                     leave()
             children.append(child)

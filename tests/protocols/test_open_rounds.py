@@ -13,7 +13,8 @@ class Network:
     """Says who goes down when it is told to."""
 
     def __init__(self, fails):
-        self.agents, self.agents_fail, self.changed = AGENTS, fails, lambda agent, up: None
+        self.agents, self.acting = AGENTS, range(AGENTS)
+        self.agents_fail, self.changed = fails, lambda agent, up: None
 
     def watch_agents(self, changed):
         self.changed = changed

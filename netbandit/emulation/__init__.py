@@ -12,3 +12,18 @@
 | `comparison` | what is equal, and by how much times differ |
 | `emulation` | all of that together, and its result |
 """
+
+from netbandit.emulation.emulation import Emulation, RefusedError, emulate, load
+from netbandit.emulation.processes import DiedError, DifferentChoiceError, NoEndError
+from netbandit.emulation.sockets import StrangerError
+
+__all__ = [
+    "DiedError",
+    "DifferentChoiceError",
+    "Emulation",
+    "NoEndError",
+    "RefusedError",
+    "StrangerError",
+    "emulate",
+    "load",
+]

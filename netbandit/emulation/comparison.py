@@ -133,7 +133,7 @@ def scenario_rows(point: RunnablePoint, replication: int, reference: Notes, play
         return [*rows, *_effects("scenario", reference, played.notes, noisy)]
     apart = _without_ties(point, replication, reference)
     ours, theirs = apart.ledger(), played.notes.ledger()
-    for quantity, place in (("messages without ties", 0), ("bytes without ties", 1)):
+    for quantity, place in (("messages, no ties", 0), ("bytes, no ties", 1)):
         counts = [sum(value[place] for value in each.values()) for each in (ours, theirs)]
         away = abs(counts[1] / counts[0] - 1) if counts[0] else 0.0
         verdict = "equal" if counts[0] == counts[1] else f"within {max(1, round(100 * away + 0.5))} %"
@@ -225,10 +225,10 @@ def time_rows(rounds: list[RoundTime], hops: list[HopTime], tolerance: float) ->
         if line.slope is not None:
             text = f"{line.slope:.4f} [{line.low:.4f}, {line.high:.4f}]"
             rows.append(_within(SLOPE, "1", text, abs(line.slope - 1), SLOPE_TOLERANCE))
-        rows.append(Row("time", "a hop's intercept", "0 ms", f"{1e3 * line.intercept_s:.3f} ms", "", False))
+        rows.append(Row("time", "intercept", "0 ms", f"{1e3 * line.intercept_s:.3f} ms", "", False))
         link, chance = slowest_link(hops)
         verdict = "differs" if chance < _WRONG_LINK else "as the others"
-        rows.append(Row("time", "the slowest link", "", f"{link[0]} to {link[1]}, p = {chance:.2g}", verdict, False))
+        rows.append(Row("time", "slowest link", "", f"{link[0]} to {link[1]}, p = {chance:.2g}", verdict, False))
     return rows
 
 
@@ -292,12 +292,13 @@ def wire_rows(played: Played, transport: str, stamp: int, packet: int) -> list[t
     notes, carried = played.notes, played.carried
     frames = [hop for hop in notes.hops if hop.due >= 0]
     written = sum(hop.size for hop in frames) + stamp * len(frames) + carried.beyond
-    rows = [("frames", len(frames), len(played.handled))]
+    rows = [("frames", len(frames), carried.frames)]
     if transport == "tcp":
-        rows.append(("bytes sent", written, carried.sent))
+        rows.append(("bytes sent", written, carried.sent - carried.again))
+        rows.append(("bytes sent again", 0, carried.again))
     if carried.isolated:
         packets = carried.packets if transport == "tcp" else len(frames)
-        rows.append(("bytes of the loopback", written + packet * packets, carried.loopback))
+        rows.append(("bytes of the loopback", written + carried.again + packet * packets, carried.loopback))
         rows.append(("packets of the loopback", packets, carried.loopback_packets))
     rows.append(("bytes beyond the ledger", 0, carried.beyond))
     rows.append(("messages after their round's end", 0, notes.afterwards))

@@ -59,7 +59,9 @@ def too_long(lasts: int, dilation: float) -> str | None:
 
 def _of_protocol(point: RunnablePoint, kind: str) -> Iterator[Problem]:
     protocol = point.protocol
-    if getattr(protocol, "served", False) or not protocol.uses_peer_links:
+    if protocol.isolated:
+        yield ("protocol", "kind"), "nothing to compare: its agents tell each other nothing"
+    elif getattr(protocol, "served", False) or not protocol.uses_peer_links:
         yield ("protocol", "kind"), SERVER
     elif not isinstance(protocol, NeighbourRounds | RoundProtocol | Relay):
         yield ("protocol", "kind"), f"{show(kind)} is not emulated yet"

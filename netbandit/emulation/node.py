@@ -98,9 +98,9 @@ class Node:
         self._handled: list[tuple[int, int, int, int]] = []
         self._unread: defaultdict[LinkEnd, bytes] = defaultdict(bytes)
         self._unsent: defaultdict[LinkEnd, deque[bytes]] = defaultdict(deque)
-        self._blocked = self._beyond = self._overdue = 0
+        self._blocked = self._beyond = self._overdue = self._frames = 0
         self._counted: dict[LinkEnd, Counted] = {}
-        self._done = self._stopping = False
+        self._done = self._stopped = False
 
     def run(self) -> None:
         """Act until the coordinator stops it, or is gone."""
@@ -113,7 +113,7 @@ class Node:
             gc.disable()
             self._say(ready=True)
             while True:
-                wait = self._advance() if self._start else None
+                wait = self._advance() if self._start and not self._stopped else None
                 for key, events in selector.select(wait):
                     if key.data is None:
                         self._obey()
@@ -194,6 +194,7 @@ class Node:
             due, number = STAMP.unpack_from(data, at)
             heappush(self._held, (due, number, end, data[at + STAMP.size : at + length]))
             self._overdue += due < self._now()
+            self._frames += 1
             at += length
         self._unread[end] = data[at:]
 
@@ -231,9 +232,6 @@ class Node:
             if first > self._now():
                 break
         self._report_done()
-        if self._stopping and not self._held:
-            self._report()
-            self._stopping = False
         if not self._done:
             first = min(first, self._clock.end + 1)
         if first == inf:
@@ -261,7 +259,7 @@ class Node:
         idle = not self._environment._queue and not self._stage.driver.waiting()
         if not self._done and (idle or over):
             self._done = True
-            self._say(done=True)
+            self._say(done=self._stage.driver.still_waiting())
 
     def _obey(self) -> None:
         data = self._control.recv(_READ_AT_ONCE)
@@ -274,8 +272,10 @@ class Node:
                 self._start = told["start"]
             elif "end" in told:
                 self._end(told["end"], told["time"])
+            elif "stop" in told:
+                self._stopped = True
             else:
-                self._stopping = True
+                self._report()
 
     def _end(self, round: int, end: int) -> None:
         """End a *round* at the time (ns) at which it was complete, however much later that is heard here."""
@@ -311,6 +311,7 @@ class Node:
                 "blocked": self._blocked,
                 "beyond": self._beyond,
                 "overdue": self._overdue,
+                "frames": self._frames,
                 "cpu": time.process_time(),
             }
         )

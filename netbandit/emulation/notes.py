@@ -124,6 +124,11 @@ class Noted(Epochs):
             self.notes.waits[round, agent] = start * self._clock.slot, self._clock.now
 
 
+    def still_waiting(self) -> list[tuple[int, int]]:
+        """Return in which rounds which agents wait."""
+        return sorted((number, agent) for agent, (number, _, _) in self._waiting.items())
+
+
 class NotedApart(Noted, EpochsApart):
     """The same, where agents conclude apart."""
 

@@ -5,7 +5,6 @@ import selectors
 import signal
 import socket
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,13 +12,14 @@ from typing import Any, NamedTuple
 
 from netbandit.emulation.node import Node, become, leave
 from netbandit.emulation.notes import Hop, Notes, digest, is_apart
-from netbandit.emulation.sockets import LinkEnd, Transport, Wiring
+from netbandit.emulation.sockets import LinkEnd, Transport, Wiring, fork
 from netbandit.simulation.point import RunnablePoint
 
 _BEGIN_AFTER_NS = 200_000_000
 """How long after all are ready they begin, all at once."""
 _SETTLE = 0.3
-"""How long (s) frames may still be under way when all agents have gone on from their last rounds."""
+"""How long (s) frames may still be under way when all agents have gone on from their last rounds, and when all
+processes have stopped."""
 
 
 class NoEndError(Exception):
@@ -40,9 +40,11 @@ class Carried(NamedTuple):
     Attributes:
         sent: Bytes that TCP has sent; 0 over UDP.
         packets: Packets that TCP has sent; 0 over UDP.
+        again: Bytes that TCP has sent again, among those sent; 0 over UDP.
         loopback: Bytes of the loopback interface; 0 if it is not the emulation's own.
         loopback_packets: Its packets.
         beyond: Bytes of frames beyond the ledger's.
+        frames: How many frames were read.
         blocked: How often a sender waited at a full buffer.
         overdue: How many frames were read after they were due.
         isolated: Whether the sockets were in a network namespace of their own.
@@ -51,9 +53,11 @@ class Carried(NamedTuple):
 
     sent: int
     packets: int
+    again: int
     loopback: int
     loopback_packets: int
     beyond: int
+    frames: int
     blocked: int
     overdue: int
     isolated: bool
@@ -135,9 +139,7 @@ def play(
     try:
         for agents in groups:
             ours, theirs = socket.socketpair()
-            with warnings.catch_warnings():  # threads of numerical libraries wait, and hold nothing
-                warnings.simplefilter("ignore", DeprecationWarning)
-                child = os.fork()
+            child = fork()
             if child == 0:
                 become(parent)
                 try:
@@ -206,7 +208,7 @@ class _Coordinator:
         self._complete: dict[int, dict[int, int]] = {}
         self._ends: dict[int, int] = {}
         self._results: dict[int, Any] = {}
-        self._stop_at: float | None = None
+        self._next: list[tuple[float, str]] = []
 
     def run(self) -> Played:
         """Return what has happened, when all have reported it."""
@@ -226,13 +228,12 @@ class _Coordinator:
 
     def _look_at_the_clock(self) -> None:
         now = time.monotonic()
-        if self._stop_at is not None and now >= self._stop_at:
-            self._stop_at = None
-            self._tell(stop=True)
+        while self._next and now >= self._next[0][0]:
+            self._tell(**{self._next.pop(0)[1]: True})
         if now > self._until:
             missing = [number for number in range(len(self._controls)) if number not in self._done]
             of = _agents(self._groups[missing[0]]) if missing else "nobody"
-            raise NoEndError(f"no end: the process of {of} still waits in round {self._current()}")
+            raise NoEndError(f"no end: the process of {of} waits in round {self._current()}")
 
     def _current(self) -> int:
         """Return the first round that has not ended for all agents."""
@@ -253,9 +254,13 @@ class _Coordinator:
         elif "digest" in told:
             self._compare(told["agent"], told["chosen"], told["digest"])
         elif "done" in told:
+            for round, agent in told["done"]:
+                if (round, agent) in self._reference.waits:
+                    raise NoEndError(f"no end: the process of {_agents(self._groups[number])} waits in round {round}")
             self._done.add(number)
             if len(self._done) == len(self._controls):
-                self._stop_at = time.monotonic() + _SETTLE
+                now = time.monotonic()
+                self._next = [(now + _SETTLE, "stop"), (now + 2 * _SETTLE, "report")]
         else:
             self._results[number] = told["result"]
 
@@ -283,11 +288,13 @@ class _Coordinator:
         results = self._results.values()
         ends = [end for result in results for end in result["counted"]]
         carried = Carried(
-            sum(sent for sent, _ in ends),
-            sum(count for _, count in ends),
+            sum(sent for sent, _, _ in ends),
+            sum(count for _, count, _ in ends),
+            sum(again for _, _, again in ends),
             size - self._loopback[0],
             packets - self._loopback[1],
             sum(result["beyond"] for result in results),
+            sum(result["frames"] for result in results),
             sum(result["blocked"] for result in results),
             sum(result["overdue"] for result in results),
             self._wiring.isolated,

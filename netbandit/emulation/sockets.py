@@ -4,8 +4,11 @@ import os
 import secrets
 import socket
 import struct
+import warnings
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal, NamedTuple, NoReturn
 
 Transport = Literal["tcp", "udp"]
 LinkEnd = tuple[int, int]
@@ -26,10 +29,17 @@ class StrangerError(Exception):
 
 
 class Counted(NamedTuple):
-    """What the kernel has counted of one end of a TCP connection, from when it was there: bytes, and packets sent."""
+    """What the kernel has counted of one end of a TCP connection.
+
+    Attributes:
+        sent: Bytes sent, those sent again among them.
+        packets: Packets sent.
+        again: Bytes sent again: where the host is busy, acknowledgements come late.
+    """
 
     sent: int
     packets: int
+    again: int
 
 
 def joined(transport: Transport, before_accept: Callable[[tuple[str, int]], None] | None = None) -> list[socket.socket]:
@@ -57,24 +67,36 @@ def joined(transport: Transport, before_accept: Callable[[tuple[str, int]], None
             one = socket.create_connection(server.getsockname())
             two, peer = server.accept()
         if peer != one.getsockname():
-            one.close()
-            two.close()
-            raise StrangerError(f"{peer[0]}:{peer[1]} has connected to a link of the emulation, so nothing was run")
+            _refuse([one, two], f"{peer[0]}:{peer[1]} has connected to a link of the emulation")
         for end in (one, two):
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     two.settimeout(5)
     one.sendall(token)
     if two.recv(TOKEN_BYTES) != token:
-        raise StrangerError("the other end of a link of the emulation does not know its token, so nothing was run")
+        _refuse([one, two], "the other end of a link of the emulation does not know its token")
     one.setblocking(False)
     two.setblocking(False)
     return [one, two]
 
 
+def _refuse(ends: Sequence[socket.socket], why: str) -> NoReturn:
+    for end in ends:
+        end.close()
+    raise StrangerError(f"{why}, so nothing was run")
+
+
+def fork() -> int:
+    """Fork this process: threads of numerical libraries, of which newer versions of Python warn, hold nothing then."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
 def counted(end: socket.socket) -> Counted:
     """Return what the kernel has counted of an *end* of a TCP connection."""
     info = end.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
-    return Counted(struct.unpack_from("Q", info, 200)[0], struct.unpack_from("I", info, 136)[0])
+    (packets,), (sent, again) = struct.unpack_from("I", info, 136), struct.unpack_from("QQ", info, 200)
+    return Counted(sent, packets, again)
 
 
 class Wiring:
@@ -92,7 +114,7 @@ class Wiring:
     def __init__(self, links: Sequence[tuple[int, int]], transport: Transport) -> None:
         self.ends: dict[LinkEnd, socket.socket] = {}
         self._control, theirs = socket.socketpair()
-        self.helper = os.fork()
+        self.helper = fork()
         if self.helper == 0:
             self._control.close()
             try:
@@ -159,4 +181,6 @@ def _isolate() -> bool:
         return False
     with socket.socket(type=socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", _IFF_UP))
+    with suppress(OSError):  # all acknowledgements are as long then
+        Path("/proc/sys/net/ipv4/tcp_sack").write_text("0", encoding="ascii")
     return True

@@ -9,11 +9,8 @@ arrives is handled at the time at which that is done.
 import gc
 import os
 import selectors
-import signal
 import socket
-import sys
 import time
-import traceback
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from heapq import heappop, heappush
@@ -246,7 +243,10 @@ class Node:
     # The coordinator.
 
     def _say(self, **what: Any) -> None:
-        self._control.sendall(self._pack(what))
+        try:
+            self._control.sendall(self._pack(what))
+        except BrokenPipeError:
+            os._exit(1)  # the coordinator is gone
 
     def _report_choice(self, agent: int, number: int, choice: Choice) -> None:
         self._say(agent=agent, chosen=number, digest=digest(choice))
@@ -315,23 +315,3 @@ class Node:
                 "cpu": time.process_time(),
             }
         )
-
-
-def become(parent: int) -> None:
-    """Make this process one that ends with its *parent*, sleeps precisely, and leaves signals to the parent."""
-    import ctypes
-
-    library = ctypes.CDLL(None)
-    library.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    library.prctl(29, 1)  # PR_SET_TIMERSLACK, ns
-    if os.getppid() != parent:
-        os._exit(1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def leave() -> None:
-    """End this process after an error, which is told on stderr."""
-    traceback.print_exc()
-    sys.stderr.flush()
-    os._exit(1)

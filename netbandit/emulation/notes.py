@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from simpy import Event
 
+from netbandit.emulation.forks import apart
 from netbandit.emulation.wire import Carries
 from netbandit.execution import executed
 from netbandit.learners.differing_sets import DifferingSets
@@ -83,6 +84,15 @@ class Notes:
     regret: float = 0.0
     kinds: list[Kind] = field(default_factory=list)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Let kinds, of which there is one object each, be known by their places, which forks have in common."""
+        return {**vars(self), "kinds": list(map(Kind.all.index, self.kinds))}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Find the kinds at their places."""
+        vars(self).update(state)
+        self.kinds = [Kind.all[place] for place in state["kinds"]]
+
     @property
     def lasts(self) -> int:
         """See above."""
@@ -122,7 +132,6 @@ class Noted(Epochs):
         super()._exploit(agent, round, start, end, arm)
         if round and agent not in self._waiting:
             self.notes.waits[round, agent] = start * self._clock.slot, self._clock.now
-
 
     def still_waiting(self) -> list[tuple[int, int]]:
         """Return in which rounds which agents wait."""
@@ -187,7 +196,11 @@ def is_apart(point: RunnablePoint) -> bool:
 
 
 def simulated(point: RunnablePoint, replication: int) -> Notes:
-    """Return what happens in the simulation of a replication."""
+    """Return what happens in the simulation of a replication, which runs in a process of its own."""
+    return apart(lambda: _simulated(point, replication))
+
+
+def _simulated(point: RunnablePoint, replication: int) -> Notes:
     stage = Stage.of(point, replication)
     network, clock, notes = stage.context.network, stage.context.clock, stage.notes
     send, slotted = network.send, point.protocol.slotted
@@ -223,7 +236,7 @@ def simulated(point: RunnablePoint, replication: int) -> Notes:
 
 
 def replayed(point: RunnablePoint, replication: int, delays: Mapping[tuple[int, int, int, int], int]) -> Notes:
-    """Return what happens in the simulation where each message takes as long as was measured.
+    """Return what happens in the simulation where each message takes as long as was measured; see `simulated`.
 
     Args:
         point: The scenario's point.
@@ -231,6 +244,10 @@ def replayed(point: RunnablePoint, replication: int, delays: Mapping[tuple[int, 
         delays: The time (ns) from what caused a message until it was handled, by its sender, its receiver, its round
             and its number among those of that round and channel, from 0; what is not there is lost.
     """
+    return apart(lambda: _replayed(point, replication, delays))
+
+
+def _replayed(point: RunnablePoint, replication: int, delays: Mapping[tuple[int, int, int, int], int]) -> Notes:
     stage = Stage.of(point, replication)
     network, clock = stage.context.network, stage.context.clock
     used: Counter[tuple[int, int, int]] = Counter()

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from netbandit.emulation.node import Node, become, leave
+from netbandit.emulation.forks import become, fork, leave
+from netbandit.emulation.node import Node
 from netbandit.emulation.notes import Hop, Notes, digest, is_apart
-from netbandit.emulation.sockets import LinkEnd, Transport, Wiring, fork
+from netbandit.emulation.sockets import LinkEnd, Transport, Wiring
 from netbandit.simulation.point import RunnablePoint
 
 _BEGIN_AFTER_NS = 200_000_000

@@ -4,11 +4,12 @@ import os
 import secrets
 import socket
 import struct
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple, NoReturn
+
+from netbandit.emulation.forks import become, fork
 
 Transport = Literal["tcp", "udp"]
 LinkEnd = tuple[int, int]
@@ -85,13 +86,6 @@ def _refuse(ends: Sequence[socket.socket], why: str) -> NoReturn:
     raise StrangerError(f"{why}, so nothing was run")
 
 
-def fork() -> int:
-    """Fork this process: threads of numerical libraries, of which newer versions of Python warn, hold nothing then."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return os.fork()
-
-
 def counted(end: socket.socket) -> Counted:
     """Return what the kernel has counted of an *end* of a TCP connection."""
     info = end.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
@@ -114,8 +108,10 @@ class Wiring:
     def __init__(self, links: Sequence[tuple[int, int]], transport: Transport) -> None:
         self.ends: dict[LinkEnd, socket.socket] = {}
         self._control, theirs = socket.socketpair()
+        parent = os.getpid()
         self.helper = fork()
         if self.helper == 0:
+            become(parent)
             self._control.close()
             try:
                 _serve(theirs, len(links), transport)

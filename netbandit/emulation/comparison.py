@@ -22,7 +22,7 @@ from netbandit.units import Duration
 
 NO_TIES = "0.001 ms"
 """The jitter that takes coincidences away which no network has."""
-SLOPE = "a hop's slope"
+ROUND, SLOPE = "a round", "a hop's slope"
 SLOPE_TOLERANCE = 0.005
 _MESSAGES_OF_A_HOP = 3
 _WRONG_LINK = 1e-3
@@ -219,7 +219,7 @@ def time_rows(rounds: list[RoundTime], hops: list[HopTime], tolerance: float) ->
         error = intervals.mean([each.error_percent for each in rounds], intervals.CONFIDENCE)
         half = error.half_width
         text = f"{error.value:+.2f} %" + ("" if half is None else f" [{error.low:+.2f}, {error.high:+.2f}]")
-        rows.append(_within("a round", "0 %", text, abs(error.value) / 100, tolerance))
+        rows.append(_within(ROUND, "0 %", text, abs(error.value) / 100, tolerance))
     if hops:
         line = slope_of(hops)
         if line.slope is not None:

@@ -112,7 +112,9 @@ class Emulation:
         """Return the picture: rounds, simulated against measured, and what hops took beside, by link."""
         from netbandit.emulation.picture import drawn
 
-        return drawn(self)
+        setting = f"{self.name}: {self.processes} processes over {self.transport.upper()}"
+        setting += f", {self.dilation:g} real seconds for each simulated one"
+        return drawn(setting, self.rows, self.round_times, self.hop_times)
 
     def save(self, folder: Path) -> list[Path]:
         """Write `FILE` and the picture into *folder*, and return the files.

@@ -1,36 +1,34 @@
 """The picture of an emulation: how long rounds took, and what each link's hops took beside what is simulated."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from netbandit.emulation.comparison import SLOPE
+from netbandit.emulation.comparison import ROUND, SLOPE, HopTime, RoundTime, Row
 from netbandit.plots.style import COLOURS, NEUTRAL, drawing, figure, readable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from netbandit.emulation.emulation import Emulation
-
 
 @drawing()
-def drawn(emulation: "Emulation") -> "Figure":
-    """Return the picture."""
-    time = {row.quantity: row.emulated for row in emulation.rows if row.basis == "time"}
-    subtitle = f"{emulation.name}: {emulation.processes} processes over {emulation.transport.upper()}"
-    subtitle += f", {emulation.dilation:g} real seconds for each simulated one"
-    if "a round" in time:
-        subtitle += f"; a round's error {time['a round']}"
+def drawn(setting: str, rows: Sequence[Row], rounds: Sequence[RoundTime], hops: Sequence[HopTime]) -> "Figure":
+    """Return the picture of *rounds* and *hops*; *rows* of the table, and the *setting*, stand above it."""
+    time = {row.quantity: row.emulated for row in rows}
+    subtitle = setting
+    if ROUND in time:
+        subtitle += f"; a round's error {time[ROUND]}"
     if SLOPE in time:
         subtitle += f"; slope of hops {time[SLOPE]}"
     figure_, (above, below) = figure("Measured and simulated times", subtitle, rows=2)
-    _draw_rounds(above, emulation)
-    _draw_hops(below, emulation)
+    _draw_rounds(above, rounds)
+    _draw_hops(below, hops)
     return figure_
 
 
-def _draw_rounds(panel: "Axes", emulation: "Emulation") -> None:
-    expected = [each.simulated_s * 1e3 for each in emulation.round_times]
-    found = [each.measured_s * 1e3 for each in emulation.round_times]
+def _draw_rounds(panel: "Axes", rounds: Sequence[RoundTime]) -> None:
+    expected = [each.simulated_s * 1e3 for each in rounds]
+    found = [each.measured_s * 1e3 for each in rounds]
     most = max([*expected, *found], default=1.0) * 1.05
     panel.plot([0, most], [0, most], color=NEUTRAL, linewidth=0.8, label="equal")
     panel.plot(expected, found, "o", color=COLOURS[0], label="a round")
@@ -40,9 +38,9 @@ def _draw_rounds(panel: "Axes", emulation: "Emulation") -> None:
     readable(panel)
 
 
-def _draw_hops(panel: "Axes", emulation: "Emulation") -> None:
+def _draw_hops(panel: "Axes", hops: Sequence[HopTime]) -> None:
     links: dict[tuple[int, int], list[float]] = {}
-    for hop in emulation.hop_times:
+    for hop in hops:
         links.setdefault((hop.sender, hop.receiver), []).append((hop.measured_s - hop.simulated_s) * 1e3)
     ordered = sorted(links)
     for place, link in enumerate(ordered):

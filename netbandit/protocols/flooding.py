@@ -64,4 +64,5 @@ class Flooding(CarryKey, NeighbourRounds):
     has every item, or for an agent at its `deadline`.
     """
 
+    counts_ties: ClassVar[bool] = True
     handlers: ClassVar[Handlers] = Handlers(on_message, act, merges=False, ends_at_once=True)

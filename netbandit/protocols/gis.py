@@ -88,4 +88,5 @@ class Gis(NeighbourRounds):
     node v holds the item of u after dist(u, v) slots. An agent goes on without the others at its `deadline`.
     """
 
+    counts_ties: ClassVar[bool] = True
     handlers: ClassVar[Handlers] = SYNCHRONIZATION

@@ -67,7 +67,7 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
     @cache
     def can_be_compiled(cls) -> bool:
         """Return whether handlers say all that this class does, and a loop can execute them."""
-        beside = {"handlers", "stream", "patterns", "stand_ins", "__doc__", "__module__"}
+        beside = {"handlers", "stream", "counts_ties", "patterns", "stand_ins", "__doc__", "__module__"}
         own = [name for one in cls.__mro__[: cls.__mro__.index(NeighbourRounds)] for name, value in vars(one).items()]
         overridden = [name for name in own if name in vars(NeighbourRounds) and name not in beside]
         methods = [name for name in overridden if not name.startswith(("__pydantic", "model_", "__", "_abc"))]

@@ -112,6 +112,8 @@ class NetworkProtocol(Part, ABC):
     """Whether agents that lose their memory can go on over it, where they talk in rounds."""
     counts_slots: ClassVar[bool] = False
     """Whether it goes by slots in which every agent decides, so that no other activity fits."""
+    counts_ties: ClassVar[bool] = False
+    """Whether it sends fewer messages where some reach a node in the same instant."""
     out_of_band: ClassVar[bool] = False
     """Whether agents tell each other what they know without any message."""
     speaks_for_groups: ClassVar[bool] = False

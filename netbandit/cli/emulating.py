@@ -9,7 +9,7 @@ import click
 
 from netbandit.cli.common import FiniteRange, checked, plain_errors, set_option
 from netbandit.cli.exit_codes import FAILURE, NO_END, fail
-from netbandit.plural import counted
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     from netbandit.emulation.emulation import Emulation
@@ -119,7 +119,7 @@ def emulate(
     with plain_errors():
         (study,) = checked([file], changes)
         if place > len(study.points):
-            raise click.UsageError(f"--point {place}: there are {counted(len(study.points), 'point')}.")
+            raise click.UsageError(f"--point {place}: there are {pluralize(len(study.points), 'point')}.")
         try:
             found = emulate(
                 study.points[place - 1],

@@ -11,8 +11,8 @@ from netbandit.emulation.notes import Notes, simulated
 from netbandit.emulation.processes import play
 from netbandit.emulation.sockets import Transport
 from netbandit.learners.learner import Commit, EpochLearner, Phase
-from netbandit.simulation.point import RunnablePoint
-from netbandit.units import Duration
+from netbandit.simulation.replication import RunnablePoint
+from netbandit.util.units import Duration
 
 ROUNDS = 12
 """How many rounds are measured."""

@@ -17,8 +17,8 @@ from netbandit.emulation.notes import Notes, Stage, simulated
 from netbandit.emulation.processes import Played
 from netbandit.network.transmission import chance_of_loss
 from netbandit.results import intervals
-from netbandit.simulation.point import RunnablePoint
-from netbandit.units import Duration
+from netbandit.simulation.replication import RunnablePoint
+from netbandit.util.units import Duration
 
 NO_TIES = "0.001 ms"
 """The jitter that takes coincidences away which no network has."""

@@ -14,9 +14,9 @@ from netbandit.emulation.node import STAMP
 from netbandit.emulation.notes import Notes, replayed, simulated
 from netbandit.emulation.processes import NoEndError, Played, play
 from netbandit.emulation.sockets import PACKET_BYTES, Transport
+from netbandit.parts.settings import Problem
 from netbandit.results.safe_files import make_folder, write_whole
-from netbandit.settings import Problem
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 
 if TYPE_CHECKING:
     import pandas

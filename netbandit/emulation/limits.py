@@ -6,13 +6,14 @@ from typing import Any
 
 from netbandit.learners.learner import EpochLearner
 from netbandit.network.families.meeting import Meeting
+from netbandit.parts.settings import Problem, Settings
+from netbandit.protocols.gossip import Gossip
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.relay import Relay
 from netbandit.protocols.rounds import RoundProtocol
 from netbandit.scenario.link_faults import BurstLoss
-from netbandit.settings import Problem, Settings
-from netbandit.simulation.point import RunnablePoint
-from netbandit.wording import show
+from netbandit.simulation.replication import RunnablePoint
+from netbandit.util.wording import show
 
 MOST_AGENTS = 64
 MOST_LINKS = 400
@@ -77,6 +78,6 @@ def _of_links(point: RunnablePoint) -> Iterator[Problem]:
     found: dict[str, Any] = dict(peer)
     if isinstance(found["loss"], BurstLoss):
         yield ("links", "peer", "loss"), "loss in bursts is not emulated yet"
-    if found["bandwidth"] is not None and isinstance(point.protocol, NeighbourRounds) and point.protocol.stream:
+    if found["bandwidth"] is not None and isinstance(point.protocol, Gossip):
         text = "with a protocol that waits until its messages have left is not emulated yet"
         yield ("links", "peer", "bandwidth"), text

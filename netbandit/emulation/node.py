@@ -24,10 +24,9 @@ from netbandit.emulation.wire import HEADER, Codec
 from netbandit.network.link import Channel
 from netbandit.network.message import Kind, Message
 from netbandit.network.network import Network
-from netbandit.protocols.handlers import HandledRounds
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.open_rounds import OpenRound
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 
 STAMP = Struct("!QI")
 """What precedes a frame, and is ours: when it is due (virtual ns), and its number on its channel."""
@@ -199,11 +198,13 @@ class Node:
         """Let an agent handle a message at a time of its own: no two of this process arrive at once."""
         agent, sender = end
         self._environment._now = self._stamp
-        message, items = self._codec.decode(frame)
+        found = self._codec.decode(frame)
         self._handled.append((sender, agent, number, self._stamp))
-        for source, item in items.items():
-            self._stage.protocol.note_item(message.round, source, item)
-        self._network.handler(agent, [(self._stamp, sender, message)])
+        self._stage.protocol.note_items(found.round, found.items)
+        round = None if self._rounds is None else self._rounds.get(found.round, agent)
+        if round is not None or self._rounds is None:  # else it has ended
+            message = found.message(self._stage.carries, round)
+            self._network.handler(agent, [(self._stamp, sender, message)])
 
     # The clock.
 
@@ -284,10 +285,7 @@ class Node:
         while queue and queue[0][0] < end:
             self._environment.step()
         self._environment._now = end
-        if isinstance(rounds, HandledRounds) and rounds.draws:
-            for hop in reversed(self._stage.notes.hops):
-                if hop.round == round and hop.caused >= end:
-                    rounds.draw_again(self._network.channel(hop.sender, hop.receiver))
+        rounds.draw_again(end)
         self._latest = round
         rounds.end(rounds.open[round])
         for held in self._early:

@@ -9,8 +9,7 @@ from zlib import crc32
 from simpy import Event
 
 from netbandit.emulation.forks import apart
-from netbandit.emulation.wire import Carries
-from netbandit.execution import executed
+from netbandit.emulation.wire import Carries, begun_of
 from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import Commit, Phase
 from netbandit.network.clock import ARRIVALS, ScheduledEvent
@@ -25,7 +24,8 @@ from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers import conclude_apart
 from netbandit.simulation.epochs import Epochs
 from netbandit.simulation.epochs_apart import EpochsApart
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.execution import executed
+from netbandit.simulation.replication import RunnablePoint
 
 Choice = tuple[int, ...]
 """What an agent does next: its arms, and behind them how often it pulls each; 0: one arm, to the end."""
@@ -220,7 +220,7 @@ def _simulated(point: RunnablePoint, replication: int) -> Notes:
     def handled(node: int, arrivals: list[Arrival]) -> None:
         if slotted:
             for now, _, message in arrivals:
-                slack = clock.effective_time(message.value[1], now) - now
+                slack = clock.effective_time(begun_of(message), now) - now
                 notes.slack = slack if notes.slack < 0 else min(notes.slack, slack)
         handle(node, arrivals)
 

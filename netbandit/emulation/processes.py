@@ -14,7 +14,7 @@ from netbandit.emulation.forks import become, fork, leave
 from netbandit.emulation.node import Node
 from netbandit.emulation.notes import Hop, Notes, digest, is_apart
 from netbandit.emulation.sockets import LinkEnd, Transport, Wiring
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 
 _BEGIN_AFTER_NS = 200_000_000
 """How long after all are ready they begin, all at once."""

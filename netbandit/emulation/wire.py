@@ -8,6 +8,7 @@ coroutines, which may hold anything, are msgpack instead, so that their frames m
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,6 +16,8 @@ import numpy as np
 from netbandit.learners.differing_sets import Told
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES, Kind, Message
 from netbandit.protocols.broadcast import Heard
+from netbandit.protocols.node import LabelMessage, Labels
+from netbandit.protocols.open_rounds import OpenRound
 from netbandit.protocols.protocol import Item
 
 HEADER = struct.Struct("!IBBHIQ")
@@ -22,20 +25,49 @@ LABELS, MEANS, TOLD, PACKED = range(4)
 _ITEM, _TUPLE, _ARRAY = range(3)
 
 
+Carries = Literal["labels", "heard", "payload"]
+"""What messages of a protocol say: labels of items, an item that an agent broadcasts, or a coroutine's payload."""
+
+
 class Frame(NamedTuple):
     """A frame that was read.
 
     Attributes:
-        message: What it says, as the protocol expects it.
+        kind: The kind of message.
+        size: Its bytes.
+        round: The round.
+        begun: When (ns) its hop began.
+        labels: The labels of items that it tells, as a set; 0 of a coroutine's payload.
         items: The items that it brings along, by their sources.
+        own_size: The bytes that its protocol has given it; None: they follow from what it tells.
+        payload: What a coroutine has sent.
     """
 
-    message: Message
-    items: dict[int, Item]
+    kind: Kind
+    size: int
+    round: int
+    begun: int
+    labels: Labels = 0
+    items: Mapping[int, Item] = MappingProxyType({})
+    own_size: int | None = None
+    payload: Any = None
+
+    def message(self, carries: Carries, round: OpenRound | None) -> Message:
+        """Return the message as its protocol expects it, where labels are told in an open *round*."""
+        if carries == "labels":
+            assert round is not None
+            return LabelMessage(round, self.kind, self.labels, bool(self.items), self.own_size, self.begun)
+        value = self.payload
+        if carries == "heard":
+            ((source, item),) = self.items.items()
+            value = Heard(source, self.round, item)
+        return Message(self.kind, self.size, (value, self.begun), self.round)
 
 
-Carries = Literal["labels", "heard", "payload"]
-"""What messages of a protocol say: labels of items, an item that an agent broadcasts, or a coroutine's payload."""
+def begun_of(message: Message) -> int:
+    """Return when (ns) the hop of a *message* began."""
+    begun: int = message.begun if isinstance(message, LabelMessage) else message.value[1]
+    return begun
 
 
 class Codec:
@@ -56,42 +88,44 @@ class Codec:
         Raises:
             TypeError: It says something that has no bytes.
         """
-        value, begun = message.value
         labels: list[int] = []
         told: list[Item] = []
-        if self._carries == "heard":
-            labels, told = [value.source], [value.item]
-        elif self._carries == "labels":
-            labels = [label for label in range(value.bit_length()) if value >> label & 1]
-            if message.size > HEADER.size + LABEL_BYTES * len(labels):
-                told = [items[label] for label in labels]
+        own_size = payload = None
+        if isinstance(message, LabelMessage):
+            labels = [label for label in range(message.labels.bit_length()) if message.labels >> label & 1]
+            own_size = message.size if message.items is None else None
+            told = [items[label] for label in labels if message.items is not False and label in items]
+        elif self._carries == "heard":
+            labels, told = [message.value[0].source], [message.value[0].item]
+        else:
+            payload = message.value[0]
         form, arms, body = _written(told)
-        if self._carries == "payload" or form == PACKED:
-            form, body = PACKED, _pack([labels, told] if labels else value)
+        if self._carries == "payload":
+            form, body = PACKED, _pack(payload)
+        elif form == PACKED or own_size is not None:
+            form, body = PACKED, _pack([labels, told, own_size])
             labels, arms = [], []
         words = [label | count << 16 for label, count in zip(labels, arms or [0] * len(labels), strict=True)]
         body = struct.pack(f"!{len(words)}I", *words) + body
         kind = self._kinds.index(message.kind)
-        return HEADER.pack(HEADER.size + len(body), kind, form, len(labels), message.round, begun) + body
+        return HEADER.pack(HEADER.size + len(body), kind, form, len(labels), message.round, begun_of(message)) + body
 
     def decode(self, frame: bytes) -> Frame:
         """Return what a *frame* says."""
         _, number, form, count, round, begun = HEADER.unpack_from(frame)
-        kind, size = self._kinds[number], len(frame)
+        head = self._kinds[number], len(frame), round, begun
+        own_size = None
         if form == PACKED:
             value = _unpack(frame[HEADER.size :])
             if self._carries == "payload":
-                return Frame(Message(kind, size, (value, begun), round), {})
-            labels, found = value
+                return Frame(*head, payload=value)
+            labels, found, own_size = value
         else:
             words = struct.unpack_from(f"!{count}I", frame, HEADER.size)
             labels = [word & 0xFFFF for word in words]
             found = [] if form == LABELS else _read(frame, form, [word >> 16 for word in words])
-        items: dict[int, Item] = dict(zip(labels, found, strict=False))
-        says: Any = sum(1 << label for label in labels)
-        if self._carries == "heard":
-            says = Heard(labels[0], round, found[0])
-        return Frame(Message(kind, size, (says, begun), round), items)
+        items = dict(zip(labels, found, strict=False))
+        return Frame(*head, sum(1 << label for label in labels), items, own_size)
 
 
 def _written(items: Sequence[Item]) -> tuple[int, list[int], bytes]:

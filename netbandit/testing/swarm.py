@@ -2,7 +2,7 @@
 
 A scenario has a graph, a world, a learner and a protocol that go together, one of `FEATURES` if these take it, and
 faults of every kind; every other one has a single key of links instead, each in its turn, so that nothing hides what it
-does. It is run in compiled loops where it can be, as is chosen, message by message, and with a trace, and all must hold
+does. It is run compiled and in bulk where it can be, event by event, and with a trace, and all must hold
 that stands in `netbandit.testing.properties`.
 
 A scenario that fails is made smaller for as long as it fails, and written to a file that one command replays.
@@ -15,12 +15,12 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from netbandit.checks.check import check
+from netbandit.parts.settings import Raw
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.scenario.toml_text import toml_text
-from netbandit.settings import Raw
-from netbandit.simulation.check import check
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 from netbandit.testing.properties import ALWAYS
 from netbandit.testing.trial import Trial
 

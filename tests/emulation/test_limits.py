@@ -2,10 +2,10 @@
 
 import pytest
 
+from netbandit.checks.check import check
 from netbandit.emulation import RefusedError, emulate
 from netbandit.emulation.limits import too_long
 from netbandit.scenario.load import load_tables
-from netbandit.simulation.check import check
 
 BASE = {
     "run": {"horizon": 400},

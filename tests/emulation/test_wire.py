@@ -1,5 +1,7 @@
 """A frame is the ledger's message written out: as long as the ledger says, and it brings what was sent."""
 
+from types import SimpleNamespace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +10,7 @@ from netbandit.emulation.wire import Codec
 from netbandit.learners.differing_sets import Told
 from netbandit.network.message import Kind, Message
 from netbandit.protocols.broadcast import Heard
+from netbandit.protocols.node import LabelMessage
 from netbandit.protocols.protocol import Item
 
 KINDS = [Kind("ONE"), Kind("OTHER")]
@@ -27,9 +30,18 @@ ITEMS = st.one_of(
 
 
 def sent(carries, message, items):
+    """Return how long the frame of a message is, what it says, and the message that it is in another round."""
     codec = Codec(KINDS, carries)
     frame = codec.encode(message, items)
-    return len(frame), codec.decode(frame)
+    found = codec.decode(frame)
+    there = open_round(message.round, found.items) if carries == "labels" else None
+    return len(frame), found, found.message(carries, there)
+
+
+def open_round(number, items):
+    """Return what a message about items needs of a round."""
+    size = lambda labels: sum(4 + items[label].size for label in items if labels >> label & 1)  # noqa: E731
+    return SimpleNamespace(number=number, size=size)
 
 
 def assert_same(one, other):
@@ -47,10 +59,11 @@ def assert_same(one, other):
 @given(items=ITEMS, **PLACES)
 def test_labels_and_their_items(items, round, begun):
     mask = sum(1 << label for label in items)
-    size = 20 + sum(4 + item.size for item in items.values())
-    length, found = sent("labels", Message(KINDS[1], size, (mask, begun), round), items)
-    assert length == size == found.message.size
-    assert (found.message.kind, found.message.round, found.message.value) == (KINDS[1], round, (mask, begun))
+    message = LabelMessage(open_round(round, items), KINDS[1], mask, True, None, begun)
+    length, found, there = sent("labels", message, items)
+    assert length == message.size == there.size
+    assert (there.kind, there.round, there.labels, there.begun) == (KINDS[1], round, mask, begun)
+    assert there.items is True
     assert sorted(found.items) == sorted(items)
     for label, item in items.items():
         assert_same(found.items[label], item)
@@ -59,19 +72,28 @@ def test_labels_and_their_items(items, round, begun):
 @given(labels=st.sets(st.integers(0, 63)), **PLACES)
 def test_labels_alone(labels, round, begun):
     mask = sum(1 << label for label in labels)
-    length, found = sent("labels", Message(KINDS[0], 20 + 4 * len(labels), (mask, begun), round), {})
-    assert length == 20 + 4 * len(labels)
-    assert found.message.value == (mask, begun)
+    message = LabelMessage(open_round(round, {}), KINDS[0], mask, False, None, begun)
+    length, found, there = sent("labels", message, {})
+    assert length == 20 + 4 * len(labels) == there.size
+    assert (there.labels, there.items, there.begun) == (mask, False, begun)
     assert found.items == {}
+
+
+def test_a_size_of_ones_own_is_kept():
+    items = {3: Item(16, np.array([0.5, 0.25]))}
+    message = LabelMessage(open_round(2, items), KINDS[0], 8, True, 21, 5)
+    _, found, there = sent("labels", message, items)
+    assert (there.size, there.items, there.labels) == (21, None, 8)
+    assert_same(found.items[3], items[3])
 
 
 @given(items=ITEMS, **PLACES)
 def test_what_is_broadcast(items, round, begun):
     source, item = next(iter(items.items()))
     message = Message(KINDS[0], 24 + item.size, (Heard(source, round, item), begun), round)
-    length, found = sent("heard", message, {})
-    assert length == message.size == found.message.size
-    heard, at = found.message.value
+    length, found, there = sent("heard", message, {})
+    assert length == message.size == there.size
+    heard, at = there.value
     assert (heard.source, heard.round, at) == (source, round, begun)
     assert_same(heard.item, item)
     assert_same(found.items[source], item)
@@ -91,15 +113,15 @@ PAYLOADS = st.recursive(
 
 @given(payload=PAYLOADS, **PLACES)
 def test_payloads_of_coroutines(payload, round, begun):
-    _, found = sent("payload", Message(KINDS[0], 20, (payload, begun), round), {})
-    assert found.message.value == (payload, begun)
-    assert type(found.message.value[0]) is type(payload)
+    _, _, there = sent("payload", Message(KINDS[0], 20, (payload, begun), round), {})
+    assert there.value == (payload, begun)
+    assert type(there.value[0]) is type(payload)
 
 
 def test_arrays_in_payloads_may_be_written_into():
     means = np.linspace(0, 1, 6).reshape(2, 3)
-    _, found = sent("payload", Message(KINDS[0], 68, ([means, np.float64(0.5)], 0), 1), {})
-    array, number = found.message.value[0]
+    _, _, there = sent("payload", Message(KINDS[0], 68, ([means, np.float64(0.5)], 0), 1), {})
+    array, number = there.value[0]
     assert np.array_equal(array, means)
     assert number == 0.5
     array[0, 0] = 7
@@ -107,6 +129,6 @@ def test_arrays_in_payloads_may_be_written_into():
 
 def test_items_of_another_form_are_packed():
     items = {3: Item(10, {"sum": 2, "of": [1, 1]})}
-    _, found = sent("labels", Message(KINDS[0], 34, (8, 5), 1), items)
-    assert found.message.value == (8, 5)
+    _, found, there = sent("labels", LabelMessage(open_round(1, items), KINDS[0], 8, True, None, 5), items)
+    assert (there.labels, there.items, there.begun) == (8, True, 5)
     assert found.items == items

@@ -3,8 +3,8 @@
 from typing import ClassVar
 
 import netbandit as nb
-from netbandit.simulation.check import check
-from netbandit.simulation.point import RunnablePoint
+from netbandit.checks.check import check
+from netbandit.simulation.replication import RunnablePoint
 
 REPORT, RESULT = nb.Kind("REPORT"), nb.Kind("RESULT")
 

@@ -81,6 +81,7 @@ class EllipsoidLearner(StepLearner):
 
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "vectors"
     all_sets: ClassVar[bool] = True
+    late_rewards: ClassVar[bool] = False
 
     robust: SumRule = "mean"
     """How the sums of agents are combined: added up (``mean``), or the ``geometric`` median, the ``trimmed`` mean, the

@@ -80,6 +80,7 @@ class Learner(AnyLearner):
     """
 
     impossible: ClassVar[Mapping[str, str]] = {"robust": NO_DEFENCE}
+    late_rewards: ClassVar[bool] = True
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "arms"
     """What it chooses among: arms of any world that has a number of them, arms that are vectors, or quantities."""
 

@@ -12,6 +12,7 @@ from netbandit.scenario.activity import Activity, ShareActivity
 from netbandit.scenario.adversary import AdversarySettings
 from netbandit.scenario.energy import EnergySettings
 from netbandit.scenario.faults import FaultsSettings
+from netbandit.scenario.feedback import FeedbackSettings
 from netbandit.scenario.links import LinksSettings
 from netbandit.settings import Raw, Settings
 from netbandit.units import DURATION, Duration
@@ -143,6 +144,7 @@ class Scenario(Settings):
     faults: FaultsSettings = FaultsSettings()
     adversary: AdversarySettings = AdversarySettings()
     energy: EnergySettings = EnergySettings()
+    feedback: FeedbackSettings = FeedbackSettings()
     bandit: Part
     learner: Part
     protocol: Part

@@ -33,7 +33,7 @@ def bulk_broadcasts(stage: ReplicationContext, learner: Learner) -> Communicatio
 
 
 def _bulk_trees(stage: ReplicationContext, learner: Learner) -> Communication | None:
-    if not chosen(TreesInBulk(stage)):
+    if not chosen(TreesInBulk(stage, learner)):
         return None
     from netbandit.simulation.compiled_broadcasts import BulkTrees
 

@@ -8,6 +8,7 @@ from netbandit.protocols.pooled import Pooled
 from netbandit.simulation import compiled_adapters
 from netbandit.simulation.asks import Asks
 from netbandit.simulation.bulk import bulk_broadcasts, bulk_exchanges
+from netbandit.simulation.choosing.bulk import tells_several
 from netbandit.simulation.communication import Broadcasts, Communication, Exchanges, Never, Synchronisations
 from netbandit.simulation.deposits import Deposits
 from netbandit.simulation.driver import ReplicationContext
@@ -44,6 +45,8 @@ def _broadcasts(stage: ReplicationContext, learner: Learner) -> Communication:
     bulk = bulk_broadcasts(stage, learner)
     if bulk is not None:
         return bulk
+    if tells_several(stage, learner):
+        return Broadcasts(stage, learner)  # of a message that holds several, or none, loops know nothing
     shares = learner.known_shares(stage.clock.horizon)
     protocol, network = stage.point.protocol, stage.network
     broadcasts = compiled_adapters.broadcasts(protocol, network, shares, mute=stage.some_are_mute)

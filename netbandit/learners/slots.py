@@ -153,6 +153,9 @@ class Learner(AnyLearner):
             rewards: The rewards, shape (n,), float64; in a market the good units of each producer, shape (n, m).
         """
 
+    def end_turn(self, decisions: int) -> None:  # most have nothing to note
+        """Note that so many agents have decided at an instant; the next decision is at a later one."""
+
     def share(self, slot: int, agents: Agents) -> Numbers | None:
         """Return what each of *agents* tells after its decision of *slot*, a row each; None: nobody tells anything.
 

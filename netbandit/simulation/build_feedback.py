@@ -131,7 +131,7 @@ def feedback_problems(settings: FeedbackSettings, run: RunSettings, known: Mappi
         yield ("feedback", "window"), f"is missing: learner.kind = {kind} needs to know how long rewards may take"
     if not settings:
         return
-    if learner is not None and not learner.late_rewards:
+    if learner is not None and (not learner.late_rewards or known["talk"] == "gather"):
         kind = show(known["kinds"]["learner"])
         yield ("feedback",), f"cannot be with learner.kind = {kind}: what it would make of late rewards is not known"
     if isinstance(bandit, Procurement):

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
 from netbandit.network.clock import Clock
+from netbandit.protocols import adapters
 from netbandit.protocols.adapters import broadcast_protocol, exchange_protocol
 from netbandit.protocols.broadcast import BroadcastProtocol, Heard
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
@@ -358,13 +359,16 @@ class Synchronisations(Communication):
         super().__init__(stage, learner)
         self._dimension = getattr(stage.bandit, "dimension", 0)
         self._template = learner
-        self._protocol = compiled_adapters.call_protocol(stage.point.protocol, stage.network, self)
+        # What is played ahead in a loop knows nothing of rewards that agents learn in between.
+        late = bool(stage.point.scenario.feedback)
+        call_protocol = adapters.call_protocol if late else compiled_adapters.call_protocol
+        self._protocol = call_protocol(stage.point.protocol, stage.network, self)
         self.isolated = self._protocol.isolated
         groups = np.asarray(self._protocol.groups)
         self.members = np.bincount(groups)[groups]
         self.sets = self._protocol.sets
         self._wants = learner.has("wants")
-        self._all_slots = stage.point.scenario.run.activity == "every"
+        self._all_slots = stage.point.scenario.run.activity == "every" and not late
         self.quiet = np.zeros((self.sets, len(self.everybody)), dtype=np.bool_)
         self._releases = np.zeros((self.sets, len(self.everybody)), dtype=np.int64)
         self._released_at: dict[tuple[int, int], int] = {}
@@ -374,14 +378,14 @@ class Synchronisations(Communication):
     def open(self, learners: Learners) -> None:
         """Take the learners, and find when they first share.
 
-        Where not everybody decides in every slot nobody could say by its own decisions when a round begins that all
-        know of without a call: then it begins in the slots that the learner names.
+        Where not everybody decides, or learns what it has paid, in every slot, nobody could say by what it has learned
+        when a round begins that all know of without a call: then it begins in the slots that the learner names.
         """
         super().open(learners)
         self._wanted = self._wants and (self._all_slots or learners[0].called)
         self.asks = self._wanted and not self.isolated
         self._next = None if self._wanted or self.isolated else learners[0].next_share(0)
-        if not self.isolated:
+        if not self.isolated and not self.stage.point.scenario.feedback:
             self._compile(learners[0])
 
     def _compile(self, learner: Learner) -> None:

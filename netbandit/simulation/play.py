@@ -92,7 +92,7 @@ def compiled(
                 raise ReturnedError(f"{type(learner).__qualname__}.choose_one must return {text}", "learner") from None
             world.played(first, reached, turns.here)
             first = reached
-            if reached < until:
+            if reached < until or (talking.asks and account.calls.any()):
                 break
         if market and not turns.up.all():
             account.pass_over(np.flatnonzero(~turns.up), first)
@@ -202,6 +202,7 @@ def generic(
             else:
                 feedback.put(slot, turns.time(turn), agents, arms, rewards, world.vectors_of(agents, arms))
                 learn_due(world, learners, feedback, slot, turns.time(turn), agents)
+            learner.end_turn(len(agents))
             world.digest(account.digests, agents, arms, rewards)
             account.add(slot, agents, missed, ends=turns.ends(turn))
             if talking.asks:

@@ -24,7 +24,7 @@ def decisions(monkeypatch):
         def pull(self, slot, agents, arms, original=world.pull):
             shown = self.actions(agents).copy() if isinstance(self, ActionSetWorld) else [None] * len(agents)
             rewards, missed = original(self, slot, agents, arms)
-            found.extend(zip(repeat(slot), agents.tolist(), arms.tolist(), rewards.tolist(), shown))  # noqa: B905
+            found.extend(zip(repeat(slot), agents.tolist(), arms.tolist(), rewards.tolist(), shown))
             return rewards, missed
 
         monkeypatch.setattr(world, "pull", pull)
@@ -182,6 +182,55 @@ def test_equal_laws_of_arms_are_one_law(tmp_path):
     one = runs(tmp_path, scene({"kind": "klucb"}, {"delay": law}))
     assert runs(tmp_path, scene({"kind": "klucb"}, {"by_arm": [law] * 3})).fingerprint == one.fingerprint
     assert runs(tmp_path, scene({"kind": "klucb"}, {"by_agent": [law] * 2})).fingerprint == one.fingerprint
+
+
+LINEAR = {"kind": "linear", "dimension": 3, "arms": 6}
+
+
+@pytest.mark.parametrize(
+    ("learner", "protocol"),
+    [
+        ({"kind": "oful", "threshold": 2.0}, "local"),
+        ({"kind": "oful", "schedule": "fixed", "every": 7}, "gis"),
+        ({"kind": "feducb", "threshold": 2.0, "epsilon": 2.0}, "flooding"),
+        ({"kind": "feducb", "schedule": "fixed", "every": 9, "epsilon": 1e5}, "relay"),
+        ({"kind": "linucb", "alpha": 2.0}, "pooled"),
+        ({"kind": "lints"}, "parameter-server"),
+        ({"kind": "linucb", "alpha": 2.0}, "parameter-server"),
+        ({"kind": "ucb"}, "local"),
+        ({"kind": "klucb", "share": "totals"}, "relay"),
+        ({"kind": "thompson"}, "gis"),
+        ({"kind": "coop-ucb2", "discount": 0.98}, "consensus"),
+    ],
+)
+def test_however_agents_talk_rewards_may_be_late(tmp_path, learner, protocol):
+    bandit = LINEAR if learner["kind"] in ("oful", "feducb", "linucb", "lints") else None
+    both = {"agents": 4, "slots": 120, "bandit": bandit, "protocol": protocol}
+    on_time = runs(tmp_path, scene(learner, {}, **both))
+    at_once = runs(tmp_path, scene(learner, {"delay": "0 ms", "window": "1 slot"}, **both))
+    assert at_once.fingerprint == on_time.fingerprint
+    assert at_once.metrics["messages"] == on_time.metrics["messages"]
+    assert at_once.metrics.get("unseen") == on_time.metrics.get("unseen")
+    late = runs(tmp_path, scene(learner, {"delay": {"geometric": 6.0}}, **both))
+    assert late.fingerprint != on_time.fingerprint
+    assert late.metrics["feedback_slots"] > 3
+    assert late.metrics["rounds"] > 0
+
+
+def test_observations_are_told_at_the_boundary_at_which_they_are_known_all_in_one_message(tmp_path):
+    links = {"peer": {"latency": "0.5 ms"}}
+    text = scene({"kind": "ucb"}, {"by_agent": ["2.5 ms", "5 slots"]}, protocol="local", links=links, slots=20)
+    found = runs(tmp_path, text)
+    # Agent 0 tells pulls 0 to 16 at slots 3 to 19, agent 1 pulls 0 to 14 at slots 5 to 19, one at a time.
+    assert found.metrics["messages"] == 17 + 15
+    single = found.metrics["bytes"] / found.metrics["messages"]
+    outage = {"outages": [{"nodes": [0], "from": "10 ms", "until": "16 ms"}]}
+    found = runs(
+        tmp_path, scene({"kind": "ucb"}, {"delay": "3 slots"}, protocol="local", links=links, slots=20, faults=outage)
+    )
+    # Agent 0 learns pulls 0 to 6 one by one, 7 to 9 together at slot 16, and pull 16 at slot 19.
+    assert found.metrics["messages"] == 7 + 1 + 1 + 17
+    assert found.metrics["bytes"] == pytest.approx(26 * single + 2 * 24)
 
 
 def test_a_trace_changes_no_number(tmp_path):

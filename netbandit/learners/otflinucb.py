@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from netbandit.learners.queued import not_alone
 from netbandit.learners.slots import Agents, Learner, Numbers
 from netbandit.learners.world import World
+from netbandit.part import Checks, Others
 
 
 class OtfLinUcb(Learner):
@@ -32,6 +34,10 @@ class OtfLinUcb(Learner):
     """What the bonus is multiplied with."""
     bonus: Literal["paper", "tight"] = "paper"
     """How wide the ellipsoid is: as in the paper, or by the determinant of V."""
+
+    def check_with(self, others: Others) -> Checks:
+        """Yield any protocol by which agents could hear of others."""
+        yield from not_alone(others)
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Believe in the initial matrix."""

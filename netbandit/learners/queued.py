@@ -36,6 +36,13 @@ def _base(value: Any) -> Any:
     return {"kind": kind, **part.table()}
 
 
+def not_alone(others: Others) -> Checks:
+    """Yield any protocol but ``silent``, for learners whose agents tell nothing."""
+    if others.kinds["protocol"] != "silent":
+        text = f'must be "silent" with learner.kind = {show(others.kinds["learner"])}, whose agents learn alone'
+        yield Mistake("kind", text, table="protocol")
+
+
 class Queued(Learner):
     """Keeps what an arm pays in a queue of its own, and feeds the base learner from the queue of the arm it wants.
 
@@ -48,9 +55,7 @@ class Queued(Learner):
 
     def check_with(self, others: Others) -> Checks:
         """Yield any protocol by which agents could hear of others."""
-        if others.kinds["protocol"] != "silent":
-            text = 'must be "silent" with learner.kind = "queued": a base learner is fed with own rewards alone'
-            yield Mistake("kind", text, table="protocol")
+        yield from not_alone(others)
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Have the base know nothing, and all queues be empty."""

@@ -4,13 +4,19 @@ from itertools import repeat
 
 import numpy as np
 import pytest
-from helpers.feedback_reference import follow
+from helpers.feedback_reference import Counts, delay_of, follow
 from helpers.scenes import study
 
+from netbandit.bandits.linear import Linear
 from netbandit.execution import executed
+from netbandit.learners.counts import CountingLearner
+from netbandit.learners.otflinucb import OtfLinUcb
+from netbandit.network.draws import Draws
+from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.feedback import Feedback
 from netbandit.simulation.slot_worlds import ActionSetWorld, ArmWorld
+from netbandit.streams import Streams
 
 SLOT = 1_000_000
 
@@ -273,3 +279,169 @@ def test_what_is_due_while_an_agent_is_down_is_learned_when_it_is_back(tmp_path,
     lags = [3] * (37 + 37 - 10 - 3) + [13, 12, 11]
     assert found.metrics["feedback_slots"] == pytest.approx(sum(lags) / len(lags))
     assert found.metrics["outstanding"] == 3
+
+
+@pytest.mark.parametrize(
+    ("learner", "feedback", "others", "text"),
+    [
+        ({"kind": "ucb"}, {"delay": "3 ms", "by_arm": ["1 ms"] * 3}, {}, "feedback: has delay and by_arm: one of them"),
+        ({"kind": "ucb"}, {"by_arm": ["1 ms"]}, {}, "feedback.by_arm: has 1 entries, but the bandit has 3 arms"),
+        ({"kind": "ucb"}, {"never": [0.1, 0.2]}, {}, "feedback.never: has 2 entries, but the bandit has 3 arms"),
+        ({"kind": "ucb"}, {"by_agent": ["1 ms"] * 3}, {}, "feedback.by_agent: has delays of 3 agents, but there are 2"),
+        ({"kind": "ucb"}, {"never": 1.5}, {}, "feedback.never: must be a probability from 0 to 1, or a list of them"),
+        ({"kind": "ucb"}, {"delay": {"pareto": ["1 ms", 0.0]}}, {}, "must be a number above 0"),
+        ({"kind": "ucb"}, {"delay": {"geometric": 0.0}}, {}, "must be a number above 0"),
+        ({"kind": "ucb"}, {"delay": {"uniform": ["3 ms", "1 ms"]}}, {}, "the longest must not be below the shortest"),
+        ({"kind": "ucb"}, {"missing": "zero"}, {}, 'feedback.missing: cannot be "zero" without feedback.window'),
+        ({"kind": "ucb"}, {"reports": "nonzero"}, {}, 'feedback.reports: must be "all" with missing = "forgotten"'),
+        ({"kind": "otflinucb"}, {"delay": "3 ms"}, {"bandit": LINEAR}, "feedback.window: is missing"),
+        ({"kind": "thompson", "counts": "pulled"}, {"delay": "3 ms"}, {}, 'learner.counts: must be "observed"'),
+        ({"kind": "queued"}, {"delay": "3 ms"}, {"protocol": "local"}, 'protocol.kind: must be "silent" with'),
+        ({"kind": "queued", "base": {"kind": "oful"}}, {}, {}, "learner.base: must be a learner that counts"),
+        ({"kind": "queued", "base": {"kind": "ucb", "exploration": -1.0}}, {}, {}, "learner.base: exploration must be"),
+        ({"kind": "dducb"}, {"delay": "3 ms"}, {}, 'feedback: cannot be with learner.kind = "dducb"'),
+        ({"kind": "elimination"}, {"delay": "3 ms"}, {}, 'feedback: cannot be with learner.kind = "elimination"'),
+        ({"kind": "ucb"}, {"delay": {"file": "none.csv"}}, {}, "feedback.delay.file"),
+    ],
+)
+def test_what_cannot_be_is_said_at_its_key(tmp_path, learner, feedback, others, text):
+    with pytest.raises(ScenarioError) as error:
+        study(tmp_path, text=scene(learner, feedback, **others))
+    assert text in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        (["DELAY,ARM", "0.001,0", "0.002,1"], "lists delays of arms 0 to 1, but the bandit has arms 0 to 2"),
+        (["DELAY,ARM", "0.001,0", "0.002,2"], "lists no delay of ARM 1"),
+        (["DELAY", "-1"], "delays.csv:2: DELAY must be seconds from 0 to 1e+09, or empty: never"),
+        (["LATE", "1"], "must be DELAY, and ARM or AGENT beside it"),
+        (["DELAY,AGENT", "1,0"], "has delays of 1 agents, but there are 2"),
+        (["DELAY"], "lists no delay"),
+    ],
+)
+def test_a_file_that_is_none_of_delays_is_refused(tmp_path, lines, text):
+    (tmp_path / "delays.csv").write_text("\n".join(lines) + "\n")
+    with pytest.raises(ScenarioError) as error:
+        study(tmp_path, text=scene({"kind": "ucb"}, {"delay": {"file": "delays.csv"}}))
+    assert text in str(error.value)
+
+
+def test_a_file_of_one_delay_for_each_arm_is_a_list_of_constants(tmp_path):
+    (tmp_path / "delays.csv").write_text("ARM,DELAY\n0,0.004\n1,0.009\n2,\n")
+    listed = runs(tmp_path, scene({"kind": "klucb"}, {"delay": {"file": "delays.csv"}}))
+    same = {"by_arm": ["4 ms", "9 ms", "0 ms"], "never": [0.0, 0.0, 1.0]}
+    assert listed.fingerprint == runs(tmp_path, scene({"kind": "klucb"}, same)).fingerprint
+    assert listed.metrics["censored"] > 0
+
+
+def test_what_was_hardly_meant_is_mentioned(tmp_path):
+    notes = study(tmp_path, text=scene({"kind": "ucb"}, {"delay": {"pareto": ["1 ms", 1.0]}})).notes
+    assert any("a Pareto law of a shape of at most 1 has no mean" in note for note in notes)
+    notes = study(tmp_path, text=scene({"kind": "ucb"}, {"never": [0.0, 1.0, 0.5]})).notes
+    assert any("nothing is ever learned of arm 1" in note for note in notes)
+    notes = study(tmp_path, text=scene({"kind": "ucb", "counts": "pulled"}, {})).notes
+    assert any("counts" in note and "has no effect without [feedback]" in note for note in notes)
+
+
+@pytest.mark.parametrize("law", [{"geometric": 6.0}, {"pareto": ["3 ms", 1.3]}, "8 slots"])
+@pytest.mark.parametrize("kind", ["ucb", "thompson"])
+def test_what_a_queued_base_was_fed_gives_its_arms_and_its_pulls_exceed_them_by_what_is_outstanding(
+    tmp_path, decisions, monkeypatch, kind, law
+):
+    """N_i(T) <= N_i^base(T) + G_i on each path, the base being alone with the rewards in order of arrival."""
+    fed = []
+    learn = CountingLearner.learn_one
+    monkeypatch.setattr(
+        CountingLearner,
+        "learn_one",
+        lambda self, slot, agent, arm, reward: (
+            fed.append((agent, arm, reward)) or learn(self, slot, agent, arm, reward)
+        ),
+    )
+    text = scene({"kind": "queued", "base": {"kind": kind}}, {"delay": law}, slots=300)
+    with executed("plain"):
+        study(tmp_path, text=text).points[0].simulation(0).run()
+    streams = Streams(0, 0)
+    delays = Draws(streams, "feedback", 2)
+    for agent in range(2):
+        base = Counts(3, {"kind": kind}, streams.generator("thompson", agent))
+        own = [(arm, reward) for one, arm, reward in fed if one == agent]
+        for clock, (arm, reward) in enumerate(own):
+            assert base.choose(clock, None) == arm
+            base.learn(clock, arm, reward, None)
+        assert len(own) > 200
+        pulls = [(slot, arm) for slot, one, arm, *_ in decisions if one == agent]
+        lags = [max(1, -(-delay_of(law, delays.number(agent, number), SLOT) // SLOT)) for number in range(300)]
+        for arm in range(3):
+            own_pulls = [(slot, slot + lags[slot]) for slot, one in pulls if one == arm]
+            most = max((sum(slot < now < due for slot, due in own_pulls) for now in range(300)), default=0)
+            # The base has wanted the arm once more than it was fed of it, at most.
+            assert len(own_pulls) <= sum(one == arm for one, _ in own) + 1 + most
+
+
+def test_outstanding_pulls_follow_little_s_law(tmp_path):
+    """Before slot t they are in the mean the sum over j = 1..t of P(lag > j): one trial an agent, 4.5 s.e. apart."""
+    mean, slots, agents = 12.0, 40, 400
+    outstanding = []
+    note = Feedback.note
+
+    def noted(self, chosen):
+        outstanding.append(self._count.copy())
+        note(self, chosen)
+
+    with pytest.MonkeyPatch.context() as patch, executed("plain"):
+        patch.setattr(Feedback, "note", noted)
+        text = scene({"kind": "ucb"}, {"delay": {"geometric": mean}}, agents=agents, slots=slots)
+        study(tmp_path, text=text).points[0].simulation(0).run()
+    stays = [(mean / (1 + mean)) ** (j + 1) for j in range(1, slots)]  # lag > j: geometric from 0 above j
+    for slot in (5, 20, 39):
+        found = outstanding[slot]
+        expected = sum(stays[:slot])
+        assert abs(found.mean() - expected) < 4.5 * found.std(ddof=1) / np.sqrt(agents)
+
+
+def test_otflinucb_without_delay_is_the_plain_ellipsoid(tmp_path, decisions):
+    """Window a slot, bonus tight: V and u of all pulls, and the bonus of Abbasi-Yadkori et al. 2011 with R = 1."""
+    learner = {"kind": "otflinucb", "bonus": "tight", "delta": 0.1}
+    text = scene(learner, {"delay": "0 ms", "window": "1 slot"}, bandit={**LINEAR, "actions": "fresh"}, slots=120)
+    with executed("plain"):
+        study(tmp_path, text=text).points[0].simulation(0).run()
+    for agent in range(2):
+        gram, response = np.eye(3), np.zeros(3)
+        for _, one, arm, reward, shown in decisions:
+            if one != agent:
+                continue
+            radius = 1 + np.sqrt(2 * np.log(10) + np.log(np.linalg.det(gram)))
+            widths = [np.sqrt(x @ np.linalg.inv(gram) @ x) for x in shown]
+            assert arm == int(np.argmax(shown @ np.linalg.inv(gram) @ response + radius * np.array(widths)))
+            gram += np.outer(shown[arm], shown[arm])
+            response += reward * shown[arm]
+
+
+@pytest.mark.parametrize("bonus", ["paper", "tight"])
+def test_otflinucb_s_ellipsoid_holds_what_it_promises(tmp_path, monkeypatch, bonus):
+    """With probability 1 - 2 delta ||theta^ - tau_m theta|| <= b in all slots; here it is never outside."""
+    agents, outside = 40, set()
+    width = OtfLinUcb._width
+
+    def checked(self, slot, chosen, inverse):
+        found = width(self, slot, chosen, inverse)
+        estimates = np.einsum("nij,nj->ni", inverse, self._response[chosen])
+        away = estimates - share * theta[0]
+        norms = np.sqrt(np.einsum("ni,nij,nj->n", away, self._gram[chosen], away))
+        outside.update(chosen[norms > found].tolist())
+        return found
+
+    monkeypatch.setattr(OtfLinUcb, "_width", checked)
+    theta = []
+    begin = Linear.begin
+    monkeypatch.setattr(Linear, "begin", lambda self, generator: theta.append(self.vector) or begin(self, generator))
+    share = 1 - (8 / 9) ** 21  # a geometric lag of mean 8 is at most 20 slots
+    feedback = {"delay": {"geometric": 8.0}, "window": "20 slots", "reports": "nonzero"}
+    learner = {"kind": "otflinucb", "bonus": bonus, "delta": 0.05}
+    text = scene(learner, feedback, agents=agents, bandit={**LINEAR, "rewards": "bernoulli"}, slots=150)
+    with executed("plain"):
+        study(tmp_path, text=text).points[0].simulation(0).run()
+    assert len(outside) <= 0.05 * agents

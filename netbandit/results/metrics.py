@@ -24,6 +24,7 @@ _PROCUREMENT = "pfcb"
 _GATHERED = "linucb and lints over the protocol vertical"
 _CHANGES = "networks whose links come and go"
 _SENSED = "networks whose agents see links come and go"
+_QUEUES = "links with ``queue``"
 _LATE = "runs whose rewards may be late (``[feedback]``)"
 _SHARED = "networks whose agents share the air"
 _FAULTS = "every run; of interest with faults"
@@ -282,6 +283,13 @@ METRICS: dict[str, MetricEntry] = {
         "Whether agents wait, without a deadline, for messages that may be lost, or may wait for their links, 1 or 0: "
         "then runs can stall, whether or not this one did.",
     ),
+    "dropped": MetricEntry(
+        "messages",
+        "Messages that were not put on their link because as many waited for it as may: not counted there.",
+        _QUEUES,
+    ),
+    "dropped_share": MetricEntry("", "Dropped divided by dropped and messages together.", _QUEUES),
+    "waiting_most": MetricEntry("messages", "The most messages that waited for a link, in one direction.", _QUEUES),
     "feedback_slots": MetricEntry(
         "slots",
         "Slots from a pull to the first decision that can use its reward, mean over the rewards learned; null if none "
@@ -409,6 +417,7 @@ _LOWEST = frozenset(
             "late",
             "given_up",
             "collided",
+            "dropped",
             "unsent",
             "unseen",
         ),

@@ -36,6 +36,7 @@ ADDED: Mapping[str, Any] = {
             ("overtaking", False),
             ("duplicate", 0.0),
             ("retry", None),
+            ("queue", None),
             ("energy.sender_share", 0.5),
         )
     },

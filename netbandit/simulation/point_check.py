@@ -51,6 +51,7 @@ from netbandit.simulation.build_faults import (
     build_faults,
     fault_notes,
     outage_problems,
+    queue_notes,
 )
 from netbandit.simulation.build_feedback import agent_problems, feedback_notes, feedback_problems
 from netbandit.simulation.drivers import conclude_apart, talk_of
@@ -416,6 +417,7 @@ class PointCheck:
         changing = parts.family.changes is not None or graph.contacts is not None
         changing |= scenario.energy.capacity is not None  # who passes messages on may run empty
         self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, changing=changing)
+        self.notes += queue_notes(scenario.links, parts.protocol)
         self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, changing=changing)
         self.problems += outage_problems(scenario.faults, graph, slot)
         end, kind = scenario.run.horizon * slot, self._kind("protocol")

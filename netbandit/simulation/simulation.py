@@ -98,6 +98,7 @@ class Simulation:
             "regret_per_decision": outcome.regret / decisions if outcome.regret is not None and decisions else None,
             **asdict(outcomes),
             **_waits(network, clock.slot),
+            **_drops(network),
             "stalled": len(waits),
             "waiting_slots": sum(waiting) / len(waiting) if waiting else None,
             "absent_slots": absent,
@@ -243,6 +244,15 @@ def _waits(network: Network, slot: int) -> dict[str, Metric]:
         found["airtime_s"] = network.radio.airtime / 1e9
         found["collided"] = network.radio.collided
     return found
+
+
+def _drops(network: Network) -> dict[str, Metric]:
+    """Return what is counted of channels for which only so much may wait, where there are any."""
+    if not network.drops:
+        return {}
+    tally, put = network.tally, network.peer_totals().messages + network.uplink_totals().messages
+    share = tally.dropped / (put + tally.dropped) if put + tally.dropped else None
+    return {"dropped": tally.dropped, "dropped_share": share, "waiting_most": tally.waiting_most}
 
 
 def _over_time(network: Network, topology: Topology) -> dict[str, Metric]:

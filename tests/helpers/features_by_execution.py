@@ -77,6 +77,8 @@ FEATURES = {
     "latencies": ("links.peer.latency={uniform=['0 ms', '3 ms']}",),
     "long latency": ("links.peer.latency=3 ms",),
     "bandwidth": ("links.peer.bandwidth=1 Mbit/s",),
+    "queue": ("links.peer.bandwidth=500 kbit/s", "links.peer.queue=1"),
+    "queue of bytes, retry": ("links.peer={bandwidth='500 kbit/s', queue='90 B', retry={timeout='2 ms'}}",),
     "retry": ("links.peer.loss=0.3", "links.peer.retry={timeout='2 ms'}"),
     "deadline": ("links.peer.loss=0.3", "protocol.deadline=3 ms"),
     "links fail": ("faults.links={up_for='5 ms', down_for='2 ms'}",),

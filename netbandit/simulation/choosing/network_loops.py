@@ -270,7 +270,9 @@ def hears_apart(protocol: Relay, network: Network) -> bool:
 
 
 def _too_many(network: Network, most_agents: int) -> str | None:
-    """Return why the arrays of a loop do not fit into memory; None: they do."""
+    """Return why a loop does not know the links, or its arrays do not fit into memory; None: it does, and they do."""
+    if network.drops:
+        return "messages are dropped where too many wait"
     if network.agents <= most_agents:
         return None
     return f"{network.agents:,} agents: its arrays would take many gigabytes (at most {most_agents:,})"

@@ -10,7 +10,7 @@ from pydantic import Field
 from netbandit.learners.queued import not_alone
 from netbandit.learners.slots import Agents, Learner, Numbers
 from netbandit.learners.world import World
-from netbandit.part import Checks, Others
+from netbandit.parts.component import Checks, Others
 
 
 class OtfLinUcb(Learner):

@@ -13,10 +13,10 @@ from pydantic import BeforeValidator, Field
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.slots import Agents, Learner
 from netbandit.learners.world import World
-from netbandit.part import Checks, Mistake, Others, read_part
-from netbandit.registry import kind_of, part_class
-from netbandit.settings import Raw
-from netbandit.wording import Allowed, key_text, show
+from netbandit.parts.component import Checks, Mistake, Others, read_part
+from netbandit.parts.registry import kind_of, part_class
+from netbandit.parts.settings import Raw
+from netbandit.util.wording import Allowed, key_text, show
 
 _KINDS = ("ucb", "klucb", "thompson")
 _BASE = 'a learner that counts: { kind = "ucb" }, "klucb" or "thompson", with its keys'

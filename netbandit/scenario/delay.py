@@ -5,10 +5,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from netbandit.duration_keys import DurationText, PositiveDuration, duration_text
+from netbandit.parts.settings import DurationText, PositiveDuration, Settings, duration_text
 from netbandit.scenario.link_faults import ExponentialJitter, LognormalJitter
-from netbandit.settings import Settings
-from netbandit.wording import Allowed, show
+from netbandit.util.wording import Allowed, show
 
 
 class UniformDelay(Settings):

@@ -4,11 +4,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from netbandit.duration_keys import PositiveDuration
+from netbandit.parts.settings import PositiveDuration, Settings
 from netbandit.scenario.delay import Delay, DelayOrFile
 from netbandit.scenario.link_faults import Probability
-from netbandit.settings import Settings
-from netbandit.wording import Allowed, show
+from netbandit.util.wording import Allowed, show
 
 _NEVER = "a probability from 0 to 1, or a list of them, one an arm"
 

@@ -7,15 +7,15 @@ from typing import Any, Literal, NamedTuple
 from netbandit.bandits.procurement import Procurement
 from netbandit.network.delays import NEVER, Delay, GeometricDelay, ListedDelay, ParetoDelay
 from netbandit.network.jitter import ExponentialJitter, LognormalJitter, UniformJitter
+from netbandit.parts.settings import Problem
 from netbandit.protocols.pooled import Pooled
 from netbandit.scenario import delay as keys
 from netbandit.scenario import link_faults
 from netbandit.scenario.feedback import FeedbackSettings
 from netbandit.scenario.model import RunSettings
-from netbandit.settings import Problem
-from netbandit.units import Duration
 from netbandit.util.table_files import Table, TableFileError, finite
-from netbandit.wording import show
+from netbandit.util.units import Duration
+from netbandit.util.wording import show
 
 _NANO = 10**9
 _LATEST = 1e9  # seconds

@@ -9,7 +9,7 @@ from netbandit.network.delays import NEVER, Delay
 from netbandit.network.draws import Draws
 from netbandit.simulation.build_feedback import FeedbackPlan
 from netbandit.simulation.result import Metric
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 Agents = NDArray[np.int64]
 

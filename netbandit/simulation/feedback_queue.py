@@ -3,7 +3,7 @@
 ``order[agent]`` is a permutation of rows: its first ``count[agent]`` are a heap, the others are free.
 """
 
-from netbandit.jit import njit
+from netbandit.util.jit import njit
 
 
 @njit(cache=True)

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.simulation import slot_loop
-from netbandit.simulation.announcing import announce
+from netbandit.simulation.bandit_environments import BanditEnvironment
 from netbandit.simulation.choosing.slot_loop import SlotLoop
 from netbandit.simulation.choosing.way import chosen
 from netbandit.simulation.communication import Communication
+from netbandit.simulation.compile_notice import announce
 from netbandit.simulation.feedback import Feedback
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_loop import NoArmError
-from netbandit.simulation.slot_worlds import SlotWorld
 from netbandit.simulation.turns import Turns
 from netbandit.stepping import Compiled
 from netbandit.texts import OneAgentError, TextError
@@ -30,7 +30,7 @@ _NOTHING = np.zeros(0)
 
 
 def compiled(
-    world: SlotWorld,
+    world: BanditEnvironment,
     learners: Sequence[Learner],
     account: Account,
     talking: Communication,
@@ -102,7 +102,7 @@ def compiled(
 
 
 def _written(
-    world: SlotWorld,
+    world: BanditEnvironment,
     learner: StepLearner,
     account: Account,
     talking: Communication,
@@ -172,7 +172,7 @@ def _agent_by_agent(loop: Compiled, account: Account, turns: Turns) -> Callable[
 
 
 def generic(
-    world: SlotWorld,
+    world: BanditEnvironment,
     learners: Sequence[Learner],
     account: Account,
     talking: Communication,
@@ -216,7 +216,12 @@ def generic(
 
 
 def learn_due(
-    world: SlotWorld, learners: Sequence[Learner], feedback: Feedback, slot: int, time: int, agents: NDArray[np.int64]
+    world: BanditEnvironment,
+    learners: Sequence[Learner],
+    feedback: Feedback,
+    slot: int,
+    time: int,
+    agents: NDArray[np.int64],
 ) -> None:
     """Let *agents*, who decide next in *slot* or have just done so, learn all rewards that are due by *time* (ns)."""
     while True:

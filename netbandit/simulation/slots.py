@@ -7,10 +7,12 @@ from numpy.typing import NDArray
 from simpy import Event
 
 from netbandit.learners.counts import tells_observations
+from netbandit.learners.linear import in_slots
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
+from netbandit.simulation.bandit_environments import bandit_environment
 from netbandit.simulation.build_feedback import build_feedback
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.feedback import Feedback
@@ -19,10 +21,8 @@ from netbandit.simulation.in_turn import InTurn, one_after_the_other
 from netbandit.simulation.patterns import communication
 from netbandit.simulation.play import compiled, generic, learn_due
 from netbandit.simulation.result import Curve, Metric
-from netbandit.simulation.returned import checked
+from netbandit.simulation.return_validation import checked
 from netbandit.simulation.slot_account import Account
-from netbandit.simulation.slot_learner import in_slots
-from netbandit.simulation.slot_worlds import slot_world
 from netbandit.simulation.turns import turns_of
 from netbandit.texts import TextError
 from netbandit.user_code.errors import is_ours
@@ -44,22 +44,22 @@ class Slots(Driver):
     An agent that is down at its turn does not decide: a node that goes down or comes back is an event like any other,
     and until the next one the same agents are up.
 
-    Four parts work together: who decides when (`turns`), the world (`slot_worlds`), the learner, and how its agents
-    talk (`communication`). The turns themselves are played by numpy calls or by a compiled loop (`play`).
+    Four parts work together: who decides when (`turns`), the world (`bandit_environments`), the learner, and how its
+    agents talk (`communication`). The turns themselves are played by numpy calls or by a compiled loop (`play`).
 
     Args:
-        stage: All that it works with.
+        context: All that it works with.
     """
 
-    def __init__(self, stage: ReplicationContext) -> None:
-        super().__init__(stage)
-        self._clock = stage.clock
-        self._agents = stage.topology.agents
-        self.world = slot_world(stage.bandit)
-        self.account = Account.open(self._agents, stage.clock.horizon, each=self.world.each)
-        run = stage.point.scenario.run
+    def __init__(self, context: ReplicationContext) -> None:
+        super().__init__(context)
+        self._clock = context.clock
+        self._agents = context.topology.agents
+        self.world = bandit_environment(context.bandit)
+        self.account = Account.open(self._agents, context.clock.horizon, each=self.world.each)
+        run = context.run
         self.turns = turns_of(
-            run.activity, run.skew, self._agents, stage.clock.slot, stage.clock.horizon, stage.streams
+            run.activity, run.skew, self._agents, context.clock.slot, context.clock.horizon, context.streams
         )
         self._played = 0
         self._decisions = 0
@@ -68,21 +68,21 @@ class Slots(Driver):
 
     def start(self) -> None:
         """Build the protocol, then the learner that suits it, and appoint the first slot."""
-        stage = self.stage
-        template = checked(in_slots(stage.point.learner).fresh())
-        self.talking = talking = communication(stage, template)
-        if stage.liars:
+        context = self.context
+        template = checked(in_slots(context.learner).fresh())
+        self.talking = talking = communication(context, template)
+        if context.liars:
             self.world.count_only(talking.lies.counted)
             self.turns.count_only(talking.lies.counted > 0)
         self.learners = [checked(learner) for learner in template.replicas(talking.sets)]
         self.feedback = self._late_feedback(template)
-        degrees = np.array([len(near) for near in stage.topology.neighbours], dtype=np.int64)
+        degrees = np.array([len(near) for near in context.topology.neighbours], dtype=np.int64)
         for param_set, learner in enumerate(self.learners):
             world = World(
                 agents=self._agents,
                 horizon=self._clock.horizon,
                 expected_decisions=self.turns.expected,
-                streams=stage.streams,
+                streams=context.streams,
                 members=talking.members,
                 degrees=degrees,
                 in_turn=talking.in_turn,
@@ -94,16 +94,16 @@ class Slots(Driver):
                 sets=talking.sets,
                 param_set=param_set,
                 forgets=self._forgets,
-                liars=len(stage.liars),
+                liars=len(context.liars),
                 late=self.feedback is not None,
                 window=0 if self.feedback is None else self.feedback.window_slots,
                 **self.world.facts(),
             )
             if isinstance(learner, StepLearner):
                 learner.world = world
-            learner.start(world, self._agents, stage.streams.generator("learner", param_set))
+            learner.start(world, self._agents, context.streams.generator("learner", param_set))
         talking.open(self.learners)
-        self.world.start(stage.streams.generator, self._clock.horizon, each_slot=self.turns.everybody)
+        self.world.start(context.streams.generator, self._clock.horizon, each_slot=self.turns.everybody)
         self._slow, self._uncompiled = False, ""
         play = None
         try:
@@ -118,22 +118,21 @@ class Slots(Driver):
             if isinstance(talking, InTurn)
             else generic(self.world, self.learners, self.account, talking, self.turns, self.feedback)
         )
-        if stage.network.agents_fail:
-            for agent in stage.network.watch_agents(self._changed):
+        if context.network.agents_fail:
+            for agent in context.network.watch_agents(self._changed):
                 self.turns.note(agent, up=False)
             talking.present = self.turns.here
         self._appoint()
 
     def _late_feedback(self, learner: Learner) -> Feedback | None:
         """Return where the rewards of a *learner*'s agents wait; None: they are learned at once."""
-        stage = self.stage
-        plan = build_feedback(stage.point.scenario.feedback, self._clock.slot)
+        plan = build_feedback(self.context.feedback, self._clock.slot)
         if plan is None:
             return None
         facts = self.world.facts()
         feedback = Feedback(
             plan,
-            stage.streams,
+            self.context.streams,
             self._agents,
             facts["arms"],
             self._clock.slot,
@@ -154,7 +153,7 @@ class Slots(Driver):
     @property
     def _forgets(self) -> bool:
         """Whether agents that were down come back knowing nothing."""
-        outages = self.stage.network.outages
+        outages = self.context.network.outages
         return outages is not None and outages.forgets
 
     def _changed(self, agent: int, up: bool) -> None:
@@ -189,7 +188,7 @@ class Slots(Driver):
         account, talking, learner = self.account, self.talking, self.learners[0]
         talking.finish()
         for agent, digest in enumerate(account.digests.tolist()):
-            self.stage.fingerprint.record(self._clock.end, agent, self.world.kind.code, digest & _DIGEST)
+            self.context.fingerprint.record(self._clock.end, agent, self.world.kind.code, digest & _DIGEST)
         spent = learner.account(talking.releases)
         if self._several_lives:
             spent = spent.after_lost_memory()
@@ -223,7 +222,7 @@ class Slots(Driver):
         """Return how many decisions were made, and in how many turns of agents they were down."""
         due = self.turns.decisions
         absent = {"absent_slots": due - self._decisions, "availability": self._decisions / due if due else None}
-        return {"decisions": self._decisions, **(absent if self.stage.network.agents_fail else {})}
+        return {"decisions": self._decisions, **(absent if self.context.network.agents_fail else {})}
 
     def _appoint(self) -> None:
         """Wake at the next turn, after what arrives and is adopted at its instant."""

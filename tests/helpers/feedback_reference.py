@@ -6,7 +6,7 @@ from statistics import NormalDist
 import numpy as np
 
 from netbandit.network.draws import Draws
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 
 def delay_of(law, uniform, slot):

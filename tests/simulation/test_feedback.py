@@ -8,15 +8,15 @@ from helpers.feedback_reference import Counts, delay_of, follow
 from helpers.scenes import study
 
 from netbandit.bandits.linear import Linear
-from netbandit.execution import executed
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.otflinucb import OtfLinUcb
 from netbandit.network.draws import Draws
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.toml_text import toml_text
+from netbandit.simulation.bandit_environments import ActionSetEnvironment, ArmEnvironment
+from netbandit.simulation.execution import executed
 from netbandit.simulation.feedback import Feedback
-from netbandit.simulation.slot_worlds import ActionSetWorld, ArmWorld
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 SLOT = 1_000_000
 
@@ -25,10 +25,10 @@ SLOT = 1_000_000
 def decisions(monkeypatch):
     """Note each decision: slot, agent, arm, reward, and the vectors shown, or None."""
     found = []
-    for world in (ArmWorld, ActionSetWorld):
+    for world in (ArmEnvironment, ActionSetEnvironment):
 
         def pull(self, slot, agents, arms, original=world.pull):
-            shown = self.actions(agents).copy() if isinstance(self, ActionSetWorld) else [None] * len(agents)
+            shown = self.actions(agents).copy() if isinstance(self, ActionSetEnvironment) else [None] * len(agents)
             rewards, missed = original(self, slot, agents, arms)
             found.extend(zip(repeat(slot), agents.tolist(), arms.tolist(), rewards.tolist(), shown))
             return rewards, missed

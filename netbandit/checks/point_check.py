@@ -1,4 +1,4 @@
-"""All mistakes of one point of a scenario, or its parts."""
+"""Checks one point of a scenario: returns its parts, or all mistakes."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -169,13 +169,6 @@ class Learner(AnyLearner):
         """Return the first slot from *slot* on in which all agents share, None if none is left; by default *slot*."""
         return slot
 
-    def known_shares(self, horizon: int) -> int:
-        """Return in how many of *horizon* slots all agents share, as far as it is known before :meth:`start`.
-
-        It says whether the messages are worth a compiled loop, and changes no result.
-        """
-        return 1 if self.has("next_share") else horizon
-
     def hear(self, slot: int, agents: Agents, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> None:
         """Take in what has reached agents, in order of arrival, before anybody decides in *slot*.
 

@@ -51,7 +51,7 @@ class Message:
 
     def __init__(self, kind: Kind, size: int, value: Any, round: int) -> None:
         if not size >= 0:
-            raise ValueError(f"a message of the kind {kind.name} cannot have {size} bytes")
+            raise negative_size(kind, size)
         self.kind = kind
         self.code = kind.code
         self.size = size
@@ -60,3 +60,8 @@ class Message:
 
     def __repr__(self) -> str:
         return f"Message({self.kind.name}, size={self.size}, round={self.round})"
+
+
+def negative_size(kind: Kind, size: float) -> ValueError:
+    """Return the error of a message of *kind* that is to have so many bytes: fewer than none, or NaN."""
+    return ValueError(f"a message of the kind {kind.name} cannot have {size} bytes")

@@ -1,7 +1,7 @@
 """The network: nodes, links between them, what is under way, and what was counted."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from math import inf
@@ -309,6 +309,10 @@ class Network:
             self._topology = Topology(graph)
         return self._topology
 
+    def out(self, sender: int) -> Mapping[int, Channel]:
+        """Return the channels from *sender* to its neighbours, by these."""
+        return self._out[sender]
+
     def channel(self, sender: int, receiver: int) -> Channel:
         """Return the channel from *sender* to its neighbour *receiver*."""
         return self._out[sender][receiver]
@@ -441,12 +445,6 @@ class Network:
         """Whether agents, or the server, may be down at times, which decides about messages too."""
         return self.outages is not None and self.outages.any_nodes
 
-    @property
-    def node_downtimes(self) -> list[Downtimes]:
-        """When each agent is down."""
-        assert self.outages is not None
-        return [self.outages.node(agent) for agent in range(self.agents)]
-
     @cached_property
     def up_times(self) -> UpTimes:
         """All contacts before the horizon, of the links of the whole graph, where these come and go."""
@@ -505,16 +503,6 @@ class Network:
         sent = times * sum(len(channels) for channels in self.channels)
         if sent:
             self._count(kind, size, sent)
-
-    @property
-    def peer_bandwidth(self) -> int | None:
-        """Bits a second of a peer link in each direction; None: unlimited."""
-        return self.peer_class.bandwidth
-
-    @property
-    def slowest_uplink(self) -> int:
-        """The longest latency of an uplink in nanoseconds."""
-        return max(self._uplink_latency, default=0)
 
     def transmission(self, size: int) -> int:
         """Return the nanoseconds that a message of *size* bytes occupies a peer link."""

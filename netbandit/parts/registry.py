@@ -1,4 +1,4 @@
-"""From the name of a kind to the class of the part, ours or the user's."""
+"""Maps the name of a kind to the class of the part, built-in or the user's."""
 
 import importlib
 import inspect

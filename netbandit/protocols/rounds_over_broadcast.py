@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 from simpy import Event
 
@@ -13,31 +13,6 @@ from netbandit.protocols.broadcast import BroadcastProtocol, Heard
 from netbandit.protocols.deadline import DeadlineKey, WaitList
 from netbandit.protocols.done import DONE_FLOODED, DoneFlood
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, contributed
-from netbandit.texts import plain, text
-
-
-@text
-def count_heard(own: Any, round: Any, agent: int, items: int) -> None:
-    """Note that *agent* has heard so many items more of a round, its own among them: with those of all it goes on."""
-    missing = need_less(own, round, agent, items)
-    if missing == 0:
-        go_on(own, round, agent)
-
-
-# What that is written in, message by message; in compiled loops it is what `netbandit.simulation.machine.trees` says.
-
-
-@text
-def need_less(own: "RoundsOverBroadcast", round: "CountedRound", agent: int, items: int) -> int:
-    """Note that *agent* waits for so many items less; return for how many it does."""
-    round.missing[agent] -= items
-    return round.missing[agent]
-
-
-@text
-def go_on(own: "RoundsOverBroadcast", round: "CountedRound", agent: int) -> None:
-    """Let *agent* go on: it has heard everybody."""
-    own.go_on(round, agent)
 
 
 class CountedRound:
@@ -87,17 +62,12 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
     def start(self, network: Network, aggregation: Aggregation) -> None:
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
-        self.start_broadcasts(network)
+        self.broadcasts.start(network, self._hear)
         self._rounds: dict[int, CountedRound] = {}
-        self._count = plain(count_heard)
         self._alone = self.broadcasts.hops_at_most == 0
         self._apart = aggregation.apart
         if self._apart:
             self._start_apart(network)
-
-    def start_broadcasts(self, network: Network) -> None:
-        """Start what agents tell each other by."""
-        self.broadcasts.start(network, self._hear)
 
     def _start_apart(self, network: Network) -> None:
         deadline = self.broadcasts.deadline_ns(self.clock.slot) if isinstance(self.broadcasts, DeadlineKey) else None
@@ -137,20 +107,13 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
             return informed
         found = self._rounds.get(round)
         if found is None:
-            found = self._rounds[round] = self.begin(round)
+            environment = self.clock.environment
+            found = CountedRound(round, [Event(environment) for _ in range(self.network.agents)])
+            self._rounds[round] = found
         found.items[agent] = item
-        self.tell_item(found, agent, item)
+        self.broadcasts.broadcast(round, agent, item)
+        self._count_heard(found, agent, 1)
         return found.informed[agent]
-
-    def begin(self, round: int) -> CountedRound:
-        """Return a round of which nobody has heard anything."""
-        environment = self.clock.environment
-        return CountedRound(round, [Event(environment) for _ in range(self.network.agents)])
-
-    def tell_item(self, round: CountedRound, agent: int, item: Item) -> None:
-        """Let *agent* tell its *item* to all others."""
-        self.broadcasts.broadcast(round.number, agent, item)
-        self._count(self, round, agent, 1)
 
     def done(self, agent: int, round: int) -> None:
         """Tell all that can hear it."""
@@ -233,7 +196,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         if self.network.forgets:
             heard = [one for one in heard if self._is_new(agent, one)]
         for round, items in sorted(Counter(one.round for one in heard).items()):
-            self._count(self, self._rounds[round], agent, items)
+            self._count_heard(self._rounds[round], agent, items)
 
     def _is_new(self, agent: int, one: Heard) -> bool:
         """Return whether *agent* has not been counted to have this item, in whatever life."""
@@ -243,8 +206,11 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         state.heard[agent].add(one.source)
         return True
 
-    def go_on(self, round: CountedRound, agent: int) -> None:
-        """Let *agent* go on with what follows from the items of all."""
+    def _count_heard(self, round: CountedRound, agent: int, items: int) -> None:
+        """Note that *agent* has so many items more of a round; with those of all it goes on."""
+        round.missing[agent] -= items
+        if round.missing[agent]:
+            return
         if round.conclusion is None:
             round.conclusion = self.conclude(round.number, [item for item in round.items if item is not None])
         round.informed[agent].succeed(round.conclusion)

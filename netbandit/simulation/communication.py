@@ -8,17 +8,14 @@ from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
 from netbandit.network.clock import Clock
-from netbandit.protocols import adapters
-from netbandit.protocols.adapters import broadcast_protocol, exchange_protocol
+from netbandit.protocols.adapters import broadcast_protocol, call_protocol, exchange_protocol
 from netbandit.protocols.broadcast import BroadcastProtocol, Heard
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.protocol import Item
-from netbandit.simulation import compiled_adapters
 from netbandit.simulation.ages import age_figures, ages_of
 from netbandit.simulation.byzantine_replies import AnswerLies
 from netbandit.simulation.byzantine_sums import SumLies
 from netbandit.simulation.byzantine_vectors import RowLies
-from netbandit.simulation.choosing.network_loops import enough_rounds
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.lies import Liars
@@ -361,16 +358,13 @@ class Synchronisations(Communication):
         super().__init__(context, learner)
         self._dimension = getattr(context.bandit, "dimension", 0)
         self._template = learner
-        # What is played ahead in a loop knows nothing of rewards that agents learn in between.
-        late = bool(context.feedback)
-        call_protocol = adapters.call_protocol if late else compiled_adapters.call_protocol
         self._protocol = call_protocol(context.protocol, context.network, self)
         self.isolated = self._protocol.isolated
         groups = np.asarray(self._protocol.groups)
         self.members = np.bincount(groups)[groups]
         self.sets = self._protocol.sets
         self._wants = learner.has("wants")
-        self._all_slots = context.run.activity == "every" and not late
+        self._all_slots = context.run.activity == "every" and not context.feedback
         self.quiet = np.zeros((self.sets, len(self.everybody)), dtype=np.bool_)
         self._releases = np.zeros((self.sets, len(self.everybody)), dtype=np.int64)
         self._released_at: dict[tuple[int, int], int] = {}
@@ -387,20 +381,6 @@ class Synchronisations(Communication):
         self._wanted = self._wants and (self._all_slots or learners[0].called)
         self.asks = self._wanted and not self.isolated
         self._next = None if self._wanted or self.isolated else learners[0].next_share(0)
-        if not self.isolated and not self.context.feedback:
-            self._compile(learners[0])
-
-    def _compile(self, learner: Learner) -> None:
-        """Let rounds be played in a compiled loop, if those that are known, or will be called for, are worth it."""
-        protocol, network = self.context.protocol, self.context.network
-        if self._wanted and learner.called:
-            self._protocol = compiled_adapters.called_protocol(protocol, network, self) or self._protocol
-            return
-        slot, known, enough = learner.next_share(0), 0, enough_rounds(protocol, network)
-        while slot is not None and slot < self.clock.horizon and known < enough:
-            known += 1
-            slot = learner.next_share(slot + 1)
-        self._protocol = compiled_adapters.uncalled_protocol(protocol, network, self, known) or self._protocol
 
     def last(self, first: int, last: int) -> int:
         """Stop after the next slot in which a round begins that is known ahead."""

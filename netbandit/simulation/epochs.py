@@ -19,9 +19,9 @@ from netbandit.learners.learner import Commit, EpochLearner, Phase
 from netbandit.network.clock import SENDS
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES, Kind
 from netbandit.privacy.accountant import PrivacySpent
+from netbandit.protocols.adapters import round_protocol
 from netbandit.protocols.protocol import Item
 from netbandit.protocols.sink import Sink
-from netbandit.simulation.compiled_adapters import round_protocol
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.lies import Lies

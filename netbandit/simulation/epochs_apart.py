@@ -17,8 +17,8 @@ from netbandit.learners.elimination_pooled import Pooled
 from netbandit.learners.learner import Commit, EpochLearner, Phase
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES
 from netbandit.privacy.accountant import PrivacySpent
+from netbandit.protocols.adapters import round_protocol
 from netbandit.protocols.protocol import SERVER, Item
-from netbandit.simulation.compiled_adapters import round_protocol
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.epochs import EXPLOIT, EXPLORE, Epochs
 from netbandit.simulation.return_validation import checked

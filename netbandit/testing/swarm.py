@@ -2,7 +2,7 @@
 
 A scenario has a graph, a world, a learner and a protocol that go together, one of `FEATURES` if these take it, and
 faults of every kind; every other one has a single key of links instead, each in its turn, so that nothing hides what it
-does. It is run in compiled loops where it can be, as is chosen, message by message, and with a trace, and all must hold
+does. It is run compiled and in bulk where it can be, event by event, and with a trace, and all must hold
 that stands in `netbandit.testing.properties`.
 
 A scenario that fails is made smaller for as long as it fails, and written to a file that one command replays.

@@ -1,4 +1,4 @@
-"""Durations, bandwidths and energies as people write them; those of links are read by `netbandit.simulation.build`."""
+"""Durations, bandwidths and energies: parsing and formatting."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -33,7 +33,6 @@ links.peer = { latency = "0.4 ms" }
 bandit = { kind = "bernoulli", means = [0.2, 0.5, 0.9] }
 """
 _ARMS = ("learner={kind='ucb', share='totals'}",)
-_ROUNDS = ("learner={kind='elimination', rounds=2, gap=0.9}", "run.horizon=60")
 _LINEAR = ("bandit={kind='linear', dimension=2, arms=3}", "learner={kind='oful', threshold=1.0}")
 EXECUTIONS = {
     "decisions alone": ("learner.kind=klucb", "protocol.kind=silent"),
@@ -43,13 +42,8 @@ EXECUTIONS = {
     "told along trees": (*_ARMS, "protocol.kind=relay"),
     "told in rounds of gis": (*_ARMS, "protocol.kind=gis"),
     "exchanges": ("learner.kind=coop-ucb2", "protocol.kind=consensus"),
-    "rounds of gis": (*_ROUNDS, "protocol.kind=gis"),
-    "rounds of gossip": (*_ROUNDS, "protocol.kind=gossip"),
-    "rounds of relay": (*_ROUNDS, "protocol.kind=relay"),
     "calls over flooding": (*_LINEAR, "protocol.kind=flooding"),
-    "calls over local": (*_LINEAR, "protocol.kind=local"),
     "own steps": ("learner.kind=own_steps:Counting", "protocol.kind=silent"),
-    "own rounds": (*_ROUNDS, "protocol.kind=own_handlers:PassOn"),
 }
 """What agents do, in small scenarios; each goes another way than event by event as long as nothing is added."""
 

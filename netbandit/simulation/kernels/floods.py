@@ -10,11 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.protocols.words import for_all, hear_copies
-from netbandit.texts import is_text, text, written_out
 from netbandit.util.jit import njit
 
-Copies = tuple[int, int, int]
 Words = NDArray[np.uint64]
 
 _ONE = np.uint64(1)
@@ -72,50 +69,29 @@ def _ones(word):  # type: ignore[no-untyped-def]
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-# What the texts of `netbandit.protocols.words` are here. Copies are those of one age and one word of bits that an agent
-# hears at a boundary: the place of the age, the row of its slot, and the place of the word.
+@njit(cache=True)
+def _hear_copies(flood, agent, place, said, word):  # type: ignore[no-untyped-def]
+    """Do what `netbandit.protocols.words.Words.hear` does with the copies of one age, in one word of bits.
 
-
-@text
-def no_words(own: Flood) -> np.uint64:
-    return _NONE
-
-
-@text
-def hops_left(own: Flood, copies: Copies) -> range:
-    return range(own.copies.shape[1] - 1, -1, -1)
-
-
-@text
-def copies_with(own: Flood, copies: Copies, left: int) -> np.uint64:
-    return own.copies[copies[0], left, copies[2]]  # type: ignore[no-any-return]
-
-
-@text
-def heard_with(own: Flood, node: int, copies: Copies, words: np.uint64, left: int) -> np.uint64:
-    return own.known[copies[1], node, left, copies[2]]  # type: ignore[no-any-return]
-
-
-@text
-def note_heard(own: Flood, node: int, copies: Copies, words: np.uint64, left: int) -> None:
-    for less in range(left + 1):
-        own.known[copies[1], node, less, copies[2]] |= words
-
-
-@text
-def kept(own: Flood, node: int, copies: Copies, words: np.uint64) -> np.uint64:
-    return own.absorbed[copies[1], node, copies[2]]  # type: ignore[no-any-return]
-
-
-@text
-def take_in(own: Flood, node: int, copies: Copies, words: np.uint64) -> None:
-    own.fresh[node, copies[0], copies[2]] |= words
-
-
-@text
-def tell_others(network: Flood, own: Flood, node: int, copies: Copies, words: np.uint64, left: int) -> None:
-    """See `pass_on`, which leaves out what neighbours have just told."""
-    own.forward[node, own.content_of[own.ages[copies[0]], left], copies[2]] = words
+    Args:
+        flood: The flood.
+        agent: Who hears them.
+        place: The place of the age.
+        said: The row of the slot in which these observations were told.
+        word: The place of the word.
+    """
+    counted = _NONE
+    for left in range(flood.copies.shape[1] - 1, -1, -1):
+        copies = flood.copies[place, left, word] & ~counted
+        counted |= copies
+        further = copies & ~flood.known[said, agent, left, word]
+        if further != _NONE:
+            flood.fresh[agent, place, word] |= further & ~flood.known[said, agent, 0, word]
+            for less in range(left + 1):
+                flood.known[said, agent, less, word] |= further
+            if left > 0:
+                content = flood.content_of[flood.ages[place], left - 1]
+                flood.forward[agent, content, word] = further & ~flood.absorbed[said, agent, word]
 
 
 @njit(cache=True)
@@ -132,8 +108,8 @@ def _bring(flood, row, column, delay):  # type: ignore[no-untyped-def]
                 flood.copies[place, rest, word] |= bits
 
 
-@text
-def _hear_all(flood: Flood, boundary: int) -> int:
+@njit(cache=True)
+def hear_all(flood, boundary):  # type: ignore[no-untyped-def]
     """Let agents hear all that takes effect at *boundary*.
 
     Returns:
@@ -162,13 +138,9 @@ def _hear_all(flood: Flood, boundary: int) -> int:
             if age > boundary:
                 break
             for word in range(flood.known.shape[3]):
-                hear_copies(flood, flood, agent, (place, (boundary - age) % rings, word))
+                _hear_copies(flood, agent, place, (boundary - age) % rings, word)
                 heard += _ones(flood.fresh[agent, place, word])
     return heard
-
-
-_TEXTS = {name: value for name, value in globals().items() if is_text(value)} | {"is_for": for_all}
-hear_all = njit(cache=True)(written_out(_hear_all, _TEXTS))
 
 
 @njit(cache=True)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-import pandas
 
 from netbandit.arguments import by_name
+from netbandit.extras.frames import pandas
 from netbandit.picture_names import PICTURE_NAMES
 from netbandit.plural import counted
 from netbandit.results.dataframe import dataframe, groupable

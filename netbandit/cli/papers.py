@@ -1,7 +1,6 @@
 """``netbandit reproduce``: the figures and claims of a paper."""
 
 import math
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -224,8 +223,9 @@ def _papers(what: str | None) -> "list[Paper]":
 def _list_figures(papers: "Sequence[Paper]", replications: int | None, jobs: int, *, tried: bool) -> None:
     """Print the figures of each paper, and what each takes."""
     from netbandit.papers.overview import figure_lines
+    from netbandit.util.cores import cores
 
-    workers = jobs or os.cpu_count() or 1
+    workers = jobs or cores()
     for paper in papers:
         click.echo(f"figures of {paper.name}, {'estimated ' if tried else ''}on {counted(workers, 'core')}:")
         for line in figure_lines(paper, replications, workers, tried=tried):

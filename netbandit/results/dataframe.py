@@ -4,8 +4,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-import pandas
-
+from netbandit.extras.frames import pandas
 from netbandit.results.numbers import cell
 from netbandit.results.safe_files import whole
 from netbandit.results.store import StudyResult

@@ -1,0 +1,17 @@
+"""How many processors this process may use at once."""
+
+import os
+from contextlib import suppress
+from math import ceil
+from pathlib import Path
+
+_QUOTA = Path("/sys/fs/cgroup/cpu.max")
+
+
+def cores() -> int:
+    """Return the number of usable processors: those that the system allows, within the quota of a container."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with suppress(OSError, ValueError):  # "max" where the container has no quota
+        quota, period = map(int, _QUOTA.read_text().split())
+        allowed = min(allowed, ceil(quota / period))
+    return max(1, allowed)

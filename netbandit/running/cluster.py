@@ -207,7 +207,7 @@ def _same_version(client: "Client", address: str) -> None:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep dask's own reports of what ends and restarts off the screen."""
-    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado", "asyncio")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.CRITICAL + 1)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from netbandit.arguments import by_name
-from netbandit.extras.frames import pandas
+from netbandit.extras import MissingExtraError, installed
 from netbandit.picture_names import PICTURE_NAMES
 from netbandit.plural import counted
 from netbandit.results.dataframe import dataframe, groupable
@@ -45,11 +45,37 @@ if TYPE_CHECKING:
     from netbandit.report.tables import Table
 
 
-class Results(pandas.DataFrame):
+if TYPE_CHECKING or installed("frames"):
+    from netbandit.extras.frames import pandas
+
+    _Table = pandas.DataFrame
+else:
+
+    class _Table:
+        """Stands for pandas and its tables where it is not installed, and says so where one is used."""
+
+        def __init__(self, data: None = None) -> None:
+            pass
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            raise MissingExtraError("frames", "the table of results")
+
+        def __getitem__(self, key: object) -> Any:
+            raise MissingExtraError("frames", "the table of results")
+
+        __len__ = __iter__ = __getitem__
+
+    pandas = _Table()
+
+
+class Results(_Table):
     """All figures of a study, long and tidy: one row for each point, replication and metric.
 
     It is a pandas table, and whatever is taken from it is a plain one. A notebook shows the most telling means with
-    their 95 % intervals, as the command does.
+    their 95 % intervals, as the command does. Without the extra ``frames`` there is no table: its first use says which
+    extra to install, and what needs none works, as :meth:`plot`, :meth:`table` and :meth:`report` do.
 
     Attributes:
         study: The points with their runs, without curves and links.
@@ -61,18 +87,18 @@ class Results(pandas.DataFrame):
     folder: Path
 
     @property
-    def _constructor(self) -> type[pandas.DataFrame]:
+    def _constructor(self) -> "type[pandas.DataFrame]":
         return pandas.DataFrame
 
     @classmethod
     def of(cls, study: StudyResult, folder: Path) -> "Results":
         """Return the figures of *study*, whose results are in *folder*."""
-        found = cls(dataframe(study))
+        found = cls(dataframe(study) if installed("frames") else None)
         found.study = study
         found.folder = folder.absolute()
         return found
 
-    def curves(self, name: str = "regret") -> pandas.DataFrame:
+    def curves(self, name: str = "regret") -> "pandas.DataFrame":
         """Return a curve of every run, tidy: the keys that vary, ``replication``, ``slot`` and ``value``.
 
         A curve is piecewise linear between the slots that are given: every slot at first, then ever fewer.
@@ -96,7 +122,7 @@ class Results(pandas.DataFrame):
             raise ValueError(f"no run has a curve {name!r}; there are: {', '.join(known) or 'none'}")
         return pandas.concat(tables, ignore_index=True)
 
-    def links(self) -> pandas.DataFrame:
+    def links(self) -> "pandas.DataFrame":
         """Return the load on each link in each run, uplinks behind the others, tidy.
 
         The columns are the keys that vary, ``replication``, ``link`` (both ends, ``0-1``; the first is the lower agent,
@@ -128,7 +154,7 @@ class Results(pandas.DataFrame):
         names = [*parameter_names(study), "replication", "link", "first", "second", "class", *LINK_COLUMNS]
         return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame(columns=names)
 
-    def nodes(self, battery: float | str | None = None) -> pandas.DataFrame:
+    def nodes(self, battery: float | str | None = None) -> "pandas.DataFrame":
         """Return what each node sent, received and spent in each run, tidy; the server is a node if it has uplinks.
 
         The columns are the keys that vary, ``replication``, ``node`` (its name in a graph file, else its number; or
@@ -159,7 +185,7 @@ class Results(pandas.DataFrame):
         names = [*parameter_names(study), "replication", "node", *NODE_COLUMNS]
         return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame(columns=names)
 
-    def battery_life(self, battery: float | str) -> pandas.DataFrame:
+    def battery_life(self, battery: float | str) -> "pandas.DataFrame":
         """Return how long an energy lasts in each run, tidy: for the median agent, and for the first to run out.
 
         The columns are the keys that vary, ``replication``, ``median_s``, ``first_s`` and ``first``, the name of that
@@ -240,7 +266,7 @@ class Results(pandas.DataFrame):
 
     def _is_metric(self, name: str) -> bool:
         """Tell whether *name* is no picture, but a metric."""
-        return name not in PICTURE_NAMES and name in set(self["metric"])
+        return name not in PICTURE_NAMES and any(name in run.metrics for _, run in _runs(self.study))
 
     def table(
         self,
@@ -277,7 +303,7 @@ class Results(pandas.DataFrame):
         where = None if where is None else by_name("where", where, "keys that vary with a value each")
         rows, columns, metric = _texts("rows", rows), _texts("columns", columns), _texts("metric", metric)
         try:
-            return table_of(self, self.study, rows, columns, metric, compared=compare, statistic=statistic, where=where)
+            return table_of(self.study, rows, columns, metric, compared=compare, statistic=statistic, where=where)
         except CompareError as error:
             raise ValueError(_in_python(error)) from None
 
@@ -300,8 +326,9 @@ class Results(pandas.DataFrame):
     def _repr_html_(self) -> str:
         from netbandit.report.tables import findings
 
-        runs = sum(len(point.finished) for point in self.study.points)
-        sizes = ((len(self.study.points), "point"), (runs, "run"), (len(self), "row"))
+        runs = [run for _, run in _runs(self.study)]
+        rows = sum(len(run.metrics) for run in runs)
+        sizes = ((len(self.study.points), "point"), (len(runs), "run"), (rows, "row"))
         caption = f"{self.study.name}: {', '.join(counted(number, what) for number, what in sizes)}"
         found = findings(self.study)
         lines = [*cost_lines(self.study), *failure_lines(self.study)]
@@ -349,7 +376,7 @@ def _runs(study: StudyResult) -> Iterator[tuple[PointResult, RunResult]]:
             yield point, run
 
 
-def _table(study: StudyResult, point: PointResult, columns: Mapping[str, Any]) -> pandas.DataFrame:
+def _table(study: StudyResult, point: PointResult, columns: Mapping[str, Any]) -> "pandas.DataFrame":
     """Return *columns* of a run behind the keys of its point."""
     found = pandas.DataFrame(columns)
     for place, key in enumerate(parameter_names(study)):

@@ -118,14 +118,14 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], st
     """
     from rich.console import Console
 
-    from netbandit.api.results import Results
     from netbandit.results.columns import main_metric, run_values
     from netbandit.results.compare import as_json, comparison, corrected_together, show_comparison
     from netbandit.results.paired import CompareError
     from netbandit.results.remarks import comparison_notes
+    from netbandit.results.tables import columns
 
     study = results_of(folder, details=False)
-    table = Results.of(study, folder)
+    table = columns(study)
     given = values_of(against, "what to compare with") or None
     chosen = metrics or (main_metric([run_values(point) for point in study.points]),)
     try:

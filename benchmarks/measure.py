@@ -119,8 +119,8 @@ def median_ratio(above: Measured, below: Measured) -> float:
 @cache
 def point_of(text: str, *overrides: str) -> "RunnablePoint":
     """Return the only point of the scenario in *text*."""
+    from netbandit.checks.check import check
     from netbandit.scenario.load import load
-    from netbandit.simulation.check import check
 
     with TemporaryDirectory() as folder:
         file = Path(folder) / "bench.toml"

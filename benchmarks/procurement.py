@@ -24,7 +24,7 @@ from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_worlds import MarketWorld, RewardNumbers
 from netbandit.simulation.turns import EverySlot
 from netbandit.stepping import Compiled
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 PROCESSES, VALUES, WARMUPS = 3, 2, 1
 CALLS = 20_000

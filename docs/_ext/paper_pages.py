@@ -13,10 +13,10 @@ from netbandit.papers.claims import Claim
 from netbandit.papers.figures import Figure, Paper, load_paper, paper_names
 from netbandit.papers.record import Record, RecordedClaim, RecordedFigure, shipped
 from netbandit.papers.regions import FAILS, HOLDS, NOT_TESTED, OPEN
-from netbandit.plural import counted
 from netbandit.results.machine import machine_text
 from netbandit.results.numbers import level_text
-from netbandit.units import rough_time
+from netbandit.util.plural import counted
+from netbandit.util.units import rough_time
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

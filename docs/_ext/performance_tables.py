@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import benchmarks
 from benchmarks.measure import Row
 from benchmarks.record import Run, read
-from netbandit.plural import counted
 from netbandit.results.machine import machine_text
 from netbandit.results.numbers import shortest
+from netbandit.util.plural import counted
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

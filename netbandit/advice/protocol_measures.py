@@ -11,9 +11,9 @@ from netbandit.advice.spectral_gap import Gap
 from netbandit.advice.structure_measures import Activations, Resilience
 from netbandit.advice.tree_times import LocalTime, RelayTime
 from netbandit.network.families.meeting import Meeting
-from netbandit.registry import kind_of
+from netbandit.parts.registry import kind_of
 from netbandit.scenario.errors import ScenarioError
-from netbandit.wording import show
+from netbandit.util.wording import show
 
 if TYPE_CHECKING:
     from netbandit.protocols.local import Local

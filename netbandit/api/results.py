@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from netbandit.arguments import by_name
-from netbandit.extras import MissingExtraError, installed
-from netbandit.picture_names import PICTURE_NAMES
-from netbandit.plural import counted
+from netbandit.parts.arguments import by_name
 from netbandit.results.dataframe import dataframe, groupable
 from netbandit.results.intervals import Statistic, StatisticError
 from netbandit.results.loads import (
@@ -29,13 +26,16 @@ from netbandit.results.loads import (
     node_names,
     nodes_of,
 )
+from netbandit.results.picture_names import PICTURE_NAMES
 from netbandit.results.remarks import cost_lines, failure_lines
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import PointResult, StudyResult, load_finished, load_study
 from netbandit.results.varied_keys import parameter_names
 from netbandit.simulation.result import RunResult
-from netbandit.units import ENERGY, parse_energy
-from netbandit.wording import names, show
+from netbandit.util.extras import MissingExtraError, installed
+from netbandit.util.plural import counted
+from netbandit.util.units import ENERGY, parse_energy
+from netbandit.util.wording import names, show
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 if TYPE_CHECKING or installed("frames"):
-    from netbandit.extras.frames import pandas
+    from netbandit.util.extras.frames import pandas
 
     _Table = pandas.DataFrame
 else:

@@ -27,7 +27,7 @@ from netbandit.simulation.point import RunnablePoint
 from netbandit.simulation.result import RunResult
 from netbandit.simulation.simulation import Simulation
 from netbandit.simulation.slot_learner import in_slots
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 RUNS = 2_000
 """Runs of each world, by default."""

@@ -34,7 +34,7 @@ class Digits(Source):
     knows_best = True
 
     def __init__(self, wanted: int) -> None:
-        from netbandit.extras.digits import load_digits
+        from netbandit.util.extras.digits import load_digits
 
         pictures, digits = load_digits(return_X_y=True)
         self._pictures = [pictures[digits == digit] / _BRIGHTEST for digit in range(DIGITS)]

@@ -16,8 +16,8 @@ from netbandit.bandits.criteo_lines import BadLineError, LogError
 from netbandit.bandits.criteo_log import CriteoLog
 from netbandit.bandits.recorded import Source
 from netbandit.bandits.vertical_context import Findings, Users, VerticalContextBandit
-from netbandit.extras import MissingExtraError, installed
-from netbandit.part import Checks, Mistake, Note, Others, state
+from netbandit.parts.component import Checks, Mistake, Note, Others, state
+from netbandit.util.extras import MissingExtraError, installed
 
 RANDOM_SEEDS = 5
 """How many runs of the random policy the click-through rate is compared with."""

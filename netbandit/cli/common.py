@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from netbandit.cli.exit_codes import FAILURE, INTERRUPTED, MISTAKE, fail
-from netbandit.plural import counted
-from netbandit.printable import one_line
+from netbandit.util.plural import counted
+from netbandit.util.printable import one_line
 
 if TYPE_CHECKING:
+    from netbandit.checks.check import RunPlan
     from netbandit.results.intervals import Statistic
     from netbandit.results.store import StudyResult
     from netbandit.running.sweeps import FailedRun
-    from netbandit.simulation.check import RunPlan
     from netbandit.simulation.point import RunnablePoint
 
 
@@ -176,10 +176,10 @@ def valid_and_mistakes(
     """
     from rich.console import Console
 
+    from netbandit.checks.check import check as check_scenario
     from netbandit.running.progress import reading
     from netbandit.scenario.errors import ScenarioError
     from netbandit.scenario.load import load
-    from netbandit.simulation.check import check as check_scenario
 
     studies: list[tuple[str, RunPlan]] = []
     lines: list[str] = []

@@ -6,7 +6,7 @@ import click
 
 from netbandit.cli.common import folder_argument, plain_errors
 from netbandit.cli.exit_codes import fail
-from netbandit.plural import counted
+from netbandit.util.plural import counted
 
 _MOST_LISTED = 20
 
@@ -54,8 +54,8 @@ def clean(folder: Path, yes: bool) -> None:
     They are left of classes and files that were edited, or of a scenario whose place another has taken. They are
     listed, and removed once that is confirmed.
     """
-    from netbandit.memory import shown
     from netbandit.results.cleaning import leftovers, remove
+    from netbandit.util.memory import shown
 
     with plain_errors():
         try:

@@ -9,7 +9,7 @@ import click
 
 from netbandit.cli.common import folder_argument, results_of, values_of
 from netbandit.cli.exit_codes import fail
-from netbandit.plural import counted
+from netbandit.util.plural import counted
 
 if TYPE_CHECKING:
     from netbandit.report.tables import Table
@@ -32,7 +32,7 @@ _csv_option = click.option("--csv", "as_csv", is_flag=True, help="Print the valu
 
 
 def _energy(context: click.Context, param: click.Parameter, value: str) -> float:
-    from netbandit.units import ENERGY, parse_energy
+    from netbandit.util.units import ENERGY, parse_energy
 
     try:
         energy = parse_energy(float(value) if _NUMBER.fullmatch(value) else value)
@@ -96,11 +96,11 @@ def _show(folder: Path, where: tuple[str, ...], tables: "Callable[[PointResult],
     from rich.console import Console
     from rich.text import Text
 
-    from netbandit.printable import one_line, print_line
     from netbandit.report.loads import tells
     from netbandit.results.columns import plain_table
     from netbandit.results.numbers import cell
     from netbandit.results.varied_keys import distinguishing, short_names
+    from netbandit.util.printable import one_line, print_line
 
     study = results_of(folder)
     points = _points(study, where)

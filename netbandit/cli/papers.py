@@ -10,7 +10,7 @@ import click
 
 from netbandit.cli.common import MOST_JOBS, plain_errors, prepared, report_failed
 from netbandit.cli.exit_codes import FAILURE, fail
-from netbandit.plural import counted
+from netbandit.util.plural import counted
 
 if TYPE_CHECKING:
     from netbandit.papers.figure_runs import FigureRuns
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def _budget(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
     """Return the seconds of a duration."""
-    from netbandit.units import Duration
+    from netbandit.util.units import Duration
 
     if value is None:
         return None
@@ -127,8 +127,8 @@ def _reproduce(
     from netbandit.papers.claim_tables import write_claims
     from netbandit.papers.reproduce import UNTIL_DECIDED
     from netbandit.papers.reproduce import reproduce as reproduced
-    from netbandit.printable import print_line
     from netbandit.running.progress import ProgressReport
+    from netbandit.util.printable import print_line
 
     name = (what or "").partition("/")[0]
     papers = _papers(what)

@@ -8,8 +8,8 @@ import click
 
 from netbandit.cli.common import folder_argument, plain_errors, results_of, statistic_option, values_of
 from netbandit.cli.exit_codes import fail
-from netbandit.picture_names import PICTURE_NAMES
-from netbandit.plural import counted
+from netbandit.results.picture_names import PICTURE_NAMES
+from netbandit.util.plural import counted
 
 if TYPE_CHECKING:
     from netbandit.results.intervals import Statistic

@@ -26,12 +26,12 @@ from netbandit.cli.common import (
 )
 from netbandit.cli.exit_codes import FAILURE
 from netbandit.cli.stdout import stdout_alone
-from netbandit.plural import counted
+from netbandit.util.plural import counted
 
 if TYPE_CHECKING:
+    from netbandit.checks.check import RunPlan
     from netbandit.results.intervals import Statistic
     from netbandit.results.store import StudyResult
-    from netbandit.simulation.check import RunPlan
 
 
 @dataclass(frozen=True)

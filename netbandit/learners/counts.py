@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.adversaries.attacks import Form
+from netbandit.byzantine.adversaries.attacks import Form
 from netbandit.learners.defence_checks import more_liars_than_withstood
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
-from netbandit.memory import affordable, shown
-from netbandit.part import Checks, Mistake, Note, Others
-from netbandit.plural import counted
+from netbandit.parts.component import Checks, Mistake, Note, Others
+from netbandit.util.memory import affordable, shown
+from netbandit.util.plural import counted
 
 Agents = NDArray[np.int64]
 Numbers = NDArray[np.float64]

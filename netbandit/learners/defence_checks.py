@@ -3,8 +3,8 @@
 from typing import Any
 
 from netbandit.learners.defence import Defence
-from netbandit.part import Checks, Mistake, Note, Others
-from netbandit.plural import counted
+from netbandit.parts.component import Checks, Mistake, Note, Others
+from netbandit.util.plural import counted
 
 
 def defence_checks(learner: Any, others: Others) -> Checks:

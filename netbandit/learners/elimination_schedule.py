@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, inf, log, sqrt
 
-from netbandit.aggregation.cover import Cover
-from netbandit.plural import counted
+from netbandit.byzantine.aggregation.cover import Cover
+from netbandit.util.plural import counted
 
 
 def count_participants(participation: float, members: int) -> int:

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.adversaries.attacks import Form
-from netbandit.part import Part
+from netbandit.byzantine.adversaries.attacks import Form
+from netbandit.parts.component import Part
 from netbandit.privacy.accountant import PrivacySpent, account_openly
 
 Talk = Literal["round", "call", "broadcast", "gather", "exchange", "deposit", "ask"]

@@ -18,8 +18,8 @@ from netbandit.learners.linear_costs import lints_slot, linucb_slot
 from netbandit.learners.oful import unused_keys
 from netbandit.learners.slots import Learner
 from netbandit.learners.symmetric_root import ROOM, Expansion, expand
-from netbandit.part import Checks, Mistake, Note, Others
-from netbandit.settings import AtLeastOneOrInfinite
+from netbandit.parts.component import Checks, Mistake, Note, Others
+from netbandit.parts.settings import AtLeastOneOrInfinite
 
 if TYPE_CHECKING:
     from netbandit.learners.shared_linear import SharedLinUcb

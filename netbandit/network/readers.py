@@ -17,8 +17,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from netbandit.nesting import any_depth, read_json
-from netbandit.plural import counted
+from netbandit.util.nesting import any_depth, read_json
+from netbandit.util.plural import counted
 from netbandit.util.table_files import (
     TableFileError,
     TextLines,

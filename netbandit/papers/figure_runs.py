@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from netbandit.key_paths import lookup
+from netbandit.checks.check import RunPlan, check
 from netbandit.papers.expressions import Expression
 from netbandit.papers.figures import Figure, Paper, PaperError
 from netbandit.papers.selectors import NOT_GIVEN, SCENARIO, Selector
-from netbandit.plural import counted
 from netbandit.results.store import PointResult, load_study
 from netbandit.running import sweeps as sweep
 from netbandit.running.sweeps import FailedRun, Progress
 from netbandit.scenario.load import Document, load
-from netbandit.simulation.check import RunPlan, check
 from netbandit.simulation.point import RunnablePoint
+from netbandit.util.key_paths import lookup
+from netbandit.util.plural import counted
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from netbandit.papers.figure_runs import FigureRuns, values_of
 from netbandit.papers.figures import PaperError
 from netbandit.papers.selectors import selector_text
 from netbandit.papers.verdicts import Evidence, InterimLook, Measured
-from netbandit.plural import counted
 from netbandit.results.failures import Failures, failures_of
 from netbandit.results.store import PointResult
 from netbandit.simulation.result import bound_of
+from netbandit.util.plural import counted
 
 
 def evidence(claim: Claim, runs: FigureRuns, look: InterimLook | None = None) -> Evidence:

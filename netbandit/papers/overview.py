@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from netbandit.papers.figure_runs import points_of
 from netbandit.papers.figures import Figure, Paper
 from netbandit.papers.record import RecordedFigure, current, shipped
-from netbandit.plural import counted
 from netbandit.running.estimate import decisions, estimate, size_text
-from netbandit.units import rough_time
+from netbandit.util.plural import counted
+from netbandit.util.units import rough_time
 
 if TYPE_CHECKING:
     from netbandit.simulation.point import RunnablePoint

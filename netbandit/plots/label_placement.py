@@ -54,7 +54,7 @@ def place_labels(
     Returns:
         The texts that were written.
     """
-    from netbandit.extras.plots import Text, withStroke
+    from netbandit.util.extras.plots import Text, withStroke
 
     lay_out(drawn)
     panel.apply_aspect()

@@ -107,7 +107,7 @@ def looks(count: int, ordered: bool = False) -> list[Look]:
             from dark to light; else colours repeat, with other dashes and markers, where there are more than twelve.
     """
     if ordered and count > _SHADES:
-        from netbandit.extras.plots import colormaps, to_hex
+        from netbandit.util.extras.plots import colormaps, to_hex
 
         scale = colormaps["viridis"]
         return [
@@ -130,7 +130,7 @@ def drawing() -> Iterator[None]:
 
     What draws a picture is decorated with this.
     """
-    from netbandit.extras.plots import matplotlib
+    from netbandit.util.extras.plots import matplotlib
 
     ours: dict[Any, Any] = {
         key: value for key, value in matplotlib.rcParamsDefault.items() if not key.startswith("backend")
@@ -152,7 +152,7 @@ def figure(
         columns: Columns of panels.
         shared: ``sharex`` and ``sharey`` of the panels.
     """
-    from netbandit.extras.plots import Figure, FigureCanvasAgg
+    from netbandit.util.extras.plots import Figure, FigureCanvasAgg
 
     drawn = Figure(figsize=(WIDTH, HEIGHT), dpi=DOTS_PER_INCH, layout="constrained")
     FigureCanvasAgg(drawn)
@@ -193,7 +193,7 @@ def wrapped(text: str, width: int) -> str:
 
 def readable(panel: "Axes", *, x: bool = True, y: bool = True) -> None:
     """Give the axes of *panel* numbers that are read at a glance: ``10,000``, and one of k, M, G for all of an axis."""
-    from netbandit.extras.plots import FuncFormatter, NullFormatter
+    from netbandit.util.extras.plots import FuncFormatter, NullFormatter
 
     for axis in ([panel.xaxis] if x else []) + ([panel.yaxis] if y else []):
         linear = axis.get_scale() == "linear"
@@ -249,7 +249,7 @@ _ROWS = 22
 
 def legend_beside(drawn: "Figure", *sections: Section) -> None:
     """Put one legend for all panels at their right, from their upper edge down, one section below the other."""
-    from netbandit.extras.plots import Line2D
+    from netbandit.util.extras.plots import Line2D
 
     handles: list[Any] = []
     labels: list[str] = []
@@ -348,13 +348,13 @@ def encoded(drawn: "Figure", kind: str) -> bytes:
     with drawing():
         lay_out(drawn)
         if kind == "svg":
-            from netbandit.extras.plots import FigureCanvasSVG
+            from netbandit.util.extras.plots import FigureCanvasSVG
 
             nothing: dict[str, Any] = {"Date": None, "Creator": None}
             svg: Any = FigureCanvasSVG(drawn)
             svg.print_svg(target, metadata=nothing)
         else:
-            from netbandit.extras.plots import FigureCanvasAgg, Image
+            from netbandit.util.extras.plots import FigureCanvasAgg, Image
 
             canvas: Any = FigureCanvasAgg(drawn)
             canvas.draw()

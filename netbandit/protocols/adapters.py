@@ -19,7 +19,7 @@ in a pattern, in its ``stand_ins``. What cannot be is refused before anything ru
 from collections.abc import Callable, Mapping, Sequence
 
 from netbandit.network.network import Network
-from netbandit.part import Checks, Others
+from netbandit.parts.component import Checks, Others
 from netbandit.protocols.ask import Answer, AskProtocol, HearAnswer
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds

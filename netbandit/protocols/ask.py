@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from netbandit.network.network import Network
-from netbandit.part import state
+from netbandit.parts.component import state
 from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
 
 Answer = Callable[[int, int], Item | None]

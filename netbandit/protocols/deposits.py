@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Protocol
 
 from netbandit.network.network import Network
-from netbandit.part import state
+from netbandit.parts.component import state
 from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
 
 

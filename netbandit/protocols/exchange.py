@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.network.network import Network
-from netbandit.part import state
+from netbandit.parts.component import state
 from netbandit.protocols.protocol import NetworkProtocol, Pattern
 
 Agents = NDArray[np.int64]

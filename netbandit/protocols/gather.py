@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from netbandit.network.network import Network
-from netbandit.part import Checks, Mistake, state
+from netbandit.parts.component import Checks, Mistake, state
 from netbandit.protocols.deadline import DeadlineKey
 from netbandit.protocols.protocol import NetworkProtocol, Pattern
 

@@ -8,7 +8,7 @@ from simpy import Event
 from netbandit.network.clock import AGENTS, ScheduledEvent
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
-from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.parts.component import Checks, Mistake, Note, Others
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
 from netbandit.protocols.protocol import Item, Pattern
 

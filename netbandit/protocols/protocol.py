@@ -11,7 +11,7 @@ from netbandit.network.clock import Clock
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
 from netbandit.network.topology import Topology
-from netbandit.part import Part, state
+from netbandit.parts.component import Part, state
 
 Pattern = Literal["round", "call", "broadcast", "gather", "exchange", "deposit", "ask"]
 """A communication pattern. ``round``: everyone contributes and it has an end; ``call``: a round that somebody calls

@@ -17,9 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from netbandit.arguments import by_name, inside
-from netbandit.plural import counted
-from netbandit.printable import print_line
+from netbandit.parts.arguments import by_name, inside
 from netbandit.results.columns import column, marked, parameter_cells, plain_table, sign_of
 from netbandit.results.failures import MARKED
 from netbandit.results.intervals import CONFIDENCE, Statistic
@@ -42,6 +40,8 @@ from netbandit.results.paired import (
 from netbandit.results.summary import Estimate, finite
 from netbandit.results.tables import Columns
 from netbandit.results.varied_keys import short_names
+from netbandit.util.plural import counted
+from netbandit.util.printable import print_line
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -121,7 +121,7 @@ def compare(
     Warns:
         UserWarning: Some points have no partner; the text says which and why.
     """
-    from netbandit.extras.frames import pandas
+    from netbandit.util.extras.frames import pandas
 
     against = None if against is None else by_name("against", against, "keys with the values to compare with")
     confidence = inside("confidence", confidence, 0, 1)

@@ -19,7 +19,7 @@ def dataframe(study: StudyResult) -> "DataFrame":
     Raises:
         MissingExtraError: pandas is not installed.
     """
-    from netbandit.extras.frames import pandas
+    from netbandit.util.extras.frames import pandas
 
     table = columns(study)
     for name in parameter_names(study):
@@ -42,7 +42,7 @@ def write_parquet(out: Path, study: StudyResult) -> Path:
         StorageError: The folder cannot be written.
         MissingExtraError: pyarrow is not installed.
     """
-    from netbandit.extras.parquet import Table, write_table
+    from netbandit.util.extras.parquet import Table, write_table
 
     table = columns(study)
     for name in parameter_names(study):

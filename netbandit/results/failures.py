@@ -10,10 +10,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from netbandit.plural import counted
 from netbandit.results import intervals
 from netbandit.results.intervals import CONFIDENCE, Interval, least_for
 from netbandit.simulation.result import STILL_EXPLORING, Metric, RunResult
+from netbandit.util.plural import counted
 
 _RARE = 0.1
 

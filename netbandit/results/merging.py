@@ -4,12 +4,12 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from netbandit.plural import counted
 from netbandit.results.run_folder import RESULT, DamagedRunError, verify
 from netbandit.results.safe_files import storage
 from netbandit.results.store import RUNS, StudyResult, folder_of, load_points, load_study, run_names, save_study
 from netbandit.results.study_identity import differences, same_points_made_otherwise, told, united
 from netbandit.results.tables import PARQUET, write_summary, write_table
+from netbandit.util.plural import counted
 
 
 class MergeError(Exception):

@@ -79,7 +79,7 @@ def _as_shown(
 
 def frame(table: PaperEntries) -> "DataFrame":
     """Return *table* tidy, a row for each entry; see `netbandit.api.tables.PaperTable.to_frame`."""
-    from netbandit.extras.frames import pandas
+    from netbandit.util.extras.frames import pandas
 
     return pandas.DataFrame.from_records([_record(table, each) for each in table.entries])
 

@@ -21,7 +21,7 @@ from netbandit.results.safe_files import StorageError
 from netbandit.running.pool import Key, Lost, SchedulerError
 from netbandit.running.worker import Ended, Failure, Order, perform_order
 from netbandit.user_code.errors import message
-from netbandit.wording import quoted
+from netbandit.util.wording import quoted
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -67,7 +67,7 @@ class Cluster:
         Raises:
             SchedulerError: There has been no worker for a minute.
         """
-        from netbandit.extras.cluster import as_completed
+        from netbandit.util.extras.cluster import as_completed
 
         most = at_once or _IN_FLIGHT
         waiting = iter(orders)
@@ -121,14 +121,14 @@ class Cluster:
 
 
 def _perform_for_client(order: Order, topic: str) -> Ended:
-    from netbandit.extras.cluster import get_worker
+    from netbandit.util.extras.cluster import get_worker
 
     worker = get_worker()
     return perform_order(order, lambda line: worker.log_event(topic, line))
 
 
 def _answer(future: "Future") -> Ended | Lost:
-    from netbandit.extras.cluster import CancelledError, KilledWorker
+    from netbandit.util.extras.cluster import CancelledError, KilledWorker
 
     try:
         ended: Ended = future.result()
@@ -158,7 +158,7 @@ def remote_workers(address: str, tell: Callable[[str], None]) -> Iterator[Cluste
     """
     if not _ADDRESS.fullmatch(address):
         raise SchedulerError(f"{quoted(address)} is no address of a scheduler, such as tcp://10.0.0.7:8786")
-    from netbandit.extras.cluster import CancelledError, Client, config
+    from netbandit.util.extras.cluster import CancelledError, Client, config
 
     if address.startswith("tls:") and config.get("distributed.comm.tls.client.cert", None) is None:
         text = "needs TLS credentials, and dask's configuration names none (distributed.comm.tls)"

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netbandit.plural import counted
-from netbandit.point import Point
 from netbandit.results.numbers import cell
 from netbandit.results.run_folder import CURVES, TRACE, save_run
 from netbandit.results.run_keys import run_key
-from netbandit.units import rough_time
+from netbandit.simulation.sweep_point import Point
 from netbandit.user_code.errors import complaint
 from netbandit.user_code.loading import kept_alive
+from netbandit.util.plural import counted
+from netbandit.util.units import rough_time
 
 if TYPE_CHECKING:
     from netbandit.simulation.point import RunnablePoint

@@ -5,7 +5,7 @@ Numba is not among it: not all runs need it, and workers import it at the same t
 
 import gc
 
-from netbandit import describing
+from netbandit.parts import describing
 
 describing.described = False  # before the classes are made
 
@@ -13,9 +13,10 @@ import networkx
 import scipy.sparse.csgraph
 import threadpoolctl
 
+from netbandit.checks import check
 from netbandit.running import worker
 from netbandit.running.pool import end_with_parent
-from netbandit.simulation import check, slots
+from netbandit.simulation import slots
 
 __all__ = ["check", "networkx", "scipy", "slots", "threadpoolctl", "worker"]
 

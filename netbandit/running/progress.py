@@ -7,8 +7,8 @@ from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from netbandit.plural import counted
-from netbandit.units import rough_time
+from netbandit.util.plural import counted
+from netbandit.util.units import rough_time
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import netbandit
-from netbandit.plural import counted
-from netbandit.point import Point
 from netbandit.results.held_folders import opened
 from netbandit.results.one_study import OtherStudyError, refuse_other, remove_other
 from netbandit.results.run_folder import DamagedRunError, verify, was_traced
@@ -21,13 +19,15 @@ from netbandit.results.study_identity import Union, united
 from netbandit.results.tables import PARQUET, SUMMARY, TABLE, write_summary, write_table
 from netbandit.running.pool import Lost, Pool
 from netbandit.running.worker import Ended, Failure, Order, copy_run, perform, perform_order
-from netbandit.simulation.announcing import to_stderr
+from netbandit.simulation.compile_notice import to_stderr
 from netbandit.simulation.result import versions
+from netbandit.simulation.sweep_point import Point
 from netbandit.user_code.errors import complaint
 from netbandit.util.cores import cores
+from netbandit.util.plural import counted
 
 if TYPE_CHECKING:
-    from netbandit.simulation.check import RunPlan
+    from netbandit.checks.check import RunPlan
     from netbandit.simulation.point import RunnablePoint
 
 Progress = Callable[[int, int, int, int], None]

@@ -13,10 +13,10 @@ from shutil import copyfile
 from typing import TYPE_CHECKING, NamedTuple
 
 import netbandit
-from netbandit.point import Point
 from netbandit.results.run_folder import ERROR, TRACE, DamagedRunError, complete, read_run, save_run
 from netbandit.results.safe_files import StorageError, make_folder, partial, write_whole
-from netbandit.simulation import announcing
+from netbandit.simulation import compile_notice
+from netbandit.simulation.sweep_point import Point
 from netbandit.user_code.errors import complaint
 from netbandit.user_code.loading import find_beside, importing, kept_alive
 
@@ -133,7 +133,7 @@ def perform_order(order: Order, tell: Callable[[str], None]) -> Ended:
     if complete(order.folder, order.trace):
         return Ended(None)
     try:
-        with announcing.telling(tell):
+        with compile_notice.telling(tell):
             return perform(_unpacked(order.packed), order.replication, order.folder, order.trace)
     except StorageError:
         raise

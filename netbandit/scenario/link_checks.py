@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from netbandit.registry import BUILT_IN
+from netbandit.parts.registry import BUILT_IN
+from netbandit.parts.settings import Problem
 from netbandit.scenario.links import LinksSettings, UniformLatency
 from netbandit.scenario.model import RunSettings
-from netbandit.settings import Problem
-from netbandit.wording import show
+from netbandit.util.wording import show
 
 
 def combinations(run: RunSettings | None, family: object, links: LinksSettings | None) -> list[Problem]:

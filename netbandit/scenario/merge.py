@@ -4,13 +4,13 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from netbandit.plural import counted
+from netbandit.parts.settings import KeyPath, Problem
 from netbandit.scenario.given import Given
 from netbandit.scenario.model import PARTS
 from netbandit.scenario.overrides import Override
 from netbandit.scenario.source import Source
 from netbandit.scenario.sweep import APPEND, CASES, INHERIT, are_cases
-from netbandit.settings import KeyPath, Problem
+from netbandit.util.plural import counted
 
 Origin = Source | Given | Override
 """What wrote a value."""

@@ -1,11 +1,11 @@
 """The tables that every scenario has, and what cannot be together among them."""
 
-from netbandit.reading import read
+from netbandit.parts.settings import Problem, Raw
+from netbandit.parts.validation import read
 from netbandit.scenario.energy import with_bandwidth
 from netbandit.scenario.link_checks import combinations
 from netbandit.scenario.links import LinksSettings
 from netbandit.scenario.model import RunSettings, Scenario
-from netbandit.settings import Problem, Raw
 
 
 def validate(data: Raw) -> tuple[Scenario | None, list[Problem]]:

@@ -30,7 +30,7 @@ class Asks(Communication):
 
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         super().__init__(stage, learner)
-        self._protocol = ask_protocol(stage.point.protocol, stage.network, self._answer, self._hear)
+        self._protocol = ask_protocol(stage.protocol, stage.network, self._answer, self._hear)
         self.isolated = self._protocol.isolated
         near = np.array([len(neighbours) for neighbours in stage.topology.neighbours], dtype=np.int64)
         self.members = np.ones_like(near) if self.isolated else near + 1

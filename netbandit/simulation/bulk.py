@@ -19,7 +19,7 @@ from netbandit.simulation.driver import ReplicationContext
 
 def bulk_broadcasts(stage: ReplicationContext, learner: Learner) -> Communication | None:
     """Return how agents talk in bulk; None: something is irregular, and goes message by message."""
-    protocol = stage.point.protocol
+    protocol = stage.protocol
     if not chosen(BroadcastsInBulk(stage, learner)):
         return _bulk_trees(stage, learner)
     if isinstance(protocol, Pooled):
@@ -37,7 +37,7 @@ def _bulk_trees(stage: ReplicationContext, learner: Learner) -> Communication | 
         return None
     from netbandit.simulation.compiled_broadcasts import BulkTrees
 
-    protocol = stage.point.protocol
+    protocol = stage.protocol
     return BulkTrees(stage, learner, protocol.ttl if isinstance(protocol, Local) else None)
 
 

@@ -156,7 +156,7 @@ class BulkNeighbours(OverLinks):
     """
 
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
-        protocol = stage.point.protocol
+        protocol = stage.protocol
         assert isinstance(protocol, Local)
         self._floods = protocol.route == "flood"
         kind = ITEMS if self._floods else RELAY

@@ -8,9 +8,9 @@ from netbandit.network import distances
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
 from netbandit.protocols.local import Local
 from netbandit.protocols.local_flood import ITEMS, RandomStops
-from netbandit.simulation.announcing import announce
 from netbandit.simulation.bulk_broadcasts import Numbers, OverLinks
 from netbandit.simulation.bulk_links import BulkLinks, hop_slots, slots_of_hops
+from netbandit.simulation.compile_notice import announce
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.machine.floods import Flood, hear_all, name, pass_on
 from netbandit.simulation.result import Metric
@@ -25,7 +25,7 @@ class BulkFloods(OverLinks):
     """
 
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
-        protocol = stage.point.protocol
+        protocol = stage.protocol
         assert isinstance(protocol, Local)
         announce(hear_all, "floods in bulk")
         links = BulkLinks(stage.network, stage.clock, ITEMS, stage.fingerprint)

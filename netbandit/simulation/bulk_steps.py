@@ -33,7 +33,7 @@ class BulkSteps(Communication):
 
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         super().__init__(stage, learner)
-        protocol, topology = stage.point.protocol, stage.network.topology
+        protocol, topology = stage.protocol, stage.network.topology
         assert isinstance(protocol, Consensus)
         agents = len(self.everybody)
         self._matrix = mixing(agents, topology.edges, protocol.weights, protocol.step)

@@ -159,7 +159,7 @@ class Broadcasts(Communication):
 
     def __init__(self, stage: ReplicationContext, learner: Learner, protocol: BroadcastProtocol | None = None) -> None:
         super().__init__(stage, learner)
-        self._protocol = protocol or broadcast_protocol(stage.point.protocol, stage.network, self._hear)
+        self._protocol = protocol or broadcast_protocol(stage.protocol, stage.network, self._hear)
         self._protocol.absorbs = self._absorbs if hasattr(learner, "absorbs") else None
         self.members = np.array(self._protocol.reach, dtype=np.int64)
         self.isolated = not (self.members > 1).any()
@@ -288,7 +288,7 @@ class Broadcasts(Communication):
     @property
     def releases(self) -> int:
         """What nobody can hear is not told."""
-        told = self.stage.network.ledger.kinds or self.stage.point.protocol.out_of_band
+        told = self.stage.network.ledger.kinds or self.stage.protocol.out_of_band
         return len(self._said) if told and not self.isolated else 0
 
     def metrics(self) -> dict[str, Metric]:
@@ -341,13 +341,13 @@ class Synchronisations(Communication):
         super().__init__(stage, learner)
         self._dimension = getattr(stage.bandit, "dimension", 0)
         self._template = learner
-        self._protocol = compiled_adapters.call_protocol(stage.point.protocol, stage.network, self)
+        self._protocol = compiled_adapters.call_protocol(stage.protocol, stage.network, self)
         self.isolated = self._protocol.isolated
         groups = np.asarray(self._protocol.groups)
         self.members = np.bincount(groups)[groups]
         self.sets = self._protocol.sets
         self._wants = learner.has("wants")
-        self._all_slots = stage.point.scenario.run.activity == "every"
+        self._all_slots = stage.run.activity == "every"
         self.quiet = np.zeros((self.sets, len(self.everybody)), dtype=np.bool_)
         self._releases = np.zeros((self.sets, len(self.everybody)), dtype=np.int64)
         self._released_at: dict[tuple[int, int], int] = {}
@@ -369,7 +369,7 @@ class Synchronisations(Communication):
 
     def _compile(self, learner: Learner) -> None:
         """Let rounds be played in a compiled loop, if those that are known, or will be called for, are worth it."""
-        protocol, network = self.stage.point.protocol, self.stage.network
+        protocol, network = self.stage.protocol, self.stage.network
         if self._wanted and learner.called:
             self._protocol = compiled_adapters.called_protocol(protocol, network, self) or self._protocol
             return
@@ -534,7 +534,7 @@ class Exchanges(Communication):
 
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         super().__init__(stage, learner)
-        self._protocol = exchange_protocol(stage.point.protocol, stage.network, self._mix)
+        self._protocol = exchange_protocol(stage.protocol, stage.network, self._mix)
         self.isolated = self._protocol.isolated
         self.eigenvalue = self._protocol.eigenvalue
         self.matrix = self._protocol.matrix

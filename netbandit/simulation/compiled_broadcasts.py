@@ -99,9 +99,9 @@ class BulkTrees(CompiledBroadcasts):
     """
 
     def __init__(self, stage: ReplicationContext, learner: Learner, hops: int | None) -> None:
-        self._trees = TreeBroadcasts(timing=stage.point.protocol.timing)
+        self._trees = TreeBroadcasts(timing=stage.protocol.timing)
         self._trees.hops = hops
-        self._trees.exact = isinstance(stage.point.scenario.run.activity, PoissonActivity)
+        self._trees.exact = isinstance(stage.run.activity, PoissonActivity)
         self._trees.start(stage.network, _unasked)
         super().__init__(stage, learner, self._trees)
 

@@ -41,7 +41,7 @@ class Deposits(Communication):
         super().__init__(stage, learner)
         assert isinstance(learner, DepositLearner)  # see `communication`
         agents = len(self.everybody)
-        self._protocol = deposit_protocol(stage.point.protocol, stage.network, self)
+        self._protocol = deposit_protocol(stage.protocol, stage.network, self)
         self.members = np.full(agents, agents)
         self.isolated = False
         self.asks = True

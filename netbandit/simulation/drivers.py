@@ -42,8 +42,7 @@ def driver_of(bandit: type[Bandit], learner: type[AnyLearner]) -> type[Driver]:
 
 def driver_for(stage: ReplicationContext) -> Driver:
     """Return the driver of a replication, which must be one that a check has accepted."""
-    point = stage.point
-    kind = driver_of(type(point.bandit), type(point.learner))
+    kind = driver_of(type(stage.bandit), type(stage.learner))
     if kind.talk == "round" and _may_differ(stage):
         from netbandit.simulation.epochs_apart import EpochsApart
 
@@ -53,10 +52,9 @@ def driver_for(stage: ReplicationContext) -> Driver:
 
 def _may_differ(stage: ReplicationContext) -> bool:
     """Return whether agents of rounds may know different things, of which the learner can make something."""
-    point, network = stage.point, stage.network
-    if not isinstance(point.learner, DifferingSets):
+    if not isinstance(stage.learner, DifferingSets):
         return False
-    return conclude_apart(point.protocol, fail=network.agents_fail, forget=network.forgets)
+    return conclude_apart(stage.protocol, fail=stage.network.agents_fail, forget=stage.network.forgets)
 
 
 def conclude_apart(protocol: NetworkProtocol, *, fail: bool, forget: bool) -> bool:

@@ -29,7 +29,7 @@ from netbandit.simulation.presence import Presence, PresenceSoFar
 from netbandit.simulation.recovery import Recovery
 from netbandit.simulation.regret import PhaseAccount, PullCounts
 from netbandit.simulation.result import STILL_EXPLORING, Metric
-from netbandit.simulation.returned import checked
+from netbandit.simulation.return_validation import checked
 
 EXPLORE = Kind("explore")
 EXPLOIT = Kind("exploit")
@@ -96,11 +96,10 @@ class Epochs(Driver):
 
     def __init__(self, stage: ReplicationContext) -> None:
         super().__init__(stage)
-        point = stage.point
         bandit = stage.bandit
         assert isinstance(bandit, FiniteBandit)
-        assert isinstance(point.learner, EpochLearner)
-        self._learner = checked(point.learner.fresh())
+        assert isinstance(stage.learner, EpochLearner)
+        self._learner = checked(stage.learner.fresh())
         self._bandit = bandit
         self._lies = Lies(stage, bounded=self._learner.bounded_releases)
         self._round = 0
@@ -111,7 +110,7 @@ class Epochs(Driver):
         self._trace = stage.network.trace
         # An agent that learns alone, or may know something else than others, draws alone; what a cohort draws belongs
         # to the epoch, row i to agent i.
-        self._isolated = point.protocol.isolated
+        self._isolated = stage.protocol.isolated
         agents = range(bandit.agents)
         alone = self._isolated or self.apart
         groups = [range(agent, agent + 1) for agent in agents] if alone else [agents]
@@ -166,8 +165,7 @@ class Epochs(Driver):
 
     def start(self) -> None:
         """Start a process for every agent."""
-        point = self.stage.point
-        self._protocol = round_protocol(point.protocol, self.stage.network, self)
+        self._protocol = round_protocol(self.stage.protocol, self.stage.network, self)
         self._let_sinks_lie()
         for cohort in self._cohorts:
             for row, agent in enumerate(cohort.members):
@@ -216,7 +214,7 @@ class Epochs(Driver):
         regret, curve = self._regret.total_and_curve()
         rounds = self._ended_rounds()
         # What stays in an agent is not released: nothing is where nobody was ever told.
-        told = bool(self.stage.network.ledger.kinds) or (self.stage.point.protocol.out_of_band and self._agents > 1)
+        told = bool(self.stage.network.ledger.kinds) or (self.stage.protocol.out_of_band and self._agents > 1)
         spent = self._spent(int(self._contributions.max()) if told else 0)
         metrics: dict[str, Metric] = {
             "rounds": len(rounds),
@@ -231,7 +229,7 @@ class Epochs(Driver):
         }
         if self._recovery is not None:
             metrics["recovery_slots"] = self._recovery.slots(since for _, since, _ in self._waiting.values())
-        if getattr(self.stage.point.protocol, "deadline", None) is not None:
+        if getattr(self.stage.protocol, "deadline", None) is not None:
             metrics["late"] = getattr(self._protocol, "late", 0)
         over = self._exploring and not self._waiting and not self._contributions.any()
         remarks = (*self._remarks(), *([STILL_EXPLORING] if over else []))

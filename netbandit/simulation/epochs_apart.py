@@ -21,7 +21,7 @@ from netbandit.protocols.protocol import SERVER, Item
 from netbandit.simulation.compiled_adapters import round_protocol
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.epochs import EXPLOIT, EXPLORE, Epochs
-from netbandit.simulation.returned import checked
+from netbandit.simulation.return_validation import checked
 
 _POOLED_BYTES = LABEL_BYTES + 4 * NUMBER_BYTES
 """Of an arm for which one item stands for several agents: which it is, the mean, N_k, and the sums of 1/S and 1/S^2."""
@@ -56,7 +56,7 @@ class EpochsApart(Epochs):
         network = self.stage.network
         # Who goes down is forgotten before the clock that ends rounds looks at who is left.
         down = set(network.watch_agents(self._changed)) if self._forgets else set()
-        self._protocol = round_protocol(self.stage.point.protocol, network, self)
+        self._protocol = round_protocol(self.stage.protocol, network, self)
         self._let_sinks_lie()
         reach = self._protocol.reach
         if reach is not None:

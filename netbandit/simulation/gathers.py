@@ -19,7 +19,7 @@ from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.regret import curve_of_decisions, level_to_the_end, regret_of_decisions
 from netbandit.simulation.result import Metric
-from netbandit.simulation.returned import checked
+from netbandit.simulation.return_validation import checked
 
 DECIDE = Kind("decide")
 
@@ -51,16 +51,15 @@ class Gathers(Driver):
 
     def __init__(self, stage: ReplicationContext) -> None:
         super().__init__(stage)
-        point = stage.point
         bandit = stage.bandit
-        settings = point.protocol
+        settings = stage.protocol
         assert isinstance(bandit, VerticalContextBandit)
         assert isinstance(settings, GatherProtocol)
-        assert isinstance(point.learner, GatherLearner)
+        assert isinstance(stage.learner, GatherLearner)
         self._bandit = bandit
         self._theta = bandit.parameter()
         self._settings = settings
-        self._learner = checked(point.learner.fresh())
+        self._learner = checked(stage.learner.fresh())
         self._users: list[NDArray[np.int64]] = []
         self._due: list[int] = []
         self._times: list[int] = []

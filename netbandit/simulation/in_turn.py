@@ -31,7 +31,7 @@ class InTurn(Communication):
 
     def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
         super().__init__(stage, learner)
-        protocol = stage.point.protocol
+        protocol = stage.protocol
         assert isinstance(protocol, Pooled)
         agents = len(self.everybody)
         self.in_turn = True

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.adversaries.attacks import Attack, Form, is_own
-from netbandit.adversaries.false_means import View, false_means, place_of
-from netbandit.adversaries.own_attack import LiarsView, own_lie
-from netbandit.adversaries.placement import count_liars, drawn, of_highest_degree
-from netbandit.adversaries.soundness import sound_arms, sound_means, sound_pulls
 from netbandit.bandits.gaussian import Gaussian
+from netbandit.byzantine.adversaries.attacks import Attack, Form, is_own
+from netbandit.byzantine.adversaries.false_means import View, false_means, place_of
+from netbandit.byzantine.adversaries.own_attack import LiarsView, own_lie
+from netbandit.byzantine.adversaries.placement import count_liars, drawn, of_highest_degree
+from netbandit.byzantine.adversaries.soundness import sound_arms, sound_means, sound_pulls
 from netbandit.learners.differing_sets import Told
 from netbandit.network.message import NUMBER_BYTES
 from netbandit.network.topology import Topology
@@ -23,8 +23,8 @@ from netbandit.protocols.protocol import Item
 from netbandit.scenario.adversary import AdversarySettings
 from netbandit.simulation.build_faults import NodeNumbers
 from netbandit.simulation.result import Metric
-from netbandit.streams import Streams
-from netbandit.units import Duration
+from netbandit.util.streams import Streams
+from netbandit.util.units import Duration
 
 if TYPE_CHECKING:
     from netbandit.simulation.driver import ReplicationContext
@@ -60,7 +60,7 @@ class Liars:
     """
 
     def __init__(self, stage: "ReplicationContext") -> None:
-        self._settings = stage.point.scenario.adversary
+        self._settings = stage.adversary
         self._bandit: Any = stage.bandit
         self._clock = stage.clock
         self._begin = Duration(self._settings.from_).nanoseconds(stage.clock.slot)
@@ -69,7 +69,7 @@ class Liars:
         self.counted = np.ones(stage.topology.agents)
         self.counted[sorted(stage.liars)] = 0.0
         self._streams = {agent: stage.streams.generator("adversary", agent) for agent in sorted(stage.liars)}
-        attack = stage.point.attack
+        attack = stage.attack
         # One each, so that what one remembers does not depend on who else has told before.
         self._own: Mapping[int, object] = {} if attack is None else {agent: attack() for agent in sorted(stage.liars)}
         self._contributed = self._forged = 0
@@ -141,7 +141,7 @@ class Lies(Liars):
         self._bounded = bounded and not isinstance(stage.bandit, Gaussian)
         self._before: dict[int, dict[int, float]] = {}
         # What such an agent tells is only what it tells of others: its own item goes no further.
-        self._speakers = frozenset(stage.topology.sinks if stage.point.protocol.speaks_for_groups else ())
+        self._speakers = frozenset(stage.topology.sinks if stage.protocol.speaks_for_groups else ())
 
     def told(
         self,

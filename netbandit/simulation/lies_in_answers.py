@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.adversaries.false_recommendations import RecommendationView, false_recommendation
-from netbandit.adversaries.soundness import sound_recommendation
+from netbandit.byzantine.adversaries.false_recommendations import RecommendationView, false_recommendation
+from netbandit.byzantine.adversaries.soundness import sound_recommendation
 from netbandit.simulation.lies import Liars
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.adversaries.false_totals import TotalsView, false_totals
-from netbandit.adversaries.own_attack import LiarsView
-from netbandit.adversaries.soundness import sound_totals
 from netbandit.bandits.mixed import Mixed
+from netbandit.byzantine.adversaries.false_totals import TotalsView, false_totals
+from netbandit.byzantine.adversaries.own_attack import LiarsView
+from netbandit.byzantine.adversaries.soundness import sound_totals
 from netbandit.learners.slots import Learner
 from netbandit.scenario.activity import PoissonActivity
 from netbandit.simulation.lies import Liars
@@ -42,7 +42,7 @@ class RowLies(Liars):
         market = self._form == "statistics"
         exact = learner.bounded_releases and self._form in ("totals", "statistics")
         self._bounded = exact and (market or rewards_bounded)
-        several = isinstance(stage.point.scenario.run.activity, PoissonActivity)
+        several = isinstance(stage.run.activity, PoissonActivity)
         # How many pulls there can be in a slot.
         self._in_a_slot: Numbers | float = (
             bandit.capacities.sum(axis=1).astype(np.float64) if market else np.inf if several else 1.0  # type: ignore[attr-defined]

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.adversaries.false_means import place_of
-from netbandit.adversaries.false_sums import Sums, SumsView, false_sums
-from netbandit.adversaries.own_attack import LiarsView
-from netbandit.adversaries.soundness import sound_sums
+from netbandit.byzantine.adversaries.false_means import place_of
+from netbandit.byzantine.adversaries.false_sums import Sums, SumsView, false_sums
+from netbandit.byzantine.adversaries.own_attack import LiarsView
+from netbandit.byzantine.adversaries.soundness import sound_sums
 from netbandit.learners.keeper import Deposit
 from netbandit.learners.packed_gram import unpacked_gram
 from netbandit.learners.slots import Learner
@@ -43,7 +43,7 @@ class SumLies(Liars):
         self._upper = np.triu_indices(self._dimension)
         self._counts = learner.share_numbers(self._dimension) > len(self._upper[0]) + self._dimension
         self._first: dict[tuple[int, int], Sums] = {}
-        self._several = isinstance(stage.point.scenario.run.activity, PoissonActivity)
+        self._several = isinstance(stage.run.activity, PoissonActivity)
 
     def released(self, agent: int, param_set: int, sets: int, truth: Numbers) -> Any:
         """Return what *agent* releases where an honest one would release the *truth*, a packed row.

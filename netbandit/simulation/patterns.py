@@ -17,7 +17,7 @@ from netbandit.simulation.in_turn import InTurn
 
 def communication(stage: ReplicationContext, learner: Learner) -> Communication:
     """Return how the agents of *learner* talk."""
-    protocol = stage.point.protocol
+    protocol = stage.protocol
     if isinstance(protocol, Pooled) and learner.talk() == "call":
         return FreeSynchronisations(stage, learner)
     if isinstance(protocol, Pooled) and learner.talk() == "broadcast" and protocol.when == "pull":
@@ -45,7 +45,7 @@ def _broadcasts(stage: ReplicationContext, learner: Learner) -> Communication:
     if bulk is not None:
         return bulk
     shares = learner.known_shares(stage.clock.horizon)
-    protocol, network = stage.point.protocol, stage.network
+    protocol, network = stage.protocol, stage.network
     broadcasts = compiled_adapters.broadcasts(protocol, network, shares, mute=stage.some_are_mute)
     if broadcasts is None:
         return Broadcasts(stage, learner)

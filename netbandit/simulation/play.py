@@ -9,10 +9,10 @@ import numpy as np
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.simulation import slot_loop
-from netbandit.simulation.announcing import announce
 from netbandit.simulation.choosing.slot_loop import SlotLoop
 from netbandit.simulation.choosing.way import chosen
 from netbandit.simulation.communication import Communication
+from netbandit.simulation.compile_notice import announce
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_loop import NoArmError
 from netbandit.simulation.slot_worlds import SlotWorld

@@ -10,15 +10,17 @@ from netbandit.bandits.bandit import Bandit
 from netbandit.learners.learner import AnyLearner
 from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology
-from netbandit.point import Point
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.model import Scenario
 from netbandit.simulation.build import build_topology, topology_streams
-from netbandit.simulation.idle_links import without_idle_links
 from netbandit.simulation.simulation import Simulation
+from netbandit.simulation.sweep_point import Point
 
 _holders: "list[weakref.ref[RunnablePoint]]" = []
 """The point that keeps a graph it has drawn: replications of a point come one after the other."""
+
+_OF_MESSAGES = frozenset({"latency", "bandwidth", "cost", "energy", "missing", "radio"})
+"""Keys of links that decide nothing where no message is sent over them; what else they have, protocols may ask for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +51,7 @@ class RunnablePoint(Point):
     @property
     def effective(self) -> Mapping[str, Any]:
         """See `Point.effective`: what a protocol sends nothing over decides nothing."""
-        return without_idle_links(self.resolved, self.protocol)
+        return _without_idle_links(self.resolved, self.protocol)
 
     def topology(self, replication: int) -> Topology:
         """Return the graph of a replication.
@@ -75,3 +77,16 @@ class RunnablePoint(Point):
     def simulation(self, replication: int) -> Simulation:
         """Return a replication, ready to run."""
         return Simulation(self, replication)
+
+
+def _without_idle_links(resolved: Mapping[str, Any], protocol: NetworkProtocol) -> Mapping[str, Any]:
+    """Return a resolved scenario without the keys of links that *protocol* does not use.
+
+    Where nobody ever hears anything, all of them are left out.
+    """
+    used, heard = protocol.used_links, not protocol.isolated
+    links = {
+        table: {key: value for key, value in keys.items() if heard and (table in used or key not in _OF_MESSAGES)}
+        for table, keys in resolved.get("links", {}).items()
+    }
+    return {**resolved, "links": links} if links != resolved.get("links") else resolved

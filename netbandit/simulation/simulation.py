@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netbandit.garbage import paused_collection
-from netbandit.installed_parts import packages_of
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.contact_figures import contact_figures
 from netbandit.network.fingerprint import Fingerprint
@@ -20,9 +18,10 @@ from netbandit.network.link import Channel, LinkClass, Queue
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
+from netbandit.parts.plugins import packages_of
+from netbandit.parts.registry import BUILT_IN, kind_key
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.registry import BUILT_IN, kind_key
 from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, topology_streams
 from netbandit.simulation.build_contacts import build_changing
@@ -32,8 +31,9 @@ from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers import driver_for, talk_of
 from netbandit.simulation.lies import liars_of
 from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult, versions
-from netbandit.simulation.returned import checked
-from netbandit.streams import Streams
+from netbandit.simulation.return_validation import checked
+from netbandit.util.garbage import paused_collection
+from netbandit.util.streams import Streams
 
 if TYPE_CHECKING:
     from netbandit.simulation.point import RunnablePoint
@@ -190,8 +190,20 @@ class Simulation:
         bandit.horizon, bandit.agents = scenario.run.horizon, topology.agents
         bandit.agent_names = lambda: topology.names
         bandit.start(topology.agents, bandit_streams.generator)
-        liars = liars_of(scenario.adversary, topology, streams)
-        return ReplicationContext(point, topology, network, clock, bandit, streams, fingerprint, liars)
+        return ReplicationContext(
+            learner=point.learner,
+            protocol=point.protocol,
+            run=scenario.run,
+            adversary=scenario.adversary,
+            attack=point.attack,
+            topology=topology,
+            network=network,
+            clock=clock,
+            bandit=bandit,
+            streams=streams,
+            fingerprint=fingerprint,
+            liars=liars_of(scenario.adversary, topology, streams),
+        )
 
 
 def _others_kinds(resolved: Mapping[str, Any]) -> dict[str, str]:

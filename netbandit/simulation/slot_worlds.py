@@ -16,7 +16,7 @@ from netbandit.bandits.procurement import TOLERANCE, Procurement
 from netbandit.bandits.varied import VariedArms
 from netbandit.network.message import Kind
 from netbandit.simulation.result import Metric
-from netbandit.simulation.returned import note_slot
+from netbandit.simulation.return_validation import note_slot
 from netbandit.simulation.slot_account import PRIME
 
 if TYPE_CHECKING:  # it is compiled, which only runs need

@@ -14,7 +14,7 @@ from netbandit.simulation.in_turn import InTurn, one_after_the_other
 from netbandit.simulation.patterns import communication
 from netbandit.simulation.play import compiled, generic
 from netbandit.simulation.result import Curve, Metric
-from netbandit.simulation.returned import checked
+from netbandit.simulation.return_validation import checked
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_learner import in_slots
 from netbandit.simulation.slot_worlds import slot_world
@@ -52,7 +52,7 @@ class Slots(Driver):
         self._agents = stage.topology.agents
         self.world = slot_world(stage.bandit)
         self.account = Account.open(self._agents, stage.clock.horizon, each=self.world.each)
-        run = stage.point.scenario.run
+        run = stage.run
         self.turns = turns_of(
             run.activity, run.skew, self._agents, stage.clock.slot, stage.clock.horizon, stage.streams
         )
@@ -64,7 +64,7 @@ class Slots(Driver):
     def start(self) -> None:
         """Build the protocol, then the learner that suits it, and appoint the first slot."""
         stage = self.stage
-        template = checked(in_slots(stage.point.learner).fresh())
+        template = checked(in_slots(stage.learner).fresh())
         self.talking = talking = communication(stage, template)
         if stage.liars:
             self.world.count_only(talking.lies.counted)

@@ -50,7 +50,7 @@ class Comparison:
         agent and slot), ``front`` (whether nobody dominates it), ``harm`` (whether it is worse than the reference
         alone), ``itself_alone`` (the score of the same learner over ``silent``, if that is recorded), ``own``.
         """
-        from netbandit.extras.frames import pandas
+        from netbandit.util.extras.frames import pandas
 
         rows = []
         for standing in self.standings:
@@ -69,7 +69,7 @@ class Comparison:
     @property
     def values(self) -> "DataFrame":
         """A table of all recorded values: ``track``, ``entry``, ``metric``, ``replication``, ``value``."""
-        from netbandit.extras.frames import pandas
+        from netbandit.util.extras.frames import pandas
 
         rows = []
         for name, cells in self.record.cells.items():

@@ -24,8 +24,8 @@ def point_of(entry: Entry, track: Track, run: Mapping[str, Any] | None = None) -
     Raises:
         ScenarioError: It cannot be run there; each line says why.
     """
+    from netbandit.checks.check import check
     from netbandit.scenario.load import load_tables
-    from netbandit.simulation.check import check
 
     tables = {"extends": str(track.path), "name": track.name, **entry.tables}
     return check(load_tables({**tables, **({"run": dict(run)} if run else {})})).points[0]

@@ -9,7 +9,7 @@ from typing import Any
 from netbandit.results.run_keys import run_keys
 from netbandit.running.pool import Lost, Pool
 from netbandit.scenario.errors import ScenarioError
-from netbandit.simulation.announcing import to_stderr
+from netbandit.simulation.compile_notice import to_stderr
 from netbandit.suite.cells import Cell, cell_of
 from netbandit.suite.entries import Entry
 from netbandit.suite.plan import point_of, why_refused

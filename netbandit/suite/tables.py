@@ -6,13 +6,13 @@ from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from netbandit.plural import counted
 from netbandit.results.markup import Layout
 from netbandit.results.numbers import shortest
 from netbandit.results.paper_formats import NOTHING, escaped
 from netbandit.suite.cells import Cell, State
 from netbandit.suite.profiles import Place
 from netbandit.suite.standing import Standing
+from netbandit.util.plural import counted
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable

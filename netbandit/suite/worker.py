@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from netbandit.results.run_keys import run_keys
 from netbandit.results.safe_files import make_folder, write_whole
-from netbandit.simulation import announcing
+from netbandit.simulation import compile_notice
 from netbandit.suite.cells import spends_too_much, values_of
 from netbandit.suite.tracks import Track
 from netbandit.user_code.errors import complaint
@@ -105,6 +105,6 @@ def perform_packed(order: tuple[bytes, Path], tell: Callable[[str], None]) -> st
             task = pickle.loads(packed)
     except BaseException as error:  # code of the user's own may leave by any door
         return complaint(error)
-    with announcing.telling(tell):
+    with compile_notice.telling(tell):
         perform(task)
     return ""

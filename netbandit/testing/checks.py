@@ -14,12 +14,11 @@ import numpy as np
 from netbandit.bandits.bandit import ArmBandit, Bandit
 from netbandit.learners.learner import AnyLearner
 from netbandit.network.topology import Topology
-from netbandit.part import Part
+from netbandit.parts.component import Part
+from netbandit.parts.settings import Raw
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.protocols.rounds import ProtocolError
-from netbandit.settings import Raw
-from netbandit.simulation import returned
-from netbandit.streams import Streams
+from netbandit.simulation import return_validation
 from netbandit.testing import properties
 from netbandit.testing.diary import Diary, content, facts, first_difference, kept
 from netbandit.testing.elsewhere import Answer, run_elsewhere
@@ -27,7 +26,8 @@ from netbandit.testing.properties import Property, differences
 from netbandit.testing.scenes import FAULTS, Scene, scenes
 from netbandit.testing.trial import Trial
 from netbandit.user_code.errors import ReturnedError, complaint, is_ours
-from netbandit.wording import unknown_value
+from netbandit.util.streams import Streams
+from netbandit.util.wording import unknown_value
 
 
 class CheckError(AssertionError):
@@ -201,7 +201,7 @@ def _raised(error: Exception, kind: type) -> str:
 
 def _returns(subject: Subject, trial: Trial) -> Iterator[str]:
     try:
-        with patch.object(returned, "is_ours", lambda kind: False):  # ours are looked at, too
+        with patch.object(return_validation, "is_ours", lambda kind: False):  # ours are looked at, too
             trial.run("plain")
     except ReturnedError as error:
         yield str(error)

@@ -7,17 +7,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from netbandit.execution import Execution, executed
 from netbandit.network.outages import Outages
 from netbandit.simulation.build import topology_streams
 from netbandit.simulation.build_contacts import build_changing
 from netbandit.simulation.build_faults import build_faults
 from netbandit.simulation.drivers import talk_of
+from netbandit.simulation.execution import Execution, executed
 from netbandit.simulation.point import RunnablePoint
 from netbandit.simulation.result import RunResult
-from netbandit.streams import Streams
 from netbandit.testing.diary import Diary, kept
 from netbandit.testing.provenance import Provenance, watched
+from netbandit.util.streams import Streams
 
 
 class Traced(NamedTuple):

@@ -20,8 +20,8 @@ from math import inf
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-from netbandit.plural import counted
-from netbandit.printable import one_line
+from netbandit.util.plural import counted
+from netbandit.util.printable import one_line
 
 MOST_BYTES = 1 << 29
 """The most bytes of a file, unpacked."""

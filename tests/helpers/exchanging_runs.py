@@ -4,9 +4,9 @@ import networkx as nx
 import numpy as np
 from helpers.lockstep_exchanges import MEANS, SIGMA
 
+from netbandit.checks.check import check
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
-from netbandit.simulation.check import check
 
 GRAPHS = {
     "ring": nx.cycle_graph,

@@ -70,7 +70,7 @@ import sys
 from pathlib import Path
 from netbandit.running.sweeps import run
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
+from netbandit.checks.check import check
 if __name__ == "__main__":
     jobs, trace, *files = sys.argv[1:]
     for file in files:

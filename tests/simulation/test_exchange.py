@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from netbandit.bandits.procurement import Procurement
+from netbandit.checks.check import check
 from netbandit.learners.greedy import choose
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
@@ -19,10 +20,9 @@ from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
 from netbandit.simulation.build import peer_latencies
-from netbandit.simulation.check import check
 from netbandit.simulation.slot_worlds import optimum
 from netbandit.simulation.slots import Slots
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 SCENARIO = """\
 schema = 1

@@ -6,12 +6,12 @@ from helpers.paper_costs import numbers_sent
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netbandit.checks.check import check
 from netbandit.learners.linear import LinTs
 from netbandit.learners.linear_costs import lints_slot, linucb_slot, masks_setup, masks_slot
 from netbandit.plots import pictures
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 
 CASES = [
     ("linucb", 3_000, 2, [1, 1]),

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from helpers.scenes import study
 
-from netbandit.execution import executed
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.scenario.errors import ScenarioError
 from netbandit.simulation import lies
+from netbandit.simulation.execution import executed
 
 SCENE = """\
 run = { horizon = 3_000 }

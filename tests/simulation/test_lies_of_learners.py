@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from helpers.scenes import study
 
-from netbandit.adversaries.false_sums import Sums
-from netbandit.execution import executed
+from netbandit.byzantine.adversaries.false_sums import Sums
 from netbandit.scenario.errors import ScenarioError
 from netbandit.simulation import lies_in_answers, lies_in_rows, lies_in_sums
+from netbandit.simulation.execution import executed
 
 ARMS = """\
 run = { horizon = 120 }

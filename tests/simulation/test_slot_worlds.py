@@ -5,7 +5,7 @@ import pytest
 
 from netbandit.simulation import slot_worlds
 from netbandit.simulation.slot_worlds import RewardNumbers
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 
 @pytest.mark.parametrize("width", [1, 3])

@@ -43,7 +43,7 @@ class InBulk(Way):
         """Return why agents do not all act in every slot; None: they do."""
         if self.stage.some_are_mute:
             return SOME_MUTE
-        return None if self.stage.point.scenario.run.activity == "every" else "not all agents decide in every slot"
+        return None if self.stage.run.activity == "every" else "not all agents decide in every slot"
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class BroadcastsInBulk(InBulk):
 
     def unsuited(self) -> str | None:
         """See `Way.unsuited`."""
-        protocol, network = self.stage.point.protocol, self.stage.network
+        protocol, network = self.stage.protocol, self.stage.network
         if type(protocol) is not Pooled and (type(protocol) is not Local or not protocol.ttl):
             return NONE_FOR_PROTOCOL
         if self.learner.has("next_share"):
@@ -77,7 +77,7 @@ class BroadcastsInBulk(InBulk):
 
     def unknown(self) -> str | None:
         """See `Way.unknown`."""
-        protocol, network = self.stage.point.protocol, self.stage.network
+        protocol, network = self.stage.protocol, self.stage.network
         if not isinstance(protocol, Local):
             return None
         if (why := bulk_links.why_not(network)) is not None:
@@ -114,7 +114,7 @@ class TreesInBulk(InBulk):
 
     def unsuited(self) -> str | None:
         """See `Way.unsuited`."""
-        protocol, network = self.stage.point.protocol, self.stage.network
+        protocol, network = self.stage.protocol, self.stage.network
         if type(protocol) is not Relay and not (type(protocol) is Local and protocol.route == "tree" and protocol.ttl):
             return NONE_FOR_PROTOCOL
         if network.agents <= 1:
@@ -148,7 +148,7 @@ class ExchangesInBulk(InBulk):
 
     def unsuited(self) -> str | None:
         """See `Way.unsuited`."""
-        protocol = self.stage.point.protocol
+        protocol = self.stage.protocol
         if type(protocol) is not Consensus:
             return NONE_FOR_PROTOCOL
         if self.stage.network.deferred_outcomes:
@@ -164,7 +164,7 @@ class ExchangesInBulk(InBulk):
 
 def step_together(stage: ReplicationContext) -> bool:
     """Return whether every row takes the same number of slots, and none is lost, so that all agents step together."""
-    protocol, network = stage.point.protocol, stage.network
+    protocol, network = stage.protocol, stage.network
     assert isinstance(protocol, Consensus)
     if network.faults or network.trace is not None or network.transmission(_A_MEGABYTE):
         return False

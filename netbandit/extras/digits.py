@@ -1,8 +1,0 @@
-"""Pictures of handwritten digits."""
-
-from netbandit.extras import of_extra
-
-with of_extra("digits"):
-    from sklearn.datasets import load_digits
-
-__all__ = ["load_digits"]

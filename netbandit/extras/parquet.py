@@ -1,9 +1,0 @@
-"""Parquet files."""
-
-from netbandit.extras import of_extra
-
-with of_extra("parquet"):
-    from pyarrow import Table, types
-    from pyarrow.parquet import ParquetFile, write_table
-
-__all__ = ["ParquetFile", "Table", "types", "write_table"]

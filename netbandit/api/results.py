@@ -2,34 +2,30 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-import numpy as np
-
 from netbandit.parts.arguments import by_name
-from netbandit.results.dataframe import dataframe, groupable
+from netbandit.results.dataframe import dataframe
 from netbandit.results.intervals import Statistic, StatisticError
 from netbandit.results.loads import (
-    COUNTS,
     LINK_COLUMNS,
     NODE_COLUMNS,
+    Block,
     battery_life,
-    battery_lives,
-    ends_of_links,
-    link_loads,
-    node_loads,
+    link_blocks,
+    node_blocks,
     node_names,
-    nodes_of,
+    runs_with_keys,
 )
 from netbandit.results.picture_names import PICTURE_NAMES
 from netbandit.results.remarks import cost_lines, failure_lines
 from netbandit.results.safe_files import write_whole
-from netbandit.results.store import PointResult, StudyResult, load_finished, load_study
+from netbandit.results.store import StudyResult, load_finished, load_study
 from netbandit.results.varied_keys import parameter_names
 from netbandit.simulation.result import RunResult
 from netbandit.util.extras import MissingExtraError, installed
@@ -39,7 +35,6 @@ from netbandit.util.wording import names, show
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
     from netbandit.api.tables import PaperTable
     from netbandit.report.tables import Table
@@ -110,17 +105,16 @@ class Results(_Table):
             ValueError: No run has such a curve.
         """
         study = load_study(self.folder)
-        tables = []
         known: dict[str, None] = {}
-        for point, run in _runs(study):
+        blocks = []
+        for keys, run in runs_with_keys(study):
             known |= dict.fromkeys(run.curves)
             if name in run.curves:
                 curve = run.curves[name]
-                columns = {"replication": run.replication, "slot": curve.slots, "value": curve.values}
-                tables.append(_table(study, point, columns))
-        if not tables:
+                blocks.append(keys | {"replication": run.replication, "slot": curve.slots, "value": curve.values})
+        if not blocks:
             raise ValueError(f"no run has a curve {name!r}; there are: {', '.join(known) or 'none'}")
-        return pandas.concat(tables, ignore_index=True)
+        return _joined(blocks, [])
 
     def links(self) -> "pandas.DataFrame":
         """Return the load on each link in each run, uplinks behind the others, tidy.
@@ -135,24 +129,9 @@ class Results(_Table):
         them. Where bandwidth is unlimited nothing queues, and these four are 0. Results of earlier versions lack some
         columns: NaN.
         """
-        tables = []
         study = load_study(self.folder)
-        for point, run in _runs(study):
-            ends, classes = ends_of_links(run)
-            names = nodes_of(run)
-            first, second = ([names[node] for node in side] for side in ends.T.tolist())
-            columns = {
-                "replication": run.replication,
-                "link": [f"{one}-{other}" for one, other in zip(first, second, strict=True)],
-                "first": first,
-                "second": second,
-                "class": classes,
-                **_counted(link_loads(run)),
-            }
-            if first:
-                tables.append(_table(study, point, columns))
         names = [*parameter_names(study), "replication", "link", "first", "second", "class", *LINK_COLUMNS]
-        return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame(columns=names)
+        return _joined(link_blocks(study), names)
 
     def nodes(self, battery: float | str | None = None) -> "pandas.DataFrame":
         """Return what each node sent, received and spent in each run, tidy; the server is a node if it has uplinks.
@@ -172,18 +151,7 @@ class Results(_Table):
         """
         energy = None if battery is None else _energy(battery)
         study = load_study(self.folder)
-        tables = []
-        for point, run in _runs(study):
-            columns = {
-                "replication": run.replication,
-                "node": nodes_of(run),
-                **_counted(node_loads(run)),
-            }
-            if energy is not None:
-                columns["battery_life_s"] = battery_lives(run, energy)
-            tables.append(_table(study, point, columns))
-        names = [*parameter_names(study), "replication", "node", *NODE_COLUMNS]
-        return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame(columns=names)
+        return _joined(node_blocks(study, energy), [*parameter_names(study), "replication", "node", *NODE_COLUMNS])
 
     def battery_life(self, battery: float | str) -> "pandas.DataFrame":
         """Return how long an energy lasts in each run, tidy: for the median agent, and for the first to run out.
@@ -199,13 +167,12 @@ class Results(_Table):
         """
         energy = _energy(battery)
         study = load_study(self.folder)
-        rows = []
-        for point, run in _runs(study):
+        blocks = []
+        for keys, run in runs_with_keys(study):
             median, first, agent = battery_life(run, energy)
             found = {"median_s": median, "first_s": first, "first": node_names(run)[agent]}
-            rows.append(_table(study, point, {"replication": [run.replication], **found}))
-        names = [*parameter_names(study), "replication", "median_s", "first_s", "first"]
-        return pandas.concat(rows, ignore_index=True) if rows else pandas.DataFrame(columns=names)
+            blocks.append(keys | {"replication": [run.replication], **found})
+        return _joined(blocks, [*parameter_names(study), "replication", "median_s", "first_s", "first"])
 
     def plot(  # type: ignore[override]  # a part of the table is a plain one, with the plots of pandas
         self,
@@ -266,7 +233,7 @@ class Results(_Table):
 
     def _is_metric(self, name: str) -> bool:
         """Tell whether *name* is no picture, but a metric."""
-        return name not in PICTURE_NAMES and any(name in run.metrics for _, run in _runs(self.study))
+        return name not in PICTURE_NAMES and any(name in run.metrics for run in _runs(self.study))
 
     def table(
         self,
@@ -326,7 +293,7 @@ class Results(_Table):
     def _repr_html_(self) -> str:
         from netbandit.report.tables import findings
 
-        runs = [run for _, run in _runs(self.study)]
+        runs = _runs(self.study)
         rows = sum(len(run.metrics) for run in runs)
         sizes = ((len(self.study.points), "point"), (len(runs), "run"), (rows, "row"))
         caption = f"{self.study.name}: {', '.join(counted(number, what) for number, what in sizes)}"
@@ -358,30 +325,18 @@ def _energy(battery: float | str) -> float:
     return energy
 
 
-def _counted(loads: "Mapping[str, NDArray[np.float64]]") -> "dict[str, NDArray[Any]]":
-    """Return columns with counts as integers, where all of them are known."""
-    return {
-        name: values.astype(np.int64) if name in COUNTS and np.isfinite(values).all() else values
-        for name, values in loads.items()
-    }
-
-
 assert Results.plot.__doc__ is not None
 Results.plot.__doc__ = Results.plot.__doc__.replace("NAMES", ", ".join(f"``{name}``" for name in PICTURE_NAMES))
 
 
-def _runs(study: StudyResult) -> Iterator[tuple[PointResult, RunResult]]:
-    for point in study.points:
-        for run in point.finished:
-            yield point, run
+def _runs(study: StudyResult) -> list[RunResult]:
+    return [run for point in study.points for run in point.finished]
 
 
-def _table(study: StudyResult, point: PointResult, columns: Mapping[str, Any]) -> "pandas.DataFrame":
-    """Return *columns* of a run behind the keys of its point."""
-    found = pandas.DataFrame(columns)
-    for place, key in enumerate(parameter_names(study)):
-        found.insert(place, key, [groupable(point.value(key))] * len(found))
-    return found
+def _joined(blocks: Iterable[Block], names: list[str]) -> "pandas.DataFrame":
+    """Return *blocks* below each other; without any an empty table with these *names*."""
+    tables = [pandas.DataFrame(block) for block in blocks]
+    return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame(columns=names)
 
 
 def _html(table: "Table", caption: str) -> str:

@@ -93,8 +93,9 @@ def plain_errors() -> Iterator[None]:
                 click.echo(line, err=True)
             sys.exit(MISTAKE)
         from netbandit.results.one_study import OtherStudyError
+        from netbandit.util.extras import MissingExtraError
 
-        if isinstance(error, OtherStudyError):
+        if isinstance(error, OtherStudyError | MissingExtraError):
             fail(error)
         from netbandit.results.safe_files import StorageError
         from netbandit.running.pool import SchedulerError

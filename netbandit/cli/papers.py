@@ -94,6 +94,7 @@ def reproduce(
     """
     from netbandit.papers.figures import PaperError
     from netbandit.papers.record import PaperRecordError
+    from netbandit.util.extras import require
 
     if record is not None and (replications is not None or until_decided or only_estimate):
         raise click.UsageError("--record takes replications from the papers' scenarios: leave out the other options.")
@@ -104,6 +105,7 @@ def reproduce(
             if only_estimate:
                 _list_figures(_papers(what), replications, jobs, tried=True)
                 return
+            require("plots", "netbandit reproduce")
             prepared(jobs)
             failed = _reproduce(what, replications, jobs, out, until_decided, record, budget)
     except (PaperError, PaperRecordError) as error:

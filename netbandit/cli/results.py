@@ -62,7 +62,10 @@ def plot(
     """
     from netbandit import plots
     from netbandit.results.safe_files import storage
+    from netbandit.util.extras import require
 
+    with plain_errors():
+        require("plots", "netbandit plot")
     study = results_of(folder)
     names = [word for word in words if "=" not in word]
     unknown = [name for name in names if name not in PICTURE_NAMES]
@@ -149,9 +152,12 @@ def report(folder: Path) -> None:
 
     Beside it comes citation.bib: netbandit in its version, and the papers whose algorithms were run.
     """
-    study = results_of(folder)
     from netbandit.report import CITATION, write_report
+    from netbandit.util.extras import require
 
+    with plain_errors():
+        require("plots", "netbandit report")
+    study = results_of(folder)
     _tell_of_traces(folder, study)
     with plain_errors():
         click.echo(str(write_report(folder, study)))

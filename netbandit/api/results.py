@@ -57,7 +57,7 @@ else:
                 raise AttributeError(name)
             raise MissingExtraError("frames", "the table of results")
 
-        def __getitem__(self, key: object) -> Any:
+        def __getitem__(self, *_: object) -> Any:
             raise MissingExtraError("frames", "the table of results")
 
         __len__ = __iter__ = __getitem__

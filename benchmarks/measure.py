@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from benchmarks import benchmark
 
 if TYPE_CHECKING:
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 Row = dict[str, str | int | float]
 """One line of a benchmark's table: name of a column -> figure."""

@@ -24,7 +24,7 @@ from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item
 from netbandit.simulation.compiled_rounds.neighbour_rounds import compiled_neighbour_rounds
-from netbandit.util.garbage import paused_collection
+from netbandit.util.memory import paused_collection
 
 Latencies = dict[tuple[int, int], int]
 Graph = tuple["nx.Graph[int]", Latencies]

@@ -18,7 +18,7 @@ from netbandit.util.wording import show
 if TYPE_CHECKING:
     from netbandit.protocols.local import Local
     from netbandit.protocols.protocol import NetworkProtocol
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 JUDGED = ("gis", "flooding", "sink", "relay", "local", "master-worker", "consensus")
 """The kinds of protocols of which it is known what a link changes."""

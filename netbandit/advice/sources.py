@@ -27,7 +27,7 @@ from netbandit.simulation.build import peer_latencies, topology_streams, uplink_
 from netbandit.simulation.build_contacts import build_contacts
 
 if TYPE_CHECKING:
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 _TIMING = ("links", "run", "protocol")
 

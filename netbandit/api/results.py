@@ -29,7 +29,7 @@ from netbandit.results.store import StudyResult, load_finished, load_study
 from netbandit.results.varied_keys import parameter_names
 from netbandit.simulation.result import RunResult
 from netbandit.util.extras import MissingExtraError, installed
-from netbandit.util.plural import counted
+from netbandit.util.text import pluralize
 from netbandit.util.units import ENERGY, parse_energy
 from netbandit.util.wording import names, show
 
@@ -296,7 +296,7 @@ class Results(_Table):
         runs = _runs(self.study)
         rows = sum(len(run.metrics) for run in runs)
         sizes = ((len(self.study.points), "point"), (len(runs), "run"), (rows, "row"))
-        caption = f"{self.study.name}: {', '.join(counted(number, what) for number, what in sizes)}"
+        caption = f"{self.study.name}: {', '.join(pluralize(number, what) for number, what in sizes)}"
         found = findings(self.study)
         lines = [*cost_lines(self.study), *failure_lines(self.study)]
         return _html(found, "; ".join(filter(None, (caption, found.everywhere, *lines))))

@@ -16,7 +16,7 @@ from netbandit.running.sweeps import run as run_study
 from netbandit.scenario.load import Document, load, load_tables
 from netbandit.scenario.objects import refuse_deep, swept, tables_of
 from netbandit.simulation.sweep_point import Point
-from netbandit.util.plural import counted
+from netbandit.util.text import pluralize
 from netbandit.util.wording import show
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def load_results(folder: str | PathLike[str]) -> "Results":
 
     study = load_study(Path(folder), details=False)
     if study.damaged:
-        many = f"{counted(len(study.damaged), 'run')} left out, not as written; run the scenario again"
+        many = f"{pluralize(len(study.damaged), 'run')} left out, not as written; run the scenario again"
         warnings.warn(f"{many}: {'; '.join(study.damaged[:3])}", stacklevel=2)
     return Results.of(study, Path(folder))
 
@@ -158,7 +158,7 @@ def run_document(
         first = result.failed[0]
         where = f"replication {first.replication}" + (f" of {first.parameters}" if first.parameters else "")
         raise RunsFailedError(
-            f"{counted(len(result.failed), 'run')} failed, the first is {where}: {first.failure.text}"
+            f"{pluralize(len(result.failed), 'run')} failed, the first is {where}: {first.failure.text}"
         )
     return Results.of(result.study, folder)
 

@@ -9,13 +9,12 @@ from netbandit.bandits.procurement import Procurement
 from netbandit.byzantine.adversaries.attacks import ATTACKS, NEEDS_MEANS, Form, is_own
 from netbandit.byzantine.adversaries.own_attack import PARTS, forms_of
 from netbandit.learners.learner import NO_LIES, AnyLearner
-from netbandit.learners.linear import GatherLearner
+from netbandit.learners.linear import GatherLearner, in_slots
 from netbandit.network.topology import Topology
 from netbandit.parts.settings import Problem
 from netbandit.scenario.adversary import AdversarySettings
 from netbandit.simulation.build_faults import node_problems
 from netbandit.simulation.lies import how_many
-from netbandit.simulation.slot_learner import in_slots
 from netbandit.util.wording import one_of, show
 
 

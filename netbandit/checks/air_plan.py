@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from netbandit.checks.release_size import release_size
+from netbandit.checks.point_check import release_size
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.learner import EpochLearner
 from netbandit.network.airtime import MOST_BYTES
@@ -15,9 +15,9 @@ from netbandit.scenario.radio import SPREADING_FACTORS
 from netbandit.simulation.build import link_class
 from netbandit.simulation.build_faults import radio_plan
 from netbandit.simulation.drivers import talk_of
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 from netbandit.user_code.errors import is_ours
-from netbandit.util.plural import counted
+from netbandit.util.text import pluralize
 from netbandit.util.wording import show
 
 _MAC_BYTES = 5
@@ -79,7 +79,7 @@ def _how_often(point: RunnablePoint, links: LinkClass, airtime: int, period: int
         least = max((sends - 1) * period, (hops - 1) * airtime) + airtime
         yield (
             f"a round of protocol.kind = {kind} takes at least {_spent(least, slot)}: some agent sends "
-            f"{counted(sends, 'message')}"
+            f"{pluralize(sends, 'message')}"
         )
     elif talk in ("broadcast", "exchange") and period > slot:
         yield (

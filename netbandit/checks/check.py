@@ -9,7 +9,7 @@ from typing import Any
 
 from netbandit.bandits.bandit import Watch
 from netbandit.checks.exploration import unequal_exploration
-from netbandit.checks.ineffective_keys import LinkKey, idle_link_notes
+from netbandit.checks.ineffective_keys import LinkKey, ineffective_key_notes
 from netbandit.checks.point_check import PointCheck, is_large
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.parts.registry import BUILT_IN, kind_key, kind_of, named_parts, own_module
@@ -18,7 +18,7 @@ from netbandit.scenario import sweep
 from netbandit.scenario.load import Document
 from netbandit.scenario.schema import json_schema
 from netbandit.scenario.sweep import Combination
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 from netbandit.user_code.errors import ReturnedError, complaint, place
 from netbandit.user_code.fingerprint import UnstableError
 from netbandit.user_code.loading import kept_alive
@@ -101,7 +101,7 @@ def check(document: Document, watch: Watch = lambda what, done, total: None, *, 
         raise document.error(problems)
     # A key that some point of the sweep uses is no leftover.
     everywhere = [note for note, points_with in notes.items() if points_with == count]
-    idle_notes += idle_link_notes(document, link_keys)
+    idle_notes += ineffective_key_notes(document, link_keys)
     if differ := unequal_exploration(point.resolved["learner"] for point in points):
         swept = document.data.get("sweep", {})
         places = [("sweep", key) for key in ("learner.kind", sweep.CASES) if key in swept]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from netbandit.simulation.choosing.way import NONE_FOR_PROTOCOL, Choice
 from netbandit.simulation.drivers import talk_of
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 from netbandit.user_code.errors import complaint
 from netbandit.user_code.loading import kept_alive
 

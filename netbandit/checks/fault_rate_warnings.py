@@ -20,7 +20,7 @@ _LONG = 60
 """From how many seconds on it is said."""
 
 
-def switch_notes(faults: Faults, links: int, agents: int, end: int, way: int) -> Iterator[Problem]:
+def fault_rate_warnings(faults: Faults, links: int, agents: int, end: int, way: int) -> Iterator[Problem]:
     """Yield the laws after which things switch so often in one run that looking it up takes minutes.
 
     The state of a channel counts when a message starts, that of a node also when the last one arrives. Of a link it is

@@ -39,7 +39,7 @@ def link_keys(links: LinksSettings, protocol: NetworkProtocol, kind: str) -> lis
     ]
 
 
-def idle_link_notes(document: Document, found: Sequence[tuple[Combination, list[LinkKey]]]) -> Iterator[Problem]:
+def ineffective_key_notes(document: Document, found: Sequence[tuple[Combination, list[LinkKey]]]) -> Iterator[Problem]:
     """Yield what has no effect: a key at all points that have it, or one that is swept at some of them.
 
     What a file inherits was written for others too, and is not noted; nor is what is at its default.

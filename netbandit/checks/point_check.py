@@ -9,21 +9,20 @@ from typing import Any
 
 from netbandit.bandits.bandit import Bandit, Watch
 from netbandit.byzantine.adversaries.attacks import is_own
-from netbandit.checks.activity import activity_problems
 from netbandit.checks.adversary import adversary_notes, adversary_problems, liar_problems
-from netbandit.checks.fault_rate_warnings import switch_notes
+from netbandit.checks.compatibility import activity_problems, memory_problems
+from netbandit.checks.fault_rate_warnings import fault_rate_warnings
 from netbandit.checks.ineffective_keys import LinkKey, link_keys
-from netbandit.checks.lost_memory import memory_problems
-from netbandit.checks.release_size import release_size
 from netbandit.learners.differing_sets import DifferingSets
-from netbandit.learners.learner import AnyLearner, EpochLearner, Talk
+from netbandit.learners.learner import AnyLearner, EpochLearner
+from netbandit.learners.linear import in_slots
 from netbandit.network.edge_latencies import NOT_TAKEN, any_given
 from netbandit.network.families.family import Family, Shape
 from netbandit.network.families.hybrid import Hybrid
 from netbandit.network.families.meeting import Meeting
 from netbandit.network.files import unused
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.parts.component import Others, Part, found_by, read_part
+from netbandit.parts.component import CommunicationPattern, Others, Part, found_by, read_part
 from netbandit.parts.registry import (
     BUILT_IN,
     KindError,
@@ -65,7 +64,7 @@ from netbandit.simulation.build_faults import (
 )
 from netbandit.simulation.drivers import conclude_apart, talk_of
 from netbandit.simulation.lies import how_many
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.return_validation import checked
 from netbandit.user_code.errors import ReturnedError, is_ours
 from netbandit.user_code.fingerprint import UnstableError, fingerprint_of
@@ -302,7 +301,7 @@ class PointCheck:
                 return True
         return False
 
-    def _check_world(self, bandit: type[Bandit], learner: type[AnyLearner]) -> frozenset[Talk]:
+    def _check_world(self, bandit: type[Bandit], learner: type[AnyLearner]) -> frozenset[CommunicationPattern]:
         """Return how the learner talks in this world."""
         try:
             talk = talk_of(bandit, learner)
@@ -319,7 +318,7 @@ class PointCheck:
         kind = written.get(kind_key(table)) if isinstance(written, Mapping) else ""
         return kind_of(table, kind) if isinstance(kind, type) else str(kind)
 
-    def _check_pair(self, talks: frozenset[Talk], protocol: type[NetworkProtocol]) -> bool:
+    def _check_pair(self, talks: frozenset[CommunicationPattern], protocol: type[NetworkProtocol]) -> bool:
         """Return whether the protocol can carry how the learner talks."""
         if not talks & protocol.patterns:
             learner_kind, kind = self._kind("learner"), self._kind("protocol")
@@ -431,7 +430,7 @@ class PointCheck:
                 drawn = {"peer": peers, "uplink": uplink_latencies(scenario.links.uplink, graph.agents, slot, streams)}
                 used = {table: drawn[table] for table in parts.protocol.used_links}
                 way = slowest_way(scenario.links, used, faults)
-                self.notes += switch_notes(faults, graph.links, graph.agents, scenario.run.horizon * slot, way)
+                self.notes += fault_rate_warnings(faults, graph.links, graph.agents, scenario.run.horizon * slot, way)
         latency = scenario.links.peer.latency
         if latency != "edges" and any_given(graph):
             self.notes.append((("links", "peer", "latency"), NOT_TAKEN))
@@ -495,7 +494,7 @@ _TALKS = {
 """What happens in each way to talk, for the reader of a message."""
 
 
-def _offering(talks: frozenset[Talk]) -> list[str]:
+def _offering(talks: frozenset[CommunicationPattern]) -> list[str]:
     """Return the protocols that offer one of some ways to talk."""
     kinds = BUILT_IN["protocol"]
     return [kind for kind in kinds if part_class("protocol", kind, Path()).patterns & talks]
@@ -521,3 +520,11 @@ def _resolved(scenario: Scenario, kinds: Mapping[str, str], family: Family, part
     keys = [field.alias or name for name, field in Scenario.model_fields.items()]
     whole = {**dumped, **parts}
     return {key: whole[key] for key in keys if key in whole}
+
+
+def release_size(point: RunnablePoint) -> int:
+    """Return the bytes that an agent who decides in every slot releases, as far as they are known ahead."""
+    if "call" not in point.learner.talks:
+        return 0
+    learner = checked(in_slots(point.learner).fresh())
+    return learner.item_bytes(learner.share_numbers(point.bandit.outline().dimension or 0))

@@ -9,14 +9,13 @@ import click
 
 from netbandit.cli.common import plain_errors, set_option, valid_and_mistakes
 from netbandit.cli.exit_codes import fail
-from netbandit.util.plural import counted
-from netbandit.util.printable import one_line
+from netbandit.util.text import one_line, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from netbandit.checks.check import RunPlan
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 
 @click.command()
@@ -37,9 +36,9 @@ def check(files: tuple[str, ...], changes: tuple[str, ...], execution: bool, no_
         for file, study in studies:
             runs = sum(point.resolved["run"]["replications"] for point in study.points)
             if study.unchecked:
-                click.echo(f"{file}: no error found, but {counted(study.unchecked, 'point')} checked only in part")
+                click.echo(f"{file}: no error found, but {pluralize(study.unchecked, 'point')} checked only in part")
             else:
-                click.echo(f"{file}: ok, {counted(len(study.points), 'point')}, {counted(runs, 'run')}")
+                click.echo(f"{file}: ok, {pluralize(len(study.points), 'point')}, {pluralize(runs, 'run')}")
             for note in study.notes:
                 click.echo(note)
             _show_air(study)

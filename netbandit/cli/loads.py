@@ -10,7 +10,7 @@ import click
 
 from netbandit.cli.common import folder_argument, results_of, values_of
 from netbandit.cli.exit_codes import fail
-from netbandit.util.plural import counted
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     from netbandit.report.tables import Table
@@ -104,7 +104,7 @@ def _show(folder: Path, where: tuple[str, ...], tables: "Callable[[PointResult],
     from netbandit.results.columns import plain_table
     from netbandit.results.numbers import cell
     from netbandit.results.varied_keys import distinguishing, short_names
-    from netbandit.util.printable import one_line, print_line
+    from netbandit.util.text import one_line, print_line
 
     study = results_of(folder)
     points = _points(study, where)
@@ -130,9 +130,9 @@ def _show(folder: Path, where: tuple[str, ...], tables: "Callable[[PointResult],
             print_line(console, below)
             console.print()
     if len(told) > _MOST_POINTS:
-        click.echo(f"{counted(len(told) - _MOST_POINTS, 'point')} more: choose by KEY=VALUE, or print all by --csv")
+        click.echo(f"{pluralize(len(told) - _MOST_POINTS, 'point')} more: choose by KEY=VALUE, or print all by --csv")
     if len(told) < len(points):
-        silent = counted(len(points) - len(told), "point")
+        silent = pluralize(len(points) - len(told), "point")
         click.echo(f"{silent} left out: nothing was sent, or an earlier version did not record by whom", err=True)
 
 

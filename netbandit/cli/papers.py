@@ -10,7 +10,7 @@ import click
 
 from netbandit.cli.common import MOST_JOBS, plain_errors, prepared, report_failed
 from netbandit.cli.exit_codes import FAILURE, fail
-from netbandit.util.plural import counted
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     from netbandit.papers.figure_runs import FigureRuns
@@ -130,7 +130,7 @@ def _reproduce(
     from netbandit.papers.reproduce import UNTIL_DECIDED
     from netbandit.papers.reproduce import reproduce as reproduced
     from netbandit.running.progress import ProgressReport
-    from netbandit.util.printable import print_line
+    from netbandit.util.text import print_line
 
     name = (what or "").partition("/")[0]
     papers = _papers(what)
@@ -164,7 +164,7 @@ def _reproduce(
         verdicts = [judgement.verdict for _, judgement in judgements if judgement.claim.ours == ours]
         counts = ", ".join(_said_of(verdicts.count(each), each) for each in dict.fromkeys(verdicts))
         if verdicts:
-            click.echo(f"{counted(len(verdicts), asked)}: {counts}")
+            click.echo(f"{pluralize(len(verdicts), asked)}: {counts}")
     if not judgements:
         click.echo("no claim")
     click.echo(f"results: {folder}, {', '.join(file.name for file in files)} and the pictures of the figures")
@@ -225,11 +225,11 @@ def _papers(what: str | None) -> "list[Paper]":
 def _list_figures(papers: "Sequence[Paper]", replications: int | None, jobs: int, *, tried: bool) -> None:
     """Print the figures of each paper, and what each takes."""
     from netbandit.papers.overview import figure_lines
-    from netbandit.util.cores import cores
+    from netbandit.util.process import cores
 
     workers = jobs or cores()
     for paper in papers:
-        click.echo(f"figures of {paper.name}, {'estimated ' if tried else ''}on {counted(workers, 'core')}:")
+        click.echo(f"figures of {paper.name}, {'estimated ' if tried else ''}on {pluralize(workers, 'core')}:")
         for line in figure_lines(paper, replications, workers, tried=tried):
             click.echo(line)
 

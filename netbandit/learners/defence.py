@@ -14,12 +14,7 @@ from netbandit.byzantine.aggregation.cover import (
     cover_of_trimmed_mean,
 )
 from netbandit.byzantine.aggregation.geometric_median import geometric_median
-from netbandit.byzantine.aggregation.krum import krum_row
-from netbandit.byzantine.aggregation.mean import mean
-from netbandit.byzantine.aggregation.median import median
-from netbandit.byzantine.aggregation.median_of_means import median_of_means
-from netbandit.byzantine.aggregation.rows import repeated
-from netbandit.byzantine.aggregation.trimmed_mean import trimmed_mean
+from netbandit.byzantine.aggregation.rules import krum_row, mean, median, median_of_means, repeated, trimmed_mean
 
 Rule = Literal["mean", "median", "trimmed", "geometric", "median-of-means", "krum"]
 

@@ -15,9 +15,9 @@ from netbandit.results.store import PointResult, load_study
 from netbandit.running import sweeps as sweep
 from netbandit.running.sweeps import FailedRun, Progress
 from netbandit.scenario.load import Document, load
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 from netbandit.util.key_paths import lookup
-from netbandit.util.plural import counted
+from netbandit.util.text import pluralize
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class FigureRuns:
         """
         found = self.select(selector)
         if len(found) != 1:
-            raise PaperError(f"{self.figure.id}: {selector} names {counted(len(found), 'point')}, and must name one")
+            raise PaperError(f"{self.figure.id}: {selector} names {pluralize(len(found), 'point')}, and must name one")
         return found[0]
 
 

@@ -78,6 +78,13 @@ class Note(Mistake):
 Checks = Iterator[Mistake]
 """What a check yields: mistakes and notes."""
 
+CommunicationPattern = Literal["round", "call", "broadcast", "gather", "exchange", "deposit", "ask"]
+"""How the agents of a learner communicate, which a protocol carries. ``round``: all contribute, and it ends;
+``call``: a round that one agent calls for; ``broadcast``: an item reaches the others one by one; ``gather``: one node
+needs a part from every other before it can act; ``exchange``: in each step every agent sends its neighbours a row of
+numbers and mixes theirs; ``deposit``: an item goes to a keeper, and what it computes from all goes back to some, while
+nobody waits; ``ask``: an agent asks one neighbour, which answers."""
+
 
 class UnknownError(AttributeError):
     """A check has asked for what is not known, because it has mistakes of its own or comes later."""

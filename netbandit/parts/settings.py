@@ -1,15 +1,17 @@
-"""The strict base of everything a user can write."""
+"""The strict base of tables that a user can write, and types of their keys: numbers and durations."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from netbandit.parts import describing
 from netbandit.parts.validation import KeysError, list_keys, natives, problems_of
 from netbandit.util.key_paths import KeyPath as KeyPath
 from netbandit.util.key_paths import Problem as Problem
 from netbandit.util.key_paths import Raw as Raw
+from netbandit.util.units import DURATION, parse_duration
+from netbandit.util.wording import Allowed, show
 
 
 class Settings(BaseModel):
@@ -60,3 +62,26 @@ PositiveOrInfinite = Annotated[float, Field(gt=0, allow_inf_nan=True), AfterVali
 
 AtLeastOneOrInfinite = Annotated[float, Field(ge=1, allow_inf_nan=True), AfterValidator(_not_nan)]
 """A number >= 1 or ``inf``; NaN is a mistake."""
+
+
+def duration_text(text: Any, *, also: str = "") -> Any:
+    """Return *text* if it is a duration; else raise ValueError, naming what *also* may stand there."""
+    try:
+        if isinstance(text, str):
+            parse_duration(text)
+            return text
+    except ValueError:
+        pass
+    raise ValueError(f"must be {DURATION}{also}, not {show(text)}")
+
+
+def _positive_duration(text: Any) -> Any:
+    if parse_duration(duration_text(text)).amount <= 0:
+        raise ValueError(f"must be above 0: {DURATION}, not {show(text)}")
+    return text
+
+
+DurationText = Annotated[str, BeforeValidator(duration_text), Allowed(DURATION)]
+"""A duration, as written."""
+PositiveDuration = Annotated[str, BeforeValidator(_positive_duration), Allowed(DURATION)]
+"""A duration above 0, as written."""

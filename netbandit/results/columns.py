@@ -20,7 +20,7 @@ from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import Estimate, estimates, failures
 from netbandit.results.varied_keys import distinguishing, parameter_names, short_names, varied
 from netbandit.simulation.result import Metric
-from netbandit.util.printable import one_line, print_line
+from netbandit.util.text import one_line, print_line
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -40,8 +40,7 @@ from netbandit.results.paired import (
 from netbandit.results.summary import Estimate, finite
 from netbandit.results.tables import Columns
 from netbandit.results.varied_keys import short_names
-from netbandit.util.plural import counted
-from netbandit.util.printable import print_line
+from netbandit.util.text import pluralize, print_line
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -214,7 +213,7 @@ def left_out_lines(found: Comparison) -> list[str]:
         alike = [each.parameters for each in found.left_out if each.why == why]
         texts = [values_by_key({name: cell(each[name]) for name in names if each[name] is not None}) for each in alike]
         more = f"; and {len(texts) - _MOST_NAMED} more" if len(texts) > _MOST_NAMED else ""
-        lines.append(f"{counted(len(alike), 'point')} left out, {why}: {'; '.join(texts[:_MOST_NAMED])}{more}")
+        lines.append(f"{pluralize(len(alike), 'point')} left out, {why}: {'; '.join(texts[:_MOST_NAMED])}{more}")
     return lines
 
 

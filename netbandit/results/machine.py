@@ -3,7 +3,7 @@
 import platform
 from pathlib import Path
 
-from netbandit.util.cores import cores
+from netbandit.util.process import cores
 
 
 def machine() -> dict[str, str | int]:

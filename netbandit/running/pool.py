@@ -20,7 +20,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from netbandit.results.held_folders import temporary_folder
 from netbandit.user_code.errors import message
-from netbandit.util.environment import environment_variable
+from netbandit.util.process import environment_variable
 
 _OURS = ("PYTHONSAFEPATH", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 """Variables of the environment of workers, all 1: they find no module in the working directory before those of Python

@@ -23,12 +23,12 @@ from netbandit.simulation.compile_notice import to_stderr
 from netbandit.simulation.result import versions
 from netbandit.simulation.sweep_point import Point
 from netbandit.user_code.errors import complaint
-from netbandit.util.cores import cores
-from netbandit.util.plural import counted
+from netbandit.util.process import cores
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     from netbandit.checks.check import RunPlan
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 Progress = Callable[[int, int, int, int], None]
 """Told how many runs have ended, and how many there are to do; then the same of the points they belong to."""
@@ -98,7 +98,7 @@ class Interrupted(KeyboardInterrupt):
     """
 
     def __init__(self, finished: int, total: int) -> None:
-        super().__init__(f"{finished} of {counted(total, 'run')} {'is' if finished == 1 else 'are'} complete")
+        super().__init__(f"{finished} of {pluralize(total, 'run')} {'is' if finished == 1 else 'are'} complete")
         self.finished = finished
         self.total = total
 

@@ -21,7 +21,7 @@ from netbandit.user_code.errors import complaint
 from netbandit.user_code.loading import find_beside, importing, kept_alive
 
 if TYPE_CHECKING:
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 _STORAGE_IS_GONE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 

@@ -4,8 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from netbandit.parts.duration_keys import PositiveDuration
-from netbandit.parts.settings import Settings
+from netbandit.parts.settings import PositiveDuration, Settings
 from netbandit.parts.validation import read
 from netbandit.util.wording import Allowed, did_you_mean, key_text, show
 

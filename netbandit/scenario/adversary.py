@@ -5,8 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from netbandit.byzantine.adversaries.attacks import Attack, Target
-from netbandit.parts.duration_keys import DurationText
-from netbandit.parts.settings import Settings
+from netbandit.parts.settings import DurationText, Settings
 from netbandit.scenario.faults import NodeName
 from netbandit.util.wording import Allowed, show
 

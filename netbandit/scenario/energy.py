@@ -5,8 +5,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from netbandit.parts.duration_keys import DurationText, PositiveDuration
-from netbandit.parts.settings import Settings
+from netbandit.parts.settings import DurationText, PositiveDuration, Settings
 from netbandit.scenario.links import Energy
 from netbandit.util.units import ENERGY, POWER, parse_energy, parse_power
 from netbandit.util.wording import Allowed, show

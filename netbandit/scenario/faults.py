@@ -4,8 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from netbandit.parts.duration_keys import DurationText, PositiveDuration
-from netbandit.parts.settings import Settings
+from netbandit.parts.settings import DurationText, PositiveDuration, Settings
 from netbandit.scenario.link_faults import Probability
 from netbandit.util.wording import Allowed, show
 

@@ -4,8 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from netbandit.parts.duration_keys import DurationText, PositiveDuration, duration_text
-from netbandit.parts.settings import Settings
+from netbandit.parts.settings import DurationText, PositiveDuration, Settings, duration_text
 from netbandit.util.wording import Allowed, show
 
 Probability = Annotated[float, Field(ge=0, le=1)]

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from netbandit.parts.duration_keys import DurationText, duration_text
-from netbandit.parts.settings import Settings
+from netbandit.parts.settings import DurationText, Settings, duration_text
 from netbandit.scenario.link_faults import FaultyLinkSettings
 from netbandit.scenario.radio import RadioSettings
 from netbandit.util.units import (

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from netbandit.parts.duration_keys import duration_text
-from netbandit.parts.settings import Raw, Settings
+from netbandit.parts.settings import Raw, Settings, duration_text
 from netbandit.scenario.activity import Activity, ShareActivity
 from netbandit.scenario.adversary import AdversarySettings
 from netbandit.scenario.energy import EnergySettings

@@ -5,8 +5,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from netbandit.parts.duration_keys import PositiveDuration
-from netbandit.parts.settings import Settings
+from netbandit.parts.settings import PositiveDuration, Settings
 from netbandit.util.units import parse_frequency
 from netbandit.util.wording import Allowed, one_of, show
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from netbandit.bandits.bandit import Bandit
-from netbandit.learners.learner import AnyLearner, Talk
+from netbandit.learners.learner import AnyLearner
 from netbandit.network.clock import Clock
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
+from netbandit.parts.component import CommunicationPattern
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.adversary import AdversarySettings
@@ -76,19 +77,19 @@ class DriverResult:
 
 
 class Driver(ABC):
-    """Makes agents act on a stage, in one rhythm.
+    """Makes agents act in a replication, in one rhythm.
 
     Args:
-        stage: All that it works with.
+        context: The replication.
 
     Attributes:
         talk: How its agents talk, which the protocol must offer; None where that follows from the learner.
     """
 
-    talk: ClassVar[Talk | None] = None
+    talk: ClassVar[CommunicationPattern | None] = None
 
-    def __init__(self, stage: ReplicationContext) -> None:
-        self.stage = stage
+    def __init__(self, context: ReplicationContext) -> None:
+        self.context = context
 
     @abstractmethod
     def start(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal, cast, get_args
 
-from netbandit.util.environment import environment_variable
+from netbandit.util.process import environment_variable
 
 Execution = Literal["chosen", "plain", "compiled"]
 """``plain``: message by message, event by event, slot by slot in numpy; ``compiled``: in compiled loops and in bulk,

@@ -8,7 +8,7 @@ from netbandit.suite.entries import Entry
 from netbandit.suite.tracks import Track
 
 if TYPE_CHECKING:
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 
 def point_of(entry: Entry, track: Track, run: Mapping[str, Any] | None = None) -> "RunnablePoint":

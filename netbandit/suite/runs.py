@@ -15,7 +15,7 @@ from netbandit.suite.entries import Entry
 from netbandit.suite.plan import point_of, why_refused
 from netbandit.suite.tracks import Track
 from netbandit.suite.worker import PROBE_SLOTS, Task, perform_packed, read, write
-from netbandit.util.cores import cores
+from netbandit.util.process import cores
 
 LIMIT = 600.0
 """Seconds that an entry may take on a track, unless the user says otherwise."""

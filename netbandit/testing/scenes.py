@@ -12,7 +12,7 @@ from netbandit.parts.settings import Raw
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
 from netbandit.simulation.drivers import talk_of
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 
 WORLDS: Mapping[str, Raw] = {
     "bernoulli": {"arms": 4},

@@ -20,7 +20,7 @@ from netbandit.parts.settings import Raw
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.scenario.toml_text import toml_text
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 from netbandit.testing.properties import ALWAYS
 from netbandit.testing.trial import Trial
 

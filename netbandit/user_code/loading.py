@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from netbandit.user_code.errors import is_pythons
-from netbandit.util.printable import one_line
+from netbandit.util.text import one_line
 
 
 class RefusedModuleError(ImportError):

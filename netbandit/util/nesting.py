@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from netbandit.util.garbage import paused_collection
+from netbandit.util.memory import paused_collection
 
 
 class TooDeepError(ValueError):

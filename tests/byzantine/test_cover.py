@@ -9,8 +9,7 @@ from netbandit.byzantine.aggregation.cover import (
     cover_of_median_of_means,
     cover_of_trimmed_mean,
 )
-from netbandit.byzantine.aggregation.median import median
-from netbandit.byzantine.aggregation.trimmed_mean import trimmed_mean
+from netbandit.byzantine.aggregation.rules import median, trimmed_mean
 
 
 @pytest.mark.parametrize(

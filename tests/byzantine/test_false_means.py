@@ -5,8 +5,8 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+from netbandit.byzantine.adversaries.attacks import count_liars, drawn, of_highest_degree
 from netbandit.byzantine.adversaries.false_means import View, false_means, hidden_deviations, place_of
-from netbandit.byzantine.adversaries.placement import count_liars, drawn, of_highest_degree
 
 TRUTH = np.array([0.25, 0.875, 0.75, 0.5])
 MEANS = np.array([0.2, 0.9, 0.7, 0.5])

@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 
 from netbandit.byzantine.aggregation.geometric_median import geometric_median
-from netbandit.byzantine.aggregation.krum import krum, krum_row
-from netbandit.byzantine.aggregation.mean import mean
-from netbandit.byzantine.aggregation.median import median
-from netbandit.byzantine.aggregation.median_of_means import median_of_means
 from netbandit.byzantine.aggregation.one_arm import median_of, resilient_of, trimmed_of
-from netbandit.byzantine.aggregation.rows import repeated
-from netbandit.byzantine.aggregation.trimmed_mean import trimmed_mean
+from netbandit.byzantine.aggregation.rules import krum, krum_row, mean, median, median_of_means, repeated, trimmed_mean
 
 RULES = {
     "mean": mean,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from netbandit.checks.check import check
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 
 MINE = '''\
 import numpy as np

@@ -6,7 +6,7 @@ import netbandit as nb
 from netbandit.checks.check import check
 from netbandit.running import sweeps
 from netbandit.scenario.load import load
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.sweep_point import Point
 
 SCENARIO = """\

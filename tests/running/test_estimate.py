@@ -11,7 +11,7 @@ from netbandit.cli import main
 from netbandit.running import estimate as estimating
 from netbandit.running.estimate import PointEstimate, StudyEstimate, estimate, size_text
 from netbandit.scenario.load import load
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 
 SCENARIO = """
 run = { horizon = 30_000, replications = 4 }

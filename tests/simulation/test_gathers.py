@@ -332,7 +332,7 @@ def test_users_who_went_away_cost_what_was_asked_for(tmp_path, unserved):
     assert metrics["unserved"] == len(away)
     bandit = driver._bandit
     blocks = {
-        block: bandit.users(block, driver.stage.streams.generator).regrets for block in range(400 // bandit.block + 1)
+        block: bandit.users(block, driver.context.streams.generator).regrets for block in range(400 // bandit.block + 1)
     }
     regrets = np.array([blocks[slot // bandit.block][slot % bandit.block] for slot in away])
     added = {"free": 0.0, "worst": regrets.max(axis=1).sum(), "random": regrets.mean(axis=1).sum()}[unserved]

@@ -1,7 +1,11 @@
-"""The names of attacks and of their targets, and which attacks there are on what agents tell."""
+"""The names of attacks and of their targets, and which agents lie."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import floor
 from typing import Literal, TypeGuard
+
+import numpy as np
 
 Attack = Literal[
     "none", "flip", "inflate", "collude", "swap", "topple", "hidden", "noise", "constant", "stale", "mute", "naive",
@@ -48,3 +52,19 @@ NEEDS_MEANS: Mapping[Form, tuple[Attack, ...]] = {
     "sums": ("collude", "swap"),
 }
 """Those for which a liar must know the true means of arms."""
+
+
+def count_liars(share: float, agents: int) -> int:
+    """Return f = floor(share M) for the share that was written: 0.3 of 10 agents are 3, though the float is below."""
+    return floor(Fraction(repr(float(share))) * agents)
+
+
+def drawn(rng: np.random.Generator, agents: int, liars: int) -> frozenset[int]:
+    """Return so many of the *agents*, drawn uniformly."""
+    return frozenset(rng.choice(agents, liars, replace=False).tolist())
+
+
+def of_highest_degree(degrees: Sequence[int], liars: int) -> frozenset[int]:
+    """Return the agents with most neighbours; of equal ones those with the lowest numbers."""
+    ranked = sorted(range(len(degrees)), key=lambda agent: (-degrees[agent], agent))
+    return frozenset(ranked[:liars])

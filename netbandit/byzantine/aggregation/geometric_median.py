@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netbandit.byzantine.aggregation.median import median
-from netbandit.byzantine.aggregation.rows import checked_rows
+from netbandit.byzantine.aggregation.rules import checked_rows, median
 
 _PRECISION = 1e-12
 _MOST_STEPS = 1_000

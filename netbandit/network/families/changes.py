@@ -4,8 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from netbandit.parts.duration_keys import PositiveDuration
-from netbandit.parts.settings import Settings
+from netbandit.parts.settings import PositiveDuration, Settings
 from netbandit.util.wording import Allowed, show
 
 Probability = Annotated[float, Field(ge=0, le=1)]

@@ -11,7 +11,7 @@ from netbandit.network.contact_files import Meetings
 from netbandit.network.families.family import MOST_AGENTS
 from netbandit.network.families.meeting import Meeting
 from netbandit.parts.component import Checks, Note
-from netbandit.parts.duration_keys import DurationText, PositiveDuration
+from netbandit.parts.settings import DurationText, PositiveDuration
 from netbandit.util.streams import Streams
 from netbandit.util.units import parse_duration
 

@@ -17,8 +17,7 @@ from netbandit.network.size_limits import too_large
 from netbandit.network.topology import TopologyError
 from netbandit.network.tracks import Floats, GaussMarkov, Tracks, Waypoint, joined
 from netbandit.parts.component import Checks, Mistake, Note
-from netbandit.parts.duration_keys import DurationText, PositiveDuration
-from netbandit.parts.settings import Problem
+from netbandit.parts.settings import DurationText, PositiveDuration, Problem
 from netbandit.util.streams import Streams
 from netbandit.util.units import LENGTH, SPEED, parse_duration, parse_length, parse_speed
 from netbandit.util.wording import Allowed, show

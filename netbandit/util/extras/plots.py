@@ -7,8 +7,8 @@ import os
 import sys
 from contextlib import suppress
 
-from netbandit.util.environment import environment_variable
 from netbandit.util.extras import of_extra
+from netbandit.util.process import environment_variable
 
 with of_extra("plots"):
     if "matplotlib" not in sys.modules:

@@ -11,8 +11,8 @@ from netbandit.byzantine.adversaries.own_attack import LiarsView
 from netbandit.byzantine.adversaries.soundness import sound_totals
 from netbandit.learners.slots import Learner
 from netbandit.scenario.activity import PoissonActivity
+from netbandit.simulation.bandit_environments import DecisionNumbers
 from netbandit.simulation.lies import Liars
-from netbandit.simulation.slot_worlds import DecisionNumbers
 
 if TYPE_CHECKING:
     from netbandit.simulation.driver import ReplicationContext
@@ -27,22 +27,22 @@ class RowLies(Liars):
     Only what liars tell is looked at: what honest agents tell always passes.
 
     Args:
-        stage: The replication.
+        context: The replication.
         learner: The learner, not yet started.
     """
 
-    def __init__(self, stage: "ReplicationContext", learner: Learner) -> None:
-        super().__init__(stage)
+    def __init__(self, context: "ReplicationContext", learner: Learner) -> None:
+        super().__init__(context)
         if not self._forges:
             return
         self._form = learner.tells()
-        self._streams_of = stage.streams
-        bandit = stage.bandit
+        self._streams_of = context.streams
+        bandit = context.bandit
         rewards_bounded = getattr(bandit, "law", "") == "bernoulli" or isinstance(bandit, Mixed)
         market = self._form == "statistics"
         exact = learner.bounded_releases and self._form in ("totals", "statistics")
         self._bounded = exact and (market or rewards_bounded)
-        several = isinstance(stage.run.activity, PoissonActivity)
+        several = isinstance(context.run.activity, PoissonActivity)
         # How many pulls there can be in a slot.
         self._in_a_slot: Numbers | float = (
             bandit.capacities.sum(axis=1).astype(np.float64) if market else np.inf if several else 1.0  # type: ignore[attr-defined]

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from netbandit.util.printable import print_line
+from netbandit.util.text import print_line
 
 LINE = " ".join(["replications"] * 20)
 

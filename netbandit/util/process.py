@@ -1,7 +1,8 @@
-"""How many processors this process may use at once."""
+"""What this process has: processors, and variables of its environment."""
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from math import ceil
 from pathlib import Path
 
@@ -15,3 +16,17 @@ def cores() -> int:
         quota, period = map(int, _QUOTA.read_text().split())
         allowed = min(allowed, ceil(quota / period))
     return max(1, allowed)
+
+
+@contextmanager
+def environment_variable(name: str, value: str) -> Iterator[None]:
+    """Have a variable of the environment set, also for processes that are started meanwhile."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before

@@ -17,11 +17,11 @@ class AnswerLies(Liars):
     """Makes lies of recommended arms, and checks what is received.
 
     Args:
-        stage: The replication.
+        context: The replication.
     """
 
-    def __init__(self, stage: "ReplicationContext") -> None:
-        super().__init__(stage)
+    def __init__(self, context: "ReplicationContext") -> None:
+        super().__init__(context)
         self._answers = 0
 
     def answered(self, agent: int, asker: int, slot: int, truth: NDArray[np.float64], learner: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A bandit as the driver of slots plays it: all agents at once, one call a slot."""
+"""Bandits as the driver of slots plays them: all agents at once, one call a slot."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -38,7 +38,7 @@ Agents = NDArray[np.int64]
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 
 
-class SlotWorld(ABC):
+class BanditEnvironment(ABC):
     """What the driver needs of a bandit.
 
     Attributes:
@@ -201,7 +201,7 @@ CHANGES = False
 """Whether means are not the same in all slots."""
 
 
-class ArmWorld(SlotWorld):
+class ArmEnvironment(BanditEnvironment):
     """Finitely many arms.
 
     Args:
@@ -222,7 +222,7 @@ class ArmWorld(SlotWorld):
         self._missed_static = 0.0
 
     def facts(self) -> dict[str, Any]:
-        """See `SlotWorld.facts`."""
+        """See `BanditEnvironment.facts`."""
         bandit = self.bandit
         return {
             "arms": bandit.arm_count,
@@ -232,7 +232,7 @@ class ArmWorld(SlotWorld):
         }
 
     def start(self, generator: GeneratorOf, horizon: int, *, each_slot: bool = True) -> None:
-        """See `SlotWorld.start`."""
+        """See `BanditEnvironment.start`."""
         agents, draw = self.bandit.agents, self.bandit.draw
         self._numbers: RewardNumbers | DecisionNumbers
         if each_slot:
@@ -241,18 +241,18 @@ class ArmWorld(SlotWorld):
             self._numbers = DecisionNumbers(generator, agents, draw)
 
     def why_no_loop(self, *, everybody: bool) -> str | None:
-        """See `SlotWorld.why_no_loop`."""
+        """See `BanditEnvironment.why_no_loop`."""
         kind = type(self.bandit)
         if kind not in (Bernoulli, Gaussian):
             return "this world is not written in steps"
         return None if everybody else "not all agents decide in every slot"
 
     def constants(self) -> dict[str, bool]:
-        """See `SlotWorld.constants`."""
+        """See `BanditEnvironment.constants`."""
         return {"CHANGES": self._varied is not None}
 
     def ready(self, first: int, last: int) -> int:
-        """See `SlotWorld.ready`: the numbers, the means, and how much worse than the best arms are."""
+        """See `BanditEnvironment.ready`: the numbers, the means, and how much worse than the best arms are."""
         self.numbers.reach(first)
         last = min(last, self.numbers.last)
         if self._tables is None or (
@@ -292,13 +292,13 @@ class ArmWorld(SlotWorld):
         return last
 
     def pay_one(self, slot: int, agent: int, arm: int) -> Any:
-        """See `SlotWorld.pay_one`."""
+        """See `BanditEnvironment.pay_one`."""
         period = self.periods[slot - self.tables_first] if CHANGES else 0
         mean = self.means[period, agent * self.own_means, arm]
         return self.bandit.paid(arm, mean, self.numbers.block[agent, slot - self.numbers.first])
 
     def miss_one(self, slot: int, agent: int, arm: int) -> Any:
-        """See `SlotWorld.miss_one`."""
+        """See `BanditEnvironment.miss_one`."""
         period = self.periods[slot - self.tables_first] if CHANGES else 0
         missed = self.gaps[period, agent * self.own_gaps, arm] * self.counted[agent]
         if CHANGES:
@@ -306,11 +306,11 @@ class ArmWorld(SlotWorld):
         return missed
 
     def note_missed(self, agent: int, missed: float) -> None:
-        """See `SlotWorld.note_missed`."""
+        """See `BanditEnvironment.note_missed`."""
         self.missed[agent] += missed
 
     def played(self, first: int, last: int, agents: Agents) -> None:
-        """See `SlotWorld.played`."""
+        """See `BanditEnvironment.played`."""
         if self._varied is not None:
             for slot in range(first, last):
                 arms = self.chosen[slot - self.tables_first, agents]
@@ -324,7 +324,7 @@ class ArmWorld(SlotWorld):
         """Show nothing: arms have no vectors."""
 
     def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """See `SlotWorld.pull`."""
+        """See `BanditEnvironment.pull`."""
         rewards = self.bandit.pull(slot, agents, arms, self._numbers.of(slot, agents))
         missed = self.bandit.regrets(slot, agents, arms) * self.counted[agents]
         self.missed[agents] += missed
@@ -342,7 +342,7 @@ class ArmWorld(SlotWorld):
         return {**of_agents, **static}
 
 
-class ActionSetWorld(SlotWorld):
+class ActionSetEnvironment(BanditEnvironment):
     """Sets of action vectors.
 
     Args:
@@ -356,7 +356,7 @@ class ActionSetWorld(SlotWorld):
         self._shown: NDArray[np.float64] | None = None
 
     def facts(self) -> dict[str, Any]:
-        """See `SlotWorld.facts`."""
+        """See `BanditEnvironment.facts`."""
         bandit = self.bandit
         return {
             "arms": bandit.arm_count,
@@ -367,7 +367,7 @@ class ActionSetWorld(SlotWorld):
         }
 
     def start(self, generator: GeneratorOf, horizon: int, *, each_slot: bool = True) -> None:
-        """See `SlotWorld.start`."""
+        """See `BanditEnvironment.start`."""
         self.arms = self.bandit.arm_count
         self.bandit.begin(generator)
 
@@ -377,23 +377,23 @@ class ActionSetWorld(SlotWorld):
         self._shown = self.bandit.actions(agents)
 
     def why_no_loop(self, *, everybody: bool) -> str | None:
-        """See `SlotWorld.why_no_loop`."""
+        """See `BanditEnvironment.why_no_loop`."""
         return None if type(self.bandit) is Linear else "this world is not written in steps"
 
     def show_one(self, slot: int, agent: int) -> Any:
-        """See `SlotWorld.show_one`."""
+        """See `BanditEnvironment.show_one`."""
         return self.bandit.show_one(agent)
 
     def pay_one(self, slot: int, agent: int, arm: int) -> Any:
-        """See `SlotWorld.pay_one`."""
+        """See `BanditEnvironment.pay_one`."""
         return self.bandit.pay_one(agent, arm)
 
     def miss_one(self, slot: int, agent: int, arm: int) -> Any:
-        """See `SlotWorld.miss_one`."""
+        """See `BanditEnvironment.miss_one`."""
         return self.bandit.miss_one(agent, arm) * self.counted[agent]
 
     def note_missed(self, agent: int, missed: float) -> None:
-        """See `SlotWorld.note_missed`."""
+        """See `BanditEnvironment.note_missed`."""
         self.missed[agent] += missed
 
     def actions(self, agents: Agents) -> NDArray[np.float64]:
@@ -402,7 +402,7 @@ class ActionSetWorld(SlotWorld):
         return self._shown
 
     def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """See `SlotWorld.pull`."""
+        """See `BanditEnvironment.pull`."""
         rewards, missed = self.bandit.pull(agents, arms)
         missed = missed * self.counted[agents]
         self.missed[agents] += missed
@@ -413,7 +413,7 @@ class ActionSetWorld(SlotWorld):
         return {} if self.counted.all() else {"regret_worst_agent": float(self.missed.max())}
 
 
-class MarketWorld(SlotWorld):
+class MarketEnvironment(BanditEnvironment):
     """A market, in which agents choose quantities and see how many units were good.
 
     Args:
@@ -437,7 +437,7 @@ class MarketWorld(SlotWorld):
         self._has_tables = False
 
     def facts(self) -> dict[str, Any]:
-        """See `SlotWorld.facts`."""
+        """See `BanditEnvironment.facts`."""
         bandit = self.bandit
         return {
             "costs": bandit.costs,
@@ -447,7 +447,7 @@ class MarketWorld(SlotWorld):
         }
 
     def start(self, generator: GeneratorOf, horizon: int, *, each_slot: bool = True) -> None:
-        """See `SlotWorld.start`."""
+        """See `BanditEnvironment.start`."""
         agents, width = self.bandit.agents, self.bandit.producers
         self._numbers: RewardNumbers | DecisionNumbers
         self.units, self.good = np.zeros(width), np.zeros(width, dtype=np.int64)
@@ -458,11 +458,11 @@ class MarketWorld(SlotWorld):
             self._numbers = DecisionNumbers(generator, agents, _uniform, width)
 
     def why_no_loop(self, *, everybody: bool) -> str | None:
-        """See `SlotWorld.why_no_loop`."""
+        """See `BanditEnvironment.why_no_loop`."""
         return None if everybody else "not all agents decide in every slot"
 
     def ready(self, first: int, last: int) -> int:
-        """See `SlotWorld.ready`."""
+        """See `BanditEnvironment.ready`."""
         if not self._has_tables:
             from netbandit.bandits import procurement_draws
 
@@ -512,7 +512,7 @@ class MarketWorld(SlotWorld):
         """Show nothing: a market is always the same."""
 
     def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """See `SlotWorld.pull`: *arms* are the units each agent buys of each producer, shape (n, m)."""
+        """See `BanditEnvironment.pull`: *arms* are the units each agent buys of each producer, shape (n, m)."""
         from netbandit.bandits.procurement_draws import quantile
 
         bandit = self.bandit
@@ -564,11 +564,11 @@ def optimum(bandit: Procurement) -> NDArray[np.int64]:
     return chosen.astype(np.int64)
 
 
-def slot_world(bandit: Bandit) -> SlotWorld:
+def bandit_environment(bandit: Bandit) -> BanditEnvironment:
     """Return *bandit* as the driver of slots plays it."""
     if isinstance(bandit, ArmBandit):
-        return ArmWorld(bandit)
+        return ArmEnvironment(bandit)
     if isinstance(bandit, ActionSetBandit):
-        return ActionSetWorld(bandit)
+        return ActionSetEnvironment(bandit)
     assert isinstance(bandit, Procurement)  # checked before anything runs
-    return MarketWorld(bandit)
+    return MarketEnvironment(bandit)

@@ -1,4 +1,4 @@
-"""What the methods of a part are asked for, and what they return: to name the first thing in which two runs differ."""
+"""Records calls of the methods of a part and what they return, to name the first thing in which two runs differ."""
 
 import inspect
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -33,8 +33,8 @@ class Entry(NamedTuple):
     content: str = ""
 
 
-class Diary:
-    """All that the methods of some parts did in a run, in order.
+class CallRecorder:
+    """Records the calls of some parts' methods in a run, in order.
 
     Attributes:
         entries: What they returned, and the messages that they sent.
@@ -94,23 +94,23 @@ class Diary:
 
 
 @contextmanager
-def kept(kind: type) -> Iterator[Diary]:
-    """Keep a diary of all that parts of a class do while this lasts; of messages in runs with a trace."""
-    diary = Diary()
+def kept(kind: type) -> Iterator[CallRecorder]:
+    """Record all that parts of a class do while this lasts, and the messages of runs with a trace."""
+    recorder = CallRecorder()
     record = Trace.record
 
     def recorded(trace: Trace, kind: Any, size: int, round: int, sender: int, receiver: int, *times: Any) -> None:
-        diary.sends(kind, size, round, sender, receiver, times[0])
+        recorder.sends(kind, size, round, sender, receiver, times[0])
         record(trace, kind, size, round, sender, receiver, *times)
 
     with ExitStack() as stack:
         stack.enter_context(patch.object(Trace, "record", recorded))
         for name, function in _methods(kind):
-            stack.enter_context(patch.object(kind, name, diary.wrapped(kind.__qualname__, function)))
-        yield diary
+            stack.enter_context(patch.object(kind, name, recorder.wrapped(kind.__qualname__, function)))
+        yield recorder
 
 
-def first_difference(one: Diary, other: Diary) -> tuple[str, str] | None:
+def first_difference(one: CallRecorder, other: CallRecorder) -> tuple[str, str] | None:
     """Return where two diaries begin to differ, and in what; None if they do not."""
     for mine, yours in zip_longest(one.entries, other.entries):
         if mine != yours:

@@ -1,4 +1,4 @@
-"""Text that is safe on a terminal, and fits it."""
+"""Text for people: numbers of things, and lines that are safe on a terminal."""
 
 from typing import TYPE_CHECKING
 
@@ -16,3 +16,8 @@ def print_line(console: "Console", text: str) -> None:
     from rich.text import Text
 
     console.print(Text(one_line(text)), soft_wrap=not console.is_terminal)
+
+
+def pluralize(number: int, what: str) -> str:
+    """Return *number* of *what*, in the plural where it is not one: ``1 point``, ``2000 points``."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

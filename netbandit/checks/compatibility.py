@@ -1,13 +1,18 @@
-"""Which learners and protocols an activity does not fit."""
+"""Which learners and protocols do not fit an activity, or agents that lose their memory."""
 
 from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Any
 
+from netbandit.bandits.bandit import Bandit
 from netbandit.learners.feducb import FedUcb
+from netbandit.learners.learner import AnyLearner
+from netbandit.learners.slots import Learner
 from netbandit.parts.settings import KeyPath, Problem
 from netbandit.scenario.activity import PoissonActivity
+from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.model import Scenario
+from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.turns import MOST_USERS, gap_of
 from netbandit.util.wording import show
 
@@ -43,3 +48,22 @@ def activity_problems(scenario: Scenario | None, known: Mapping[str, Any]) -> It
     if isinstance(learner, FedUcb) and learner.epsilon != inf:
         text = "a private feducb counts its releases in slots (learner.epsilon = inf needs no count)"
         yield _HERE, f'must be "every", "one" or {{ share = ... }}: {text}'
+
+
+def memory_problems(faults: FaultsSettings, bandit: Bandit, learner: AnyLearner, kind: str) -> Iterator[Problem]:
+    """Yield a memory that is lost where the learner cannot begin anew.
+
+    Args:
+        faults: ``[faults]``.
+        bandit: The world.
+        learner: The learner.
+        kind: The learner's kind.
+    """
+    if faults.nodes is None or faults.nodes.memory == "kept":
+        return
+    here = ("faults", "nodes", "memory")
+    if talk_of(type(bandit), type(learner)) == "exchange":
+        text = "whose neighbours need the row of each of its steps"
+        yield here, f'must be "kept" with learner.kind = {show(kind)}, {text}'
+    elif isinstance(learner, Learner) and not learner.has("forget"):
+        yield here, f'"lost" needs a learner with a method forget(slot, agents), which {kind} does not have'

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from netbandit.simulation import slot_worlds
-from netbandit.simulation.slot_worlds import RewardNumbers
+from netbandit.simulation import bandit_environments
+from netbandit.simulation.bandit_environments import RewardNumbers
 from netbandit.util.streams import Streams
 
 
@@ -12,7 +12,7 @@ from netbandit.util.streams import Streams
 @pytest.mark.parametrize("most", [1, 20, 1 << 23])
 @pytest.mark.parametrize("law", ["random", "standard_normal"])
 def test_numbers_of_a_slot_do_not_depend_on_the_blocks(monkeypatch, width, most, law):
-    monkeypatch.setattr(slot_worlds, "_MOST_NUMBERS", most)
+    monkeypatch.setattr(bandit_environments, "_MOST_NUMBERS", most)
     numbers = RewardNumbers(Streams(0, 0).generator, 2, 50, lambda rng, count: getattr(rng, law)(count), width)
     whole = np.stack([getattr(Streams(0, 0).generator("rewards", agent), law)(50 * width) for agent in range(2)])
     for slot in (0, 1, 7, 8, 49):

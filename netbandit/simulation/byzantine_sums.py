@@ -29,21 +29,21 @@ class SumLies(Liars):
     Only what liars release is looked at: what honest agents release always passes.
 
     Args:
-        stage: The replication.
+        context: The replication.
         learner: The learner, not yet started.
     """
 
-    def __init__(self, stage: "ReplicationContext", learner: Learner) -> None:
-        super().__init__(stage)
+    def __init__(self, context: "ReplicationContext", learner: Learner) -> None:
+        super().__init__(context)
         # Of each release of a liar, by its identity, whether it is sound; kept, so that no other gets its identity.
         self._of_liars: dict[int, tuple[Any, bool]] = {}
         if not self._forges:
             return
-        self._dimension = getattr(stage.bandit, "dimension", 0)
+        self._dimension = getattr(context.bandit, "dimension", 0)
         self._upper = np.triu_indices(self._dimension)
         self._counts = learner.share_numbers(self._dimension) > len(self._upper[0]) + self._dimension
         self._first: dict[tuple[int, int], Sums] = {}
-        self._several = isinstance(stage.run.activity, PoissonActivity)
+        self._several = isinstance(context.run.activity, PoissonActivity)
 
     def released(self, agent: int, param_set: int, sets: int, truth: Numbers) -> Any:
         """Return what *agent* releases where an honest one would release the *truth*, a packed row.

@@ -1,42 +1,50 @@
-"""One replication, from its parts to its result."""
+"""A point of a sweep that can be run, and its replications, each from its parts to its result."""
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import weakref
+from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import asdict
-from itertools import chain
+from dataclasses import asdict, dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
+from netbandit.bandits.bandit import Bandit
+from netbandit.learners.learner import AnyLearner
 from netbandit.network.clock import Clock, Environment
-from netbandit.network.contact_figures import contact_figures
+from netbandit.network.families.family import Family
 from netbandit.network.fingerprint import Fingerprint
-from netbandit.network.link import Channel, LinkClass, Queue
-from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
 from netbandit.parts.plugins import packages_of
 from netbandit.parts.registry import BUILT_IN, kind_key
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import NetworkProtocol
+from netbandit.scenario.model import Scenario
+from netbandit.simulation.accounting import (
+    absent_slots,
+    connectivity,
+    link_use,
+    node_names,
+    queueing,
+    traffic,
+    up_time,
+    use_of,
+    waiting_remarks,
+)
 from netbandit.simulation.blas_threads import one_blas_thread
-from netbandit.simulation.build import build_network, topology_streams
+from netbandit.simulation.build import build_network, build_topology, topology_streams
 from netbandit.simulation.build_contacts import build_changing
 from netbandit.simulation.build_energy import build_energy, energy_of
 from netbandit.simulation.choosing.way import Choice, explained
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers import driver_for, talk_of
 from netbandit.simulation.lies import liars_of
-from netbandit.simulation.result import LinkUse, Metric, Nodes, RunResult, versions
+from netbandit.simulation.result import Metric, RunResult, versions
 from netbandit.simulation.return_validation import checked
-from netbandit.util.garbage import paused_collection
+from netbandit.simulation.sweep_point import Point
+from netbandit.util.memory import paused_collection
 from netbandit.util.streams import Streams
-
-if TYPE_CHECKING:
-    from netbandit.simulation.point import RunnablePoint
 
 
 class Simulation:
@@ -69,12 +77,12 @@ class Simulation:
         fingerprint = Fingerprint()
         tracing = Trace(trace, topology.agents) if trace is not None else nullcontext()
         with paused_collection(), one_blas_thread(), tracing as writer:
-            stage = self._stage(topology, fingerprint, writer)
-            network, clock = stage.network, stage.clock
-            driver = driver_for(stage)
+            context = self._context(topology, fingerprint, writer)
+            network, clock = context.network, context.clock
+            driver = driver_for(context)
             driver.start()
             waits: list[int] = []
-            if may_never_come(stage):
+            if may_never_come(context):
                 # With nothing queued, under way or timed at the horizon, who waits does so for ever.
                 clock.at_end(lambda: waits.extend(driver.stalled() if clock.environment.idle else ()))
             # Until nothing is left to happen: nothing starts after the horizon, but what is under way arrives.
@@ -83,10 +91,10 @@ class Simulation:
             outcomes = network.close()
         found = _finite(outcome.metrics)
         waiting = driver.waiting()
-        absent = _absent_slots(network, topology.agents, clock)
+        absent = absent_slots(network, topology.agents, clock)
         slots = topology.agents * clock.horizon
-        honest = topology.agents - len(stage.liars)
-        played = honest * clock.horizon - _absent_slots(network, topology.agents, clock, stage.liars)
+        honest = topology.agents - len(context.liars)
+        played = honest * clock.horizon - absent_slots(network, topology.agents, clock, context.liars)
         decisions = found.get("decisions", played)
         rounds, waited = found.pop("rounds"), found.pop("round_slots")
         metrics: dict[str, Metric] = {
@@ -94,22 +102,22 @@ class Simulation:
             "regret_per_agent": None if outcome.regret is None else outcome.regret / honest,
             "rounds": rounds,
             "round_slots": waited if rounds else None,  # a round that has not ended is no wait of zero
-            **_finite(_communication(network)),
+            **_finite(traffic(network)),
             "regret_per_decision": outcome.regret / decisions if outcome.regret is not None and decisions else None,
             **asdict(outcomes),
-            **_waits(network, clock.slot),
+            **queueing(network, clock.slot),
             "stalled": len(waits),
             "waiting_slots": sum(waiting) / len(waiting) if waiting else None,
             "absent_slots": absent,
             "availability": (slots - absent) / slots,
-            **_over_time(network, topology),
+            **connectivity(network, topology),
             "simulated_s": clock.end / 1e9,
             "epsilon": found.pop("epsilon"),
             "delta": found.pop("delta"),
             "epsilon_claimed": found.pop("epsilon_claimed"),
             **_basic_composition(outcome.privacy),
             **energy_of(
-                network, int(found.get("decisions", slots - absent) or 0), _up_time(network, topology.agents, clock)
+                network, int(found.get("decisions", slots - absent) or 0), up_time(network, topology.agents, clock)
             ),
             "broadcasts": network.ledger.broadcasts,
             "broadcast_copies": network.ledger.copies.sent,
@@ -118,7 +126,7 @@ class Simulation:
             "events": fingerprint.events,
         }
         in_vain = driver.waits and getattr(point.protocol, "deadline", None) is None
-        metrics["may_stall"] = int(in_vain and may_never_come(stage))
+        metrics["may_stall"] = int(in_vain and may_never_come(context))
         digest = fingerprint.hexdigest()
         metrics["wall_s"] = time.perf_counter() - began
         return RunResult(
@@ -136,16 +144,16 @@ class Simulation:
                 "radius": topology.radius,
             },
             curves=outcome.curves,
-            links=_link_use(network, topology),
-            uplinks=_use_of(network.uplink_pairs(), network.uplink_class),
+            links=link_use(network, topology),
+            uplinks=use_of(network.uplink_pairs(), network.uplink_class),
             fingerprint=digest,
             versions=versions() | packages_of(_others_kinds(point.resolved)),
-            nodes=_nodes(topology),
+            nodes=node_names(topology),
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
             privacy_caveats=outcome.privacy.caveats if outcome.privacy else (),
             privacy_bound=outcome.privacy.bound if outcome.privacy else "exact",
-            remarks=(*outcome.remarks, *_waiting(rounds, waits, waiting, point.protocol, network)),
+            remarks=(*outcome.remarks, *waiting_remarks(rounds, waits, waiting, point.protocol, network)),
         )
 
     def choices(self) -> list[Choice]:
@@ -156,14 +164,14 @@ class Simulation:
         """
         topology = self._point.topology(self._replication)
         with paused_collection(), one_blas_thread(), explained() as choices:
-            driver_for(self._stage(topology, Fingerprint(), None)).start()
+            driver_for(self._context(topology, Fingerprint(), None)).start()
         return choices
 
     @property
     def _talk(self) -> str:
         return talk_of(type(self._point.bandit), type(self._point.learner)) or ""
 
-    def _stage(self, topology: Topology, fingerprint: Fingerprint, writer: Trace | None) -> ReplicationContext:
+    def _context(self, topology: Topology, fingerprint: Fingerprint, writer: Trace | None) -> ReplicationContext:
         """Return all that a driver works with."""
         point = self._point
         scenario = point.scenario
@@ -225,135 +233,82 @@ def _basic_composition(spent: PrivacySpent | None) -> dict[str, Metric]:
     return _finite({"epsilon_basic_composition": epsilon, "delta_basic_composition": delta})
 
 
-def _communication(network: Network) -> dict[str, Metric]:
-    peer, uplink = network.peer_totals(), network.uplink_totals()
-    return {
-        "cost": peer.cost + uplink.cost,
-        "activations": peer.activations + uplink.activations,
-        "messages": peer.messages + uplink.messages,
-        "bytes": peer.bytes + uplink.bytes,
-        "energy_j": peer.energy + uplink.energy,
-    }
-
-
-def _waits(network: Network, slot: int) -> dict[str, Metric]:
-    """Return what is counted of messages that wait for their links, or for the air, where any do."""
-    if not network.waits and network.radio is None:
-        return {}
-    waiting, outcomes = network.waiting, network.ledger.outcomes
-    put = outcomes.delivered + outcomes.lost + outcomes.duplicates_dropped + outcomes.in_flight  # with copies
-    asked = put + waiting.unsent
-    found: dict[str, Metric] = {
-        "unsent": waiting.unsent,
-        "delivery_ratio": outcomes.delivered / asked if asked else None,
-    }
-    if network.waits:
-        found["cut_off"] = waiting.cut_off
-        found["waited_slots"] = waiting.waited / slot / waiting.started if waiting.started else None
-    if network.radio is not None:
-        found["transmissions"] = network.radio.transmissions
-        found["airtime_s"] = network.radio.airtime / 1e9
-        found["collided"] = network.radio.collided
-    return found
-
-
-def _over_time(network: Network, topology: Topology) -> dict[str, Metric]:
-    """Return what a graph is like over time whose links come and go."""
-    if network.faults.plan.contacts is None:
-        return {}
-    return contact_figures(network.up_times, topology.edges, topology.agents, network.clock.end)._asdict()
-
-
-def may_never_come(stage: ReplicationContext) -> bool:
+def may_never_come(context: ReplicationContext) -> bool:
     """Return whether what agents wait for may never come: it is lost, waits for its link, or somebody tells nothing."""
-    return stage.network.may_lose or stage.network.waits or stage.some_are_mute
+    return context.network.may_lose or context.network.waits or context.some_are_mute
 
 
-def _waiting(
-    rounds: Metric, stalled: Sequence[int], waiting: Sequence[int], protocol: NetworkProtocol, network: Network
-) -> tuple[str, ...]:
-    """Say that agents wait for what cannot come any more, and what would help; and where no round has ended at all."""
-    remarks = []
-    if stalled:
-        where, helps = [], []
-        for table, count in network.lost_for_good().items():
-            if not count:
-                continue
-            if getattr(network.faults, table).retry is None:
-                where.append(f"lost on links.{table}")
-                helps.append(f"links.{table}.retry resends lost messages")
-            else:
-                where.append(f"given up on links.{table}")
-                helps.append(f"more links.{table}.retry.attempts make this rarer")
-        if getattr(protocol, "deadline", "") is None:
-            helps.append("a protocol.deadline ends the wait")
-        remarks.append(
-            f"agents waited at the horizon for messages {' and '.join(where) or 'that never came'}, with nothing in "
-            "transit that could end the wait (stalled: how many agents, waiting_slots: for how long)"
-            f"{'; ' if helps else ''}{', and '.join(helps)}"
-        )
-    if waiting and not rounds:
-        remarks.append("no round had ended by the horizon: agents were still waiting for the first (waiting_slots)")
-    return tuple(remarks)
+_holders: "list[weakref.ref[RunnablePoint]]" = []
+"""The point that keeps a graph it has drawn: replications of a point come one after the other."""
+
+_OF_MESSAGES = frozenset({"latency", "bandwidth", "cost", "energy", "missing", "radio"})
+"""Keys of links that decide nothing where no message is sent over them; what else they have, protocols may ask for."""
 
 
-def _absent_slots(network: Network, agents: int, clock: Clock, but: Collection[int] = ()) -> int:
-    """Return how many slots agents, *but* some, did not play because they were down at their beginnings."""
-    outages = network.outages
-    if outages is None or not outages.any_agents:
-        return 0
-    ranges = (outages.absent_slots(agent, clock.slot, clock.horizon) for agent in range(agents) if agent not in but)
-    return sum(last - first for own in ranges for first, last in own)
+@dataclass(frozen=True, kw_only=True)
+class RunnablePoint(Point):
+    """A point whose scenario has been checked; it can be sent to a worker, and makes its replications there.
+
+    Attributes:
+        scenario: The tables every scenario has.
+        family: The topology's family.
+        bandit, learner, protocol: The parts, never started: each replication takes ``fresh()`` of them.
+        attack: The class of an attack of the user's own; None: liars have none, or one of ours.
+        folder: The scenario's folder, in which the user's own modules are found.
+    """
+
+    scenario: Scenario
+    family: Family
+    bandit: Bandit
+    learner: AnyLearner
+    protocol: NetworkProtocol
+    attack: type | None = None
+    folder: Path
+    _topologies: dict[int, Topology] = field(default_factory=dict, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Graphs are made again where they are needed: sending one costs more than drawing it.
+        return {**self.__dict__, "_topologies": {}}
+
+    @property
+    def effective(self) -> Mapping[str, Any]:
+        """See `Point.effective`: what a protocol sends nothing over decides nothing."""
+        return _without_idle_links(self.resolved, self.protocol)
+
+    def topology(self, replication: int) -> Topology:
+        """Return the graph of a replication.
+
+        Raises:
+            TopologyError: It cannot be drawn.
+        """
+        fixed = not self.family.random or self.family.seed is not None
+        number = 0 if fixed else replication
+        topology = self._topologies.get(number)
+        if topology is None:
+            while _holders:  # one graph at a time, however many points there are
+                held = _holders.pop()()
+                if held is not None:
+                    held._topologies.clear()
+            run = self.scenario.run
+            streams, slot = topology_streams(self.family, run.seed, number), run.slot_nanoseconds
+            topology = build_topology(self.family, streams, slot, run.horizon * slot)
+            self._topologies[number] = topology
+            _holders.append(weakref.ref(self))
+        return topology
+
+    def simulation(self, replication: int) -> Simulation:
+        """Return a replication, ready to run."""
+        return Simulation(self, replication)
 
 
-def _up_time(network: Network, agents: int, clock: Clock) -> int:
-    """Return for how long (ns) agents were up, all together."""
-    outages = network.outages
-    if outages is None or not outages.any_agents:
-        return agents * clock.end
-    down = (outages.node(agent).until(clock.end) for agent in range(agents))
-    return agents * clock.end - sum(int(min(end, clock.end)) - begin for own in down for begin, end in own)
+def _without_idle_links(resolved: Mapping[str, Any], protocol: NetworkProtocol) -> Mapping[str, Any]:
+    """Return a resolved scenario without the keys of links that *protocol* does not use.
 
-
-def _link_use(network: Network, topology: Topology) -> LinkUse:
-    if network.links:  # in the order of topology.edges
-        return _use_of(network.link_pairs(), network.peer_class)
-    # The protocol uses no peer links.
-    counts = 10 if network.peer_class.takes_time else 6
-    return LinkUse(topology.edges[:, 0], topology.edges[:, 1], *np.zeros((counts, topology.links), dtype=np.int64))
-
-
-def _use_of(links: Iterable[tuple[Channel, Channel]], link_class: LinkClass) -> LinkUse:
-    """Return the use of *links* of a class, given the two channels of each, the first that of its first end."""
-    queues = link_class.takes_time
-    # Not as a list of rows: Python would look for garbage among them again and again.
-    rows = np.fromiter(chain.from_iterable(map(_with_queues if queues else _counts, links)), dtype=np.int64)
-    columns = rows.reshape(-1, 12 if queues else 8).T
-    return LinkUse(*map(np.ascontiguousarray, columns))
-
-
-def _counts(link: tuple[Channel, Channel]) -> tuple[int, ...]:
-    there, back = link
-    return (
-        there.sender,
-        there.receiver,
-        there.messages + back.messages,
-        there.bytes + back.bytes,
-        there.link.activations,
-        there.lost + back.lost,
-        back.messages,
-        back.bytes,
-    )
-
-
-def _with_queues(link: tuple[Channel, Channel]) -> tuple[int, ...]:
-    there, back = (channel.queue or Queue() for channel in link)
-    longest = max(there.longest_wait, back.longest_wait)
-    return *_counts(link), there.busy, back.busy, there.waited + back.waited, longest
-
-
-def _nodes(topology: Topology) -> Nodes | None:
-    named = any("name" in data for _, data in topology.graph.nodes(data=True))
-    if not named and topology.coordinates is None:
-        return None
-    return Nodes(tuple(topology.names) if named else None, topology.coordinates)
+    Where nobody ever hears anything, all of them are left out.
+    """
+    used, heard = protocol.used_links, not protocol.isolated
+    links = {
+        table: {key: value for key, value in keys.items() if heard and (table in used or key not in _OF_MESSAGES)}
+        for table, keys in resolved.get("links", {}).items()
+    }
+    return {**resolved, "links": links} if links != resolved.get("links") else resolved

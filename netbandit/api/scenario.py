@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from netbandit.scenario.adversary import AdversarySettings
     from netbandit.scenario.energy import EnergySettings
     from netbandit.scenario.faults import FaultsSettings
+    from netbandit.scenario.feedback import FeedbackSettings
     from netbandit.scenario.links import LinksSettings
     from netbandit.scenario.model import RunSettings
 
@@ -51,6 +52,7 @@ class Scenario:
         faults: What goes wrong: ``Faults(...)``; nothing if not given.
         adversary: Who lies, and how: ``Adversary(...)``; nobody if not given.
         energy: What agents live on: ``Energy(capacity="20 J", idle="1 mW")``; only messages are counted if not given.
+        feedback: How late rewards are learned: ``Feedback(delay="30 ms")``; at once if not given.
         name: Names the study and the folder of its results.
         description: What it shows.
         sweep: Dotted key -> list of values; the grid of all combinations is run.
@@ -68,6 +70,7 @@ class Scenario:
         faults: "FaultsSettings | Keys | None" = None,
         adversary: "AdversarySettings | Keys | None" = None,
         energy: "EnergySettings | Keys | None" = None,
+        feedback: "FeedbackSettings | Keys | None" = None,
         name: str | None = None,
         description: str | None = None,
         sweep: Mapping[str, Any] | None = None,
@@ -81,6 +84,7 @@ class Scenario:
             "faults": faults,
             "adversary": adversary,
             "energy": energy,
+            "feedback": feedback,
             "bandit": bandit,
             "learner": learner,
             "protocol": protocol,

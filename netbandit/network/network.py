@@ -226,6 +226,7 @@ class Network:
             self.links_fail = False  # what starts gets through
         self.always_up = not (self.links_fail or self.waits or self.node_outages is not None)
         self._takes_time = any(links.takes_time for _, links in classes)
+        self.drops = any(links.most_waiting is not None for _, links in classes)
         self.instantaneous = False
 
     def _note_order(self) -> None:
@@ -409,12 +410,12 @@ class Network:
     @property
     def unreliable(self) -> bool:
         """Whether anything can go wrong in it."""
-        return bool(self.faults) or self.batteries is not None
+        return bool(self.faults) or self.batteries is not None or self.drops
 
     @property
     def may_lose(self) -> bool:
-        """Whether any message may be lost: by `faults`, or because an agent has run empty."""
-        return self.faults.may_lose or self.batteries is not None
+        """Whether any message may be lost: by `faults`, because an agent has run empty, or because too many wait."""
+        return self.faults.may_lose or self.batteries is not None or self.drops
 
     @property
     def delivers_in_passes(self) -> bool:
@@ -563,14 +564,14 @@ class Network:
         return spent
 
     def lost_for_good(self) -> dict[Literal["peer", "uplink"], int]:
-        """Return how many messages of each class of links were lost, or, where they are repeated, given up."""
+        """Return how many messages of each class of links were lost or dropped, or given up where they are repeated."""
         faults, tally = self.faults, self.tally
         uplinks = sum(channel.lost for channel in self._uplink_channels()) + tally.copies_missed
+        uplinks += tally.dropped_on_uplinks
+        peers = sum(channel.lost for channel in self._peer_channels()) + tally.dropped - tally.dropped_on_uplinks
         on_uplinks = tally.given_up_on_uplinks
         return {
-            "peer": sum(channel.lost for channel in self._peer_channels())
-            if faults.peer.retry is None
-            else tally.given_up - on_uplinks,
+            "peer": peers if faults.peer.retry is None else tally.given_up - on_uplinks,
             "uplink": uplinks if faults.uplink.retry is None else on_uplinks,
         }
 

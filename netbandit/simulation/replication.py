@@ -24,6 +24,7 @@ from netbandit.scenario.model import Scenario
 from netbandit.simulation.accounting import (
     absent_slots,
     connectivity,
+    dropping,
     link_use,
     node_names,
     queueing,
@@ -106,6 +107,7 @@ class Simulation:
             "regret_per_decision": outcome.regret / decisions if outcome.regret is not None and decisions else None,
             **asdict(outcomes),
             **queueing(network, clock.slot),
+            **dropping(network),
             "stalled": len(waits),
             "waiting_slots": sum(waiting) / len(waiting) if waiting else None,
             "absent_slots": absent,
@@ -203,6 +205,7 @@ class Simulation:
             protocol=point.protocol,
             run=scenario.run,
             adversary=scenario.adversary,
+            feedback=scenario.feedback,
             attack=point.attack,
             topology=topology,
             network=network,

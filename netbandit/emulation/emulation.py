@@ -104,7 +104,7 @@ class Emulation:
     @property
     def calibration(self) -> "pandas.DataFrame":
         """What rounds of the calibration took beside what is simulated: ``round``, ``extra_s``."""
-        import pandas
+        from netbandit.util.extras.frames import pandas
 
         return pandas.DataFrame({"round": range(1, len(self.calibration_s) + 1), "extra_s": self.calibration_s})
 
@@ -279,6 +279,6 @@ def _compared(
 
 
 def _frame(rows: Sequence[Any], kind: Any) -> "pandas.DataFrame":
-    import pandas
+    from netbandit.util.extras.frames import pandas
 
     return pandas.DataFrame(rows, columns=list(kind._fields))

@@ -176,7 +176,7 @@ def _read(frame: bytes, form: int, arms: Iterable[int]) -> list[Item]:
 
 
 def _pack(value: Any) -> bytes:
-    import msgpack
+    from netbandit.util.extras.emulate import msgpack
 
     def other(part: Any) -> Any:
         if isinstance(part, Item):
@@ -194,7 +194,7 @@ def _pack(value: Any) -> bytes:
 
 
 def _unpack(data: bytes) -> Any:
-    import msgpack
+    from netbandit.util.extras.emulate import msgpack
 
     def other(code: int, inner: bytes) -> Any:
         parts = _unpack(inner)

@@ -63,6 +63,7 @@ from netbandit.simulation.build_faults import (
     fault_notes,
     outage_problems,
     queue_notes,
+    tie_notes,
 )
 from netbandit.simulation.build_feedback import agent_problems, feedback_notes, feedback_problems
 from netbandit.simulation.drivers import conclude_apart, talk_of
@@ -444,6 +445,7 @@ class PointCheck:
             streams = topology_streams(parts.family, scenario.run.seed, 0)
             peers = peer_latencies(scenario.links.peer, graph, slot, streams)
             self.notes += fault_notes(scenario.links, scenario.faults, self._kind("protocol"), peers.tolist(), slot)
+            self.notes += tie_notes(scenario.links, parts.protocol, peers.tolist())
             if not self.problems:
                 faults = build_faults(scenario.links, scenario.faults, graph, slot)
                 drawn = {"peer": peers, "uplink": uplink_latencies(scenario.links.uplink, graph.agents, slot, streams)}

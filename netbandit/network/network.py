@@ -67,6 +67,7 @@ class Network:
         energy: What agents live on; None: nothing.
 
     Attributes:
+        acting: The agents that act in this process: all, unless `speak_through` was called.
         channels: For each agent its channels to its neighbours, ascending.
         outages: When links and nodes are down; None where they never are.
         present: Which neighbours are there, where agents see that.
@@ -148,6 +149,7 @@ class Network:
         self.environment = clock.environment
         self.slot, self.end = clock.slot, clock.end
         self.agents = self.server = len(neighbours)
+        self.acting: Sequence[int] = range(self.agents)
         self.neighbours = neighbours
         self.peer_class, self.uplink_class = peer, uplink
         self.fingerprint = fingerprint
@@ -296,6 +298,17 @@ class Network:
     def attach(self, handler: Receive) -> None:
         """Have *handler* called with all that reaches a node, the server included, in place of any one before."""
         self.handler = handler
+
+    def speak_through(self, send: Send, acting: Sequence[int]) -> Send:
+        """Let *send* carry what only the agents *acting* here say; what reaches them is for `handler`.
+
+        Return what put messages on channels before: it still counts them and decides when they are due, but nothing is
+        delivered any more.
+        """
+        self.acting = acting
+        self.send = send
+        self.appointed = -1
+        return self._send
 
     @property
     def topology(self) -> Topology:

@@ -327,5 +327,16 @@ def fault_notes(
             yield ("links", name, "retry", "timeout"), text
 
 
+def tie_notes(links: LinksSettings, protocol: NetworkProtocol, latencies: Sequence[int]) -> Iterator[Problem]:
+    """Yield that messages over links of the same latency (ns) meet at nodes as they do in no network."""
+    jitter = _jitter(links.peer.jitter, 1)
+    if protocol.counts_ties and not protocol.slotted and jitter is None and len(set(latencies)) < len(latencies):
+        yield (
+            ("protocol", "timing"),
+            "over links of equal latency messages meet at a node in the same instant, as in no real network, so that "
+            'fewer are sent: links.peer.jitter = "0.001 ms" shows how many otherwise',
+        )
+
+
 def _ns(text: str, slot: int) -> int:
     return parse_duration(text).nanoseconds(slot)

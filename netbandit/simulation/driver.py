@@ -43,7 +43,6 @@ class ReplicationContext:
     protocol: NetworkProtocol
     run: RunSettings
     adversary: AdversarySettings
-    feedback: FeedbackSettings
     attack: type | None
     topology: Topology
     network: Network
@@ -51,6 +50,7 @@ class ReplicationContext:
     bandit: Bandit
     streams: Streams
     fingerprint: Fingerprint
+    feedback: FeedbackSettings = FeedbackSettings()
     liars: frozenset[int] = frozenset()
 
     @property

@@ -1,7 +1,6 @@
 """``netbandit emulate``: a scenario in real processes over real sockets."""
 
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -9,6 +8,7 @@ import click
 
 from netbandit.cli.common import FiniteRange, checked, plain_errors, set_option
 from netbandit.cli.exit_codes import FAILURE, NO_END, fail
+from netbandit.util.extras import require
 from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
@@ -105,8 +105,6 @@ def emulate(
     allows. Exit code 0: all that is compared exactly is equal; 1: it is not; 2: the scenario cannot be emulated; 3: the
     agents came to no end.
     """
-    if find_spec("msgpack") is None:
-        raise click.UsageError("emulate needs msgpack: pip install 'netbandit[emulate]'.")
     from netbandit.emulation import (
         DiedError,
         DifferentChoiceError,
@@ -117,6 +115,9 @@ def emulate(
     )
 
     with plain_errors():
+        require("emulate", "netbandit emulate")
+        if out is not None:
+            require("plots", "netbandit emulate --out")
         (study,) = checked([file], changes)
         if place > len(study.points):
             raise click.UsageError(f"--point {place}: there are {pluralize(len(study.points), 'point')}.")

@@ -19,8 +19,9 @@ from netbandit.results.safe_files import make_folder, write_whole
 from netbandit.simulation.replication import RunnablePoint
 
 if TYPE_CHECKING:
-    import pandas
     from matplotlib.figure import Figure
+
+    from netbandit.util.extras.frames import pandas
 
 FILE = "emulation.json"
 """What was found, in a folder of results."""
@@ -104,7 +105,7 @@ class Emulation:
     @property
     def calibration(self) -> "pandas.DataFrame":
         """What rounds of the calibration took beside what is simulated: ``round``, ``extra_s``."""
-        import pandas
+        from netbandit.util.extras.frames import pandas
 
         return pandas.DataFrame({"round": range(1, len(self.calibration_s) + 1), "extra_s": self.calibration_s})
 
@@ -279,6 +280,6 @@ def _compared(
 
 
 def _frame(rows: Sequence[Any], kind: Any) -> "pandas.DataFrame":
-    import pandas
+    from netbandit.util.extras.frames import pandas
 
     return pandas.DataFrame(rows, columns=list(kind._fields))

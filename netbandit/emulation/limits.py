@@ -66,7 +66,7 @@ def _of_protocol(point: RunnablePoint, kind: str) -> Iterator[Problem]:
         yield ("protocol", "kind"), SERVER
     elif not isinstance(protocol, NeighbourRounds | RoundProtocol | Relay):
         yield ("protocol", "kind"), f"{show(kind)} is not emulated yet"
-    if getattr(protocol, "deadline", None) is not None:
+    if getattr(protocol, "deadline", None) is not None and not isinstance(protocol, Relay):
         yield ("protocol", "deadline"), "a deadline is not emulated yet"
 
 

@@ -66,7 +66,7 @@ class Node:
         dilation: float,
         compares: bool,
     ) -> None:
-        import msgpack
+        from netbandit.util.extras.emulate import msgpack
 
         self._stage = stage = Stage.of(point, replication)
         self._network: Network = stage.context.network

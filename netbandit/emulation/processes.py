@@ -194,7 +194,7 @@ class _Coordinator:
         dilation: float,
         until: float,
     ) -> None:
-        import msgpack
+        from netbandit.util.extras.emulate import msgpack
 
         self._pack = msgpack.packb
         self._wiring = wiring

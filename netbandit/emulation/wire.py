@@ -21,7 +21,7 @@ from netbandit.protocols.open_rounds import OpenRound
 from netbandit.protocols.protocol import Item
 
 HEADER = struct.Struct("!IBBHIQ")
-LABELS, MEANS, TOLD, PACKED = range(4)
+LABELS, MEANS, TOLD, PACKED, DONE = range(5)
 _ITEM, _TUPLE, _ARRAY = range(3)
 
 
@@ -59,8 +59,8 @@ class Frame(NamedTuple):
             return LabelMessage(round, self.kind, self.labels, bool(self.items), self.own_size, self.begun)
         value = self.payload
         if carries == "heard":
-            ((source, item),) = self.items.items()
-            value = Heard(source, self.round, item)
+            source = self.labels.bit_length() - 1
+            value = Heard(source, self.round, self.items.get(source))  # type: ignore[arg-type]  # see Heard
         return Message(self.kind, self.size, (value, self.begun), self.round)
 
 
@@ -96,7 +96,10 @@ class Codec:
             own_size = message.size if message.items is None else None
             told = [items[label] for label in labels if message.items is not False and label in items]
         elif self._carries == "heard":
-            labels, told = [message.value[0].source], [message.value[0].item]
+            heard: Heard = message.value[0]
+            if heard.item is None:  # a header is all, in which there is room for one label
+                return self._header(message, DONE, heard.source, 0)
+            labels, told = [heard.source], [heard.item]
         else:
             payload = message.value[0]
         form, arms, body = _written(told)
@@ -107,14 +110,19 @@ class Codec:
             labels, arms = [], []
         words = [label | count << 16 for label, count in zip(labels, arms or [0] * len(labels), strict=True)]
         body = struct.pack(f"!{len(words)}I", *words) + body
+        return self._header(message, form, len(labels), len(body)) + body
+
+    def _header(self, message: Message, form: int, labels: int, body: int) -> bytes:
         kind = self._kinds.index(message.kind)
-        return HEADER.pack(HEADER.size + len(body), kind, form, len(labels), message.round, begun_of(message)) + body
+        return HEADER.pack(HEADER.size + body, kind, form, labels, message.round, begun_of(message))
 
     def decode(self, frame: bytes) -> Frame:
         """Return what a *frame* says."""
         _, number, form, count, round, begun = HEADER.unpack_from(frame)
         head = self._kinds[number], len(frame), round, begun
         own_size = None
+        if form == DONE:
+            return Frame(*head, labels=1 << count)
         if form == PACKED:
             value = _unpack(frame[HEADER.size :])
             if self._carries == "payload":
@@ -168,7 +176,7 @@ def _read(frame: bytes, form: int, arms: Iterable[int]) -> list[Item]:
 
 
 def _pack(value: Any) -> bytes:
-    import msgpack
+    from netbandit.util.extras.emulate import msgpack
 
     def other(part: Any) -> Any:
         if isinstance(part, Item):
@@ -186,7 +194,7 @@ def _pack(value: Any) -> bytes:
 
 
 def _unpack(data: bytes) -> Any:
-    import msgpack
+    from netbandit.util.extras.emulate import msgpack
 
     def other(code: int, inner: bytes) -> Any:
         parts = _unpack(inner)

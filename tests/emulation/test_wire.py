@@ -99,6 +99,13 @@ def test_what_is_broadcast(items, round, begun):
     assert_same(found.items[source], item)
 
 
+@given(source=st.integers(0, 63), **PLACES)
+def test_who_is_done_is_in_the_header(source, round, begun):
+    length, _, there = sent("heard", Message(KINDS[0], 20, (Heard(source, round, None), begun), round), {})
+    assert length == 20
+    assert there.value == (Heard(source, round, None), begun)
+
+
 PAYLOADS = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | NUMBERS,
     lambda inner: (

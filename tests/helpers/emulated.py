@@ -36,9 +36,9 @@ class Telepathy(nb.RoundProtocol):
         return self.aggregate([items[agent] for agent in sorted(items)])
 
 
-def point_of(protocol, timing="asynchronous", family="ring", agents=4, **peer) -> RunnablePoint:
+def point_of(protocol, timing="asynchronous", family="ring", agents=4, deadline=None, **peer) -> RunnablePoint:
     """Return a point with two rounds."""
-    part = {"kind": protocol, "timing": timing}
+    part = {"kind": protocol, "timing": timing} | ({} if deadline is None else {"deadline": deadline})
     return check(
         nb.Scenario(
             topology={"family": family, "agents": agents},

@@ -5,7 +5,8 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
@@ -15,10 +16,27 @@ Found = TypeVar("Found")
 _SET_PDEATHSIG, _SET_TIMERSLACK = 1, 29
 
 
+_INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def _forking() -> Iterator[None]:
+    """Fork inside this context: signals wait, as Python drops what they raise in its hooks after a fork.
+
+    Threads of numerical libraries, of which newer versions of Python warn, hold nothing then.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def fork() -> int:
-    """Fork this process: threads of numerical libraries, of which newer versions of Python warn, hold nothing then."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
+    """Fork this process."""
+    with _forking():
         return os.fork()
 
 
@@ -33,6 +51,7 @@ def become(parent: int) -> None:
         os._exit(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTS)
 
 
 def leave() -> None:
@@ -50,8 +69,7 @@ def apart(act: Callable[[], Found]) -> Found:
     context = get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_answer, args=(theirs, act, os.getpid()))
-    with warnings.catch_warnings():  # see `fork`
-        warnings.simplefilter("ignore", DeprecationWarning)
+    with _forking():
         process.start()
     theirs.close()
     try:

@@ -39,3 +39,18 @@ def test_none_is_left(number, code):
         _, said = process.communicate()
     assert process.returncode == code
     assert "Traceback" not in said
+
+
+def test_a_signal_during_a_fork_is_not_lost(fresh, tmp_path):
+    script = """
+import os, signal
+from netbandit.emulation.forks import fork
+os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGINT))
+try:
+    if not fork():
+        os._exit(0)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    done = fresh(["-c", script], tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")

@@ -8,8 +8,8 @@ Run a scenario
 
 The parts of a scenario
     ``families`` ``bandits`` ``learners`` ``protocols`` hold them, classes whose fields are their keys; ``Run``,
-    ``Links``, ``Link``, ``Faults``, ``Adversary`` and ``Energy`` are the other tables, ``Topology`` takes a family by
-    its name. ``help(netbandit.bandits.Bernoulli)`` shows keys and defaults.
+    ``Links``, ``Link``, ``Faults``, ``Adversary``, ``Energy`` and ``Feedback`` are the other tables, ``Topology`` takes
+    a family by its name. ``help(netbandit.bandits.Bernoulli)`` shows keys and defaults.
 
 Parts of your own
     derive from ``Bandit`` (``ArmBandit``, ``FiniteBandit``, ``ActionSetBandit``, ``VerticalContextBandit``),
@@ -44,6 +44,7 @@ _LAZY = {
     "Topology": "netbandit.api.topology:Topology",
     "Run": "netbandit.scenario.model:RunSettings",
     "Energy": "netbandit.scenario.energy:EnergySettings",
+    "Feedback": "netbandit.scenario.feedback:FeedbackSettings",
     "Faults": "netbandit.scenario.faults:FaultsSettings",
     "Adversary": "netbandit.scenario.adversary:AdversarySettings",
     "Links": "netbandit.scenario.links:LinksSettings",

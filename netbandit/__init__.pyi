@@ -38,11 +38,13 @@ from netbandit.scenario.adversary import AdversarySettings
 from netbandit.scenario.energy import EnergySettings
 from netbandit.scenario.errors import ScenarioError as ScenarioError
 from netbandit.scenario.faults import FaultsSettings
+from netbandit.scenario.feedback import FeedbackSettings
 from netbandit.scenario.links import LinkSettings, LinksSettings
 from netbandit.scenario.model import RunSettings
 
 Adversary = AdversarySettings
 Energy = EnergySettings
+Feedback = FeedbackSettings
 Faults = FaultsSettings
 Link = LinkSettings
 Links = LinksSettings

@@ -46,6 +46,7 @@ class Pfcb(StepLearner):
 
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "market"
     counts_slots: ClassVar[bool] = True
+    late_rewards: ClassVar[bool] = False
     impossible: ClassVar[Mapping[str, str]] = {
         "robust": "messages are weighed one at a time, and not combined: band and weight are the defence"
     }

@@ -81,6 +81,7 @@ class Learner(AnyLearner):
     """
 
     impossible: ClassVar[Mapping[str, str]] = {"robust": NO_DEFENCE}
+    late_rewards: ClassVar[bool] = True
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "arms"
     """What it chooses among: arms of any world that has a number of them, arms that are vectors, or quantities."""
 
@@ -152,6 +153,9 @@ class Learner(AnyLearner):
             arms: What :meth:`choose` returned.
             rewards: The rewards, shape (n,), float64; in a market the good units of each producer, shape (n, m).
         """
+
+    def end_turn(self, decisions: int) -> None:  # most have nothing to note
+        """Note that so many agents have decided at an instant; the next decision is at a later one."""
 
     def share(self, slot: int, agents: Agents) -> Numbers | None:
         """Return what each of *agents* tells after its decision of *slot*, a row each; None: nobody tells anything.

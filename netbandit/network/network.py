@@ -67,6 +67,7 @@ class Network:
         energy: What agents live on; None: nothing.
 
     Attributes:
+        acting: The agents that act in this process: all, unless `speak_through` was called.
         channels: For each agent its channels to its neighbours, ascending.
         outages: When links and nodes are down; None where they never are.
         present: Which neighbours are there, where agents see that.
@@ -97,11 +98,9 @@ class Network:
     # What is read and written once a message: Python finds slots faster than the many other attributes.
     __slots__ = (
         "__dict__",
-        "acknowledgements",
         "always_up",
         "appointed",
         "carry",
-        "copies",
         "decides_on_arrival",
         "due",
         "end",
@@ -109,7 +108,7 @@ class Network:
         "in_order",
         "instantaneous",
         "instants",
-        "kind",
+        "ledger",
         "links_fail",
         "node_outages",
         "outages",
@@ -117,7 +116,6 @@ class Network:
         "prompt",
         "queues",
         "serial",
-        "size",
         "slot",
         "starts",
         "tally",
@@ -148,6 +146,7 @@ class Network:
         self.environment = clock.environment
         self.slot, self.end = clock.slot, clock.end
         self.agents = self.server = len(neighbours)
+        self.acting: Sequence[int] = range(self.agents)
         self.neighbours = neighbours
         self.peer_class, self.uplink_class = peer, uplink
         self.fingerprint = fingerprint
@@ -222,6 +221,7 @@ class Network:
             self.links_fail = False  # what starts gets through
         self.always_up = not (self.links_fail or self.waits or self.node_outages is not None)
         self._takes_time = any(links.takes_time for _, links in classes)
+        self.drops = any(links.most_waiting is not None for _, links in classes)
         self.instantaneous = False
 
     def _note_order(self) -> None:
@@ -284,6 +284,17 @@ class Network:
     def attach(self, handler: Receive) -> None:
         """Have *handler* called with all that reaches a node, the server included, in place of any one before."""
         self.handler = handler
+
+    def speak_through(self, send: Send, acting: Sequence[int]) -> Send:
+        """Let *send* carry what only the agents *acting* here say; what reaches them is for `handler`.
+
+        Return what put messages on channels before: it still counts them and decides when they are due, but nothing is
+        delivered any more.
+        """
+        self.acting = acting
+        self.send = send
+        self.appointed = -1
+        return self._send
 
     @property
     def topology(self) -> Topology:
@@ -385,12 +396,12 @@ class Network:
     @property
     def unreliable(self) -> bool:
         """Whether anything can go wrong in it."""
-        return bool(self.faults) or self.batteries is not None
+        return bool(self.faults) or self.batteries is not None or self.drops
 
     @property
     def may_lose(self) -> bool:
-        """Whether any message may be lost: by `faults`, or because an agent has run empty."""
-        return self.faults.may_lose or self.batteries is not None
+        """Whether any message may be lost: by `faults`, because an agent has run empty, or because too many wait."""
+        return self.faults.may_lose or self.batteries is not None or self.drops
 
     @property
     def delivers_in_passes(self) -> bool:
@@ -539,14 +550,14 @@ class Network:
         return spent
 
     def lost_for_good(self) -> dict[Literal["peer", "uplink"], int]:
-        """Return how many messages of each class of links were lost, or, where they are repeated, given up."""
+        """Return how many messages of each class of links were lost or dropped, or given up where they are repeated."""
         faults, tally = self.faults, self.tally
         uplinks = sum(channel.lost for channel in self._uplink_channels()) + tally.copies_missed
+        uplinks += tally.dropped_on_uplinks
+        peers = sum(channel.lost for channel in self._peer_channels()) + tally.dropped - tally.dropped_on_uplinks
         on_uplinks = tally.given_up_on_uplinks
         return {
-            "peer": sum(channel.lost for channel in self._peer_channels())
-            if faults.peer.retry is None
-            else tally.given_up - on_uplinks,
+            "peer": peers if faults.peer.retry is None else tally.given_up - on_uplinks,
             "uplink": uplinks if faults.uplink.retry is None else on_uplinks,
         }
 

@@ -57,6 +57,8 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "pfcb": "netbandit.learners.pfcb:Pfcb",
         "linucb": "netbandit.learners.linear:LinUcb",
         "lints": "netbandit.learners.linear:LinTs",
+        "queued": "netbandit.learners.queued:Queued",
+        "otflinucb": "netbandit.learners.otflinucb:OtfLinUcb",
     },
     "protocol": {
         "master-worker": "netbandit.protocols.master_worker:MasterWorker",

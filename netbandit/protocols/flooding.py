@@ -18,6 +18,7 @@ class Flooding(CarryKey, NeighbourRounds):
     has every item, or for an agent at its `deadline`.
     """
 
+    counts_ties: ClassVar[bool] = True
     merges: ClassVar[bool] = False
 
     def on_message(self, node: Node, neighbour: int, message: LabelMessage) -> None:

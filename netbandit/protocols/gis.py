@@ -1,5 +1,7 @@
 """Global Information Synchronization: every node advertises, requests and passes on what is new."""
 
+from typing import ClassVar
+
 from netbandit.network.message import Kind
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.node import LabelMessage, Labels, Node
@@ -19,6 +21,8 @@ class Gis(NeighbourRounds):
     Slotted, with three latencies within a slot and no bandwidth limit, a round takes ``diameter`` slots and
     node v holds the item of u after dist(u, v) slots. An agent goes on without the others at its `deadline`.
     """
+
+    counts_ties: ClassVar[bool] = True
 
     def on_message(self, node: Node, neighbour: int, message: LabelMessage) -> None:
         """Request what is advertised, unless another was asked for it; answer requests; take in what comes.

@@ -1,7 +1,7 @@
 """Rounds between neighbours: the free clock ends them, unless agents go on before by clocks of their own."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from simpy import Event
@@ -91,6 +91,11 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
             informed = self._informed[round] = Event(self.clock.environment)
         self.rounds.look_who_is_left(self.rounds.contribute(round, agent, item))
         return informed
+
+    def note_items(self, round: int, items: Mapping[int, Item]) -> None:
+        """See `CallbackRoundProtocol.note_items`."""
+        if round not in self.ended:
+            self.rounds.note_items(round, items)
 
     def done(self, agent: int, round: int) -> None:
         """Let the clock know."""

@@ -1,6 +1,6 @@
 """Rounds that are open: who holds whose item, and the free clock, out of band, that ends them: the papers' oracle."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from simpy.events import EventPriority
@@ -54,7 +54,7 @@ class OpenRound:
         contributed: Who has contributed.
         missed: Who was down at some time of the round.
         counting: Who counts: the round ends when all of them hold the items of all of them.
-        missing: Of how many pairs of those who count the first lacks the item of the second.
+        missing: Of how many pairs of those who count the first, if it acts here, lacks the item of the second.
         went_on: Who has gone on before the end.
         deserted: Whether all who count have contributed and nobody waits any more: nobody is left to talk for.
         is_open: Whether it has not ended.
@@ -78,6 +78,7 @@ class OpenRound:
         self.went_on: Labels = 0
         self.deserted = False
         self.is_open = True
+        self._acting = rounds.acting
         self.nodes = {agent: Node(rounds, self, agent) for agent in members}
 
     def contribute(self, agent: int, item: Item) -> None:
@@ -99,7 +100,9 @@ class OpenRound:
     def count_only(self, counting: Labels) -> None:
         """Let the round wait for these agents only."""
         self.counting = counting
-        self.missing = sum((counting & ~self.holds(agent)).bit_count() for agent in self.in_order(counting))
+        self.missing = sum(
+            (counting & ~self.holds(agent)).bit_count() for agent in self.in_order(counting & self._acting)
+        )
 
     def go_on(self, agent: int) -> None:
         """Note that *agent* has gone on without the others."""
@@ -174,6 +177,9 @@ class OpenRounds:
         late: Items that reached an agent when it had gone on without them.
         taken_in: What nodes are to take in of what has just reached them.
         steps: What they are to take in later.
+        acting: Who acts in this process.
+        when_complete: Called with each round in which all who count have just come to hold all they need; by default it
+            ends it.
     """
 
     def __init__(
@@ -212,6 +218,9 @@ class OpenRounds:
         self._unwatched = not (network.agents_fail or apart)
         self._waiting: Callable[[int], Sequence[int]] = lambda round: ()
         self._completed: list[OpenRound] = []
+        self.when_complete: Callable[[OpenRound], None] = self.end
+        self.acting = -1 if len(network.acting) == network.agents else sum(1 << agent for agent in network.acting)
+        self._draws: list[tuple[int, int, int]] = []
         self._done_from: dict[int, int] = {}
         self._down: Labels = 0
         if network.agents_fail:
@@ -242,18 +251,28 @@ class OpenRounds:
 
         The agent acts on its item in this instant.
         """
-        group = self.group[agent]
+        round = self._opened(number, self.group[agent])
+        round.contribute(agent, item)
+        node = round.nodes[agent]
+        node.claim(1 << agent)
+        node.take_in_at(node.now, 1 << agent)
+        return round
+
+    def _opened(self, number: int, group: int) -> OpenRound:
         key = self.key(number, group)
         round = self.open.get(key)
         if round is None:
             round = self.open[key] = OpenRound(self, number, group, self._groups[group], self._everybody[group])
             round.missed = self._down
             self._count(round)
-        round.contribute(agent, item)
-        node = round.nodes[agent]
-        node.claim(1 << agent)
-        node.take_in_at(node.now, 1 << agent)
         return round
+
+    def note_items(self, number: int, items: Mapping[int, Item]) -> None:
+        """Keep what agents of the first group contribute in other processes to a round, which begins if it has not."""
+        round = self._opened(number, 0)
+        for agent, item in items.items():
+            if agent not in round.items:
+                round.contribute(agent, item)
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Handle what reaches *node* in this instant."""
@@ -293,7 +312,7 @@ class OpenRounds:
         if self._completed:
             completed, self._completed = self._completed, []
             for round in completed:
-                self._end(round)
+                self.when_complete(round)
         if len(parts) > 1 and self._merges:
             merged: dict[Node, Labels] = {}
             for node, labels in parts:
@@ -331,7 +350,10 @@ class OpenRounds:
                 # What a node draws alone is its own stream, whoever else draws.
                 self._generators[node] = network.streams.generator(self._stream, node)
             choices = self._choices[node] = self._generators[node].integers(len(near), size=CHOICES).tolist()
-        channel = network.present.one_of(node, near, near[choices.pop()])
+        choice = choices.pop()
+        if self.acting != -1:
+            self._draws.append((network.clock.now, node, choice))
+        channel = network.present.one_of(node, near, near[choice])
         if channel is not None:
             self._drawn[node] = channel
         return channel
@@ -340,7 +362,14 @@ class OpenRounds:
         """See `Node.busy_until`."""
         return self.network.free_from(self._drawn[node]) if node in self._drawn else 0
 
-    def _end(self, round: OpenRound) -> None:
+    def draw_again(self, time: int) -> None:
+        """Let what nodes have drawn since a *time* (ns) be drawn again, where others act in other processes."""
+        while self._draws and self._draws[-1][0] >= time:
+            _, node, choice = self._draws.pop()
+            self._choices[node].append(choice)
+
+    def end(self, round: OpenRound) -> None:
+        """End a round."""
         del self.open[self.key(round.number, round.group)]
         round.is_open = False
         self._conclude(round, round.common)
@@ -378,7 +407,7 @@ class OpenRounds:
         for round in list(self.open.values()):
             self._count(round)
             if round.complete:
-                self._end(round)
+                self.when_complete(round)
 
     def _count(self, round: OpenRound) -> None:
         done = sum(1 << agent for agent, first in self._done_from.items() if first <= round.number)

@@ -1,7 +1,7 @@
 """Rounds over any protocol of broadcasts: a round ends for an agent when it has heard everybody."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 from simpy import Event
@@ -23,18 +23,18 @@ class CountedRound:
         items: What each agent contributed; None until it has.
         missing: For each agent, of how many agents it has not the items.
         informed: For each agent, what happens when it has them all.
-        uninformed: How many agents have not.
+        uninformed: How many agents that act here have not.
         conclusion: What follows from the items, once anybody has them all.
         heard: For each agent, whose items it has heard, where one may come again: after it has lost its memory.
     """
 
-    def __init__(self, number: int, informed: list[Event]) -> None:
+    def __init__(self, number: int, informed: list[Event], acting: int) -> None:
         agents = len(informed)
         self.number = number
         self.items: list[Item | None] = [None] * agents
         self.missing = [agents] * agents
         self.informed = informed
-        self.uninformed = agents
+        self.uninformed = acting
         self.conclusion: Item | None = None
         self.heard: list[set[int]] = [set() for _ in range(agents)]
 
@@ -105,15 +105,24 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
             self.broadcasts.broadcast(round, agent, item)
             self._conclude_if_complete(round, agent)
             return informed
-        found = self._rounds.get(round)
-        if found is None:
-            environment = self.clock.environment
-            found = CountedRound(round, [Event(environment) for _ in range(self.network.agents)])
-            self._rounds[round] = found
+        found = self._begun(round)
         found.items[agent] = item
         self.broadcasts.broadcast(round, agent, item)
         self._count_heard(found, agent, 1)
         return found.informed[agent]
+
+    def note_items(self, round: int, items: Mapping[int, Item]) -> None:
+        """See `CallbackRoundProtocol.note_items`."""
+        if not self._apart:
+            for source, item in items.items():
+                self._begun(round).items[source] = item
+
+    def _begun(self, round: int) -> CountedRound:
+        found = self._rounds.get(round)
+        if found is None:
+            informed = [Event(self.clock.environment) for _ in range(self.network.agents)]
+            found = self._rounds[round] = CountedRound(round, informed, len(self.network.acting))
+        return found
 
     def done(self, agent: int, round: int) -> None:
         """Tell all that can hear it."""

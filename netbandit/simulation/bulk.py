@@ -33,7 +33,7 @@ def bulk_broadcasts(context: ReplicationContext, learner: Learner) -> Communicat
 
 
 def _bulk_trees(context: ReplicationContext, learner: Learner) -> Communication | None:
-    if not chosen(TreesInBulk(context)):
+    if not chosen(TreesInBulk(context, learner)):
         return None
     from netbandit.simulation.broadcasts_along_trees import BulkTrees
 

@@ -62,7 +62,7 @@ class EpochsApart(Epochs):
         if reach is not None:
             self._sharing = list(reach)
         self._server = self._new_learner(self._participating, self._agents)
-        for agent in range(self._agents):
+        for agent in network.acting:
             if agent not in down:
                 self._clock.environment.process(self._live(agent))
 

@@ -6,7 +6,19 @@ import pytest
 from helpers.measured import rows_of
 
 import benchmarks
-from benchmarks import cooperative, decisions, faults, messages, million, procurement, rounds, scale, slots, vertical
+from benchmarks import (
+    commands,
+    cooperative,
+    decisions,
+    faults,
+    messages,
+    million,
+    procurement,
+    rounds,
+    scale,
+    slots,
+    vertical,
+)
 from benchmarks.measure import point_of
 
 
@@ -68,6 +80,15 @@ def test_the_same_run_of_scale_and_million_counts_the_same(small):
     }
     assert min(row["peak_mib"] for row in (smaller, larger, once)) > 10
     assert "million" not in benchmarks.NAMES
+
+
+@pytest.mark.slow  # a dozen processes, half a minute
+def test_commands_are_beside_a_python_that_does_nothing(small):
+    small(commands, LONG="star.toml", REPLICATIONS=2)
+    nothing, *rows = rows_of("commands")
+    assert nothing["ratio"] == 1
+    assert len(rows) == 8
+    assert all(row["ratio"] > 0.5 and row["seconds"] > 0 for row in rows)
 
 
 def test_each_figure_is_measured_in_three_ways(small):

@@ -71,6 +71,8 @@ FEATURES = {
     "latencies": ("links.peer.latency={uniform=['0 ms', '3 ms']}",),
     "long latency": ("links.peer.latency=3 ms",),
     "bandwidth": ("links.peer.bandwidth=1 Mbit/s",),
+    "queue": ("links.peer.bandwidth=500 kbit/s", "links.peer.queue=1"),
+    "queue of bytes, retry": ("links.peer={bandwidth='500 kbit/s', queue='90 B', retry={timeout='2 ms'}}",),
     "retry": ("links.peer.loss=0.3", "links.peer.retry={timeout='2 ms'}"),
     "deadline": ("links.peer.loss=0.3", "protocol.deadline=3 ms"),
     "links fail": ("faults.links={up_for='5 ms', down_for='2 ms'}",),
@@ -103,6 +105,13 @@ FEATURES = {
     "asynchronous": ("protocol.timing=asynchronous",),
     "asynchronous, loss": ("protocol.timing=asynchronous", "links.peer.loss=0.3"),
     "pace": ("protocol.pace=slot", "links.peer.latency=3 ms"),
+    "late rewards": ("feedback={delay='3 slots'}",),
+    "late rewards, each told": ("feedback={delay='3 slots'}", "learner.share=observations"),
+    "rewards late by arm": ("feedback={by_arm=['0 ms', {geometric=2.0}, {pareto=['1 ms', 1.2]}], never=0.1}",),
+    "rewards late by agent": (
+        "feedback={by_agent=['0 ms', '2 ms', {exponential='3 ms'}, '4 ms'], window='4 slots', missing='zero', "
+        "reports='nonzero'}",
+    ),
     "trace": (),
 }
 """What may be added, as for ``--set``."""

@@ -14,7 +14,8 @@ class Network:
     """Says who goes down when it is told to."""
 
     def __init__(self, fails):
-        self.agents, self.agents_fail, self.changed = AGENTS, fails, lambda agent, up: None
+        self.agents, self.acting = AGENTS, range(AGENTS)
+        self.agents_fail, self.changed = fails, lambda agent, up: None
         self.environment = Environment()
         self.clock = Clock(self.environment, 1_000, 100)
 

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.array_functions import StepError
 from netbandit.learners.slots import Agents, Learner
 from netbandit.learners.world import World
 from netbandit.part import state
 from netbandit.stepping import Compiled
-from netbandit.texts import TextError
 
 _STEPS = {"choose": "choose_one", "learn": "learn_one", "wants": "wants_one"}
 
@@ -77,9 +77,9 @@ class StepLearner(Learner):
         them were good, of shape (m,).
         """
 
-    def wants_one(self, *given: Any, **named: Any) -> Any:
+    def wants_one(self, slot: int, agent: int) -> Any:
         """Return whether *agent* wants a synchronisation after its decision: ``wants_one(self, slot, agent)``."""
-        raise NotImplementedError
+        return False
 
     def end_turn(self, decisions: int) -> None:
         """Note that so many agents have decided at an instant; the next decision is at a later one."""
@@ -126,7 +126,7 @@ class StepLearner(Learner):
         kept: dict[Any, Callable[..., Any]] = self.__dict__.setdefault("_each_text", {})
         if text not in kept:
             kept[text] = partial(text, self)
-            with suppress(TextError):
+            with suppress(StepError):
                 made = Compiled(text, {"learner": self}, f"{text.__name__}_{self.maker_of('choose_one')}")
                 kept[text] = made if made.ours else kept[text]
         kept[text](*given)

@@ -1,31 +1,13 @@
-"""The loop in which agents decide slot by slot, into which the steps of a learner and of a world are written.
+"""The loops in which agents decide slot by slot, compiled with the steps of a learner and of a world.
 
-It is a text (`netbandit.texts`): the steps, methods of `netbandit.learners.steps.StepLearner` and of
-`netbandit.simulation.slot_worlds.SlotWorld` for one agent, are written out where it calls them, and what cannot be is
-left out. So there is one loop for each learner and world that meet, and one text for all of them.
+They are functions that `netbandit.stepping` compiles: the steps, methods of `netbandit.learners.steps.StepLearner` and
+of `netbandit.simulation.slot_worlds.SlotWorld` for one agent, become inner functions of them.
 """
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from netbandit.simulation.slot_account import PRIME
-
-VECTORS = False
-"""Whether agents choose among vectors, which the world shows."""
-UNITS = False
-"""Whether agents choose units of each producer; then regret is added up agent by agent."""
-WANTS = False
-"""Whether agents may want to synchronise."""
-EVERYBODY = True
-"""Whether all agents decide in every slot, whatever the learner and the world."""
-CHECKS = False
-"""Whether a learner may choose what is no arm."""
-
-
-class NoArmError(Exception):
-    """A learner has chosen what is no arm; arguments: the slot, the agent, and what it is."""
 
 
 def slot_by_slot(
@@ -37,7 +19,7 @@ def slot_by_slot(
         first: The first turn.
         last: The turn after the last one.
         asks: Whether agents are asked if they want to synchronise.
-        turns: `netbandit.simulation.turns.Turns`, whose block has them.
+        turns: `netbandit.simulation.turns.Turns`.
         world: `netbandit.simulation.slot_worlds.SlotWorld`.
         learner: `netbandit.learners.steps.StepLearner`.
         account: `netbandit.simulation.slot_account.Account`.
@@ -46,39 +28,28 @@ def slot_by_slot(
     Returns:
         The first turn that has not been played.
     """
-    if WANTS:
-        for agent in range(account.calls.shape[0]):
-            account.calls[agent] = False
+    account.calls[:] = False
     called = False
     for turn in range(first, last):
-        slot = turn
-        begin = 0
-        count = turns.here.shape[0]
-        ends = True
-        if not (EVERYBODY or turns.everybody):
-            place = turn - turns.block.first
-            slot = turns.block.slots[place]
-            begin = turns.block.starts[place]
-            count = turns.block.starts[place + 1] - begin
-            ends = turns.block.slots[place + 1] != slot
+        slot = turns.slot(turn)
+        begin, end = turns.places(turn)
         decided = 0
         regret = 0.0
-        for row in range(count):
-            agent = turns.here[row] if EVERYBODY or turns.everybody else turns.block.agents[begin + row]
-            if not (EVERYBODY or turns.up[agent]):
+        for place in range(begin, end):
+            agent = turns.agent_at(place)
+            if not turns.up[agent]:
                 continue
             decided += 1
-            missed = decide(slot, agent, world, learner, account)
+            missed = world.decide_one(slot, agent, learner, account)
             world.note_missed(agent, missed)
             regret += missed
-            if WANTS and asks and not talking.quiet[slot % talking.quiet.shape[0], agent]:
+            if asks and not talking.quiet[slot % talking.quiet.shape[0], agent]:
                 wanted = learner.wants_one(slot, agent)
                 if wanted:
                     account.calls[agent] = True
                     called = True
         learner.end_turn(decided)
-        if not UNITS:
-            account.add_to_row(0, slot, regret, ends)
+        account.add_to_row(0, slot, regret, turns.ends(turn))
         if called:
             return turn + 1
     return last
@@ -92,7 +63,7 @@ def markets(first: int, last: int, turns: Any, world: Any, learner: Any, account
     for row in range(turns.here.shape[0]):
         agent = turns.here[row]
         for slot in range(first, last):
-            decide(slot, agent, world, learner, account)
+            world.decide_one(slot, agent, learner, account)
     return last
 
 
@@ -114,7 +85,7 @@ def agent_by_agent(
     """
     total = 0.0
     for slot in range(first, last):
-        missed = decide(slot, agent, world, learner, account)
+        missed = world.decide_one(slot, agent, learner, account)
         regrets[slot - first] += missed
         total += missed
     world.note_missed(agent, total)
@@ -124,32 +95,3 @@ def add_up(first: int, regrets: NDArray[np.float64], account: Any) -> None:
     """Add the *regrets* of all agents in the slots from *first* on to the account, which has one row."""
     for place in range(regrets.shape[0]):
         account.add_to_row(0, first + place, regrets[place], True)
-
-
-def decide(slot: int, agent: int, world: Any, learner: Any, account: Any) -> Any:
-    """Let *agent* decide in *slot*; return what it misses."""
-    if UNITS:
-        learner.choose_one(slot, agent, world.units)
-        missed = world.pay_units(slot, agent, world.units, world.good, account.digests)
-        learner.learn_one(slot, agent, world.units, world.good)
-        account.add_to_row(agent, slot, missed, True)
-        return missed
-    if VECTORS:
-        actions = world.show_one(slot, agent)
-        arm = learner.choose_one(slot, agent, actions)
-        check(slot, agent, arm, world)
-        reward = world.pay_one(slot, agent, arm)
-        learner.learn_one(slot, agent, arm, reward, actions[arm])
-    else:
-        arm = learner.choose_one(slot, agent)
-        check(slot, agent, arm, world)
-        reward = world.pay_one(slot, agent, arm)
-        learner.learn_one(slot, agent, arm, reward)
-    account.digests[agent] = (account.digests[agent] ^ np.uint64(arm + 1)) * PRIME
-    return world.miss_one(slot, agent, arm)
-
-
-def check(slot: int, agent: int, arm: Any, world: Any) -> None:
-    """Raise a `NoArmError` if *arm* is none."""
-    if CHECKS and (arm < 0 or arm >= world.arms):
-        raise NoArmError(slot, agent, arm)

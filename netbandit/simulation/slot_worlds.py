@@ -38,11 +38,16 @@ Agents = NDArray[np.int64]
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 
 
+class NoArmError(Exception):
+    """A learner has chosen what is no arm; arguments: the slot, the agent, and what it is."""
+
+
 class SlotWorld(ABC):
     """What the driver needs of a bandit.
 
     Attributes:
         bandit: The bandit.
+        arms: The number K of arms, if agents choose one.
         kind: The kind of event that a decision is, for the fingerprint.
         each: Whether regret is added up agent by agent.
         counted: 1 for each agent whose regret counts, 0 for one that lies, shape (M,).
@@ -50,6 +55,7 @@ class SlotWorld(ABC):
     """
 
     bandit: Any
+    arms: int
     counted: NDArray[np.float64]
     missed: NDArray[np.float64]
     kind: Kind = CHOOSE
@@ -89,15 +95,11 @@ class SlotWorld(ABC):
         """Have the regret of these agents alone count; before the first slot."""
         self.counted = counted
 
-    # What one agent does, written out into the loop over all of them (`netbandit.simulation.slot_loop`).
+    # What one agent does, compiled with the loop over all of them (`netbandit.simulation.slot_loop`).
 
     def why_no_loop(self, *, everybody: bool) -> str | None:
         """Return why it has no steps; None: it has. *everybody*: all agents decide in every slot."""
         return "this world is not written in steps"
-
-    def constants(self) -> dict[str, bool]:
-        """Return what stands for the constants of its steps."""
-        return {}
 
     def ready(self, first: int, last: int) -> int:
         """Have at hand what steps need in the slots from *first* on; return to before which slot, *last* at most."""
@@ -106,9 +108,25 @@ class SlotWorld(ABC):
     def played(self, first: int, last: int, agents: Agents) -> None:  # noqa: B027  # most have nothing to note
         """Note that *agents* have decided in the slots from *first* to before *last*."""
 
-    def show_one(self, slot: int, agent: int) -> Any:
-        """Return the vectors that *agent* sees."""
-        raise NotImplementedError
+    def decide_one(self, slot: int, agent: int, learner: Any, account: Any) -> Any:
+        """Let *agent* choose and learn; return how much less than the best it earns on average.
+
+        Args:
+            slot: The slot.
+            agent: The agent.
+            learner: `netbandit.learners.steps.StepLearner`.
+            account: `netbandit.simulation.slot_account.Account`, which takes in what is chosen.
+        """
+        arm = learner.choose_one(slot, agent)
+        self.check_one(slot, agent, arm)
+        learner.learn_one(slot, agent, arm, self.pay_one(slot, agent, arm))
+        account.note_arm(agent, arm)
+        return self.miss_one(slot, agent, arm)
+
+    def check_one(self, slot: int, agent: int, arm: Any) -> None:
+        """Raise a `NoArmError` if *arm* is none."""
+        if arm < 0 or arm >= self.arms:
+            raise NoArmError(slot, agent, arm)
 
     def pay_one(self, slot: int, agent: int, arm: int) -> Any:
         """Return what *arm* pays."""
@@ -197,10 +215,6 @@ class DecisionNumbers:
         return np.asarray(found)
 
 
-CHANGES = False
-"""Whether means are not the same in all slots."""
-
-
 class ArmWorld(SlotWorld):
     """Finitely many arms.
 
@@ -218,6 +232,9 @@ class ArmWorld(SlotWorld):
         self.missed = np.zeros(bandit.agents)
         self.counted = np.ones(bandit.agents)
         self._varied = bandit if isinstance(bandit, VariedArms) and bandit.changing else None
+        # What a slot's number is multiplied by for its period, and its row of what was chosen.
+        self.moves = int(self._varied is not None)
+        self.periods, self.chosen = np.zeros(1, dtype=np.int64), np.zeros((1, bandit.agents), dtype=np.int64)
         self._tables: tuple[int, int] | None = None
         self._missed_static = 0.0
 
@@ -246,10 +263,6 @@ class ArmWorld(SlotWorld):
         if kind not in (Bernoulli, Gaussian):
             return "this world is not written in steps"
         return None if everybody else "not all agents decide in every slot"
-
-    def constants(self) -> dict[str, bool]:
-        """See `SlotWorld.constants`."""
-        return {"CHANGES": self._varied is not None}
 
     def ready(self, first: int, last: int) -> int:
         """See `SlotWorld.ready`: the numbers, the means, and how much worse than the best arms are."""
@@ -293,17 +306,16 @@ class ArmWorld(SlotWorld):
 
     def pay_one(self, slot: int, agent: int, arm: int) -> Any:
         """See `SlotWorld.pay_one`."""
-        period = self.periods[slot - self.tables_first] if CHANGES else 0
+        period = self.periods[(slot - self.tables_first) * self.moves]
         mean = self.means[period, agent * self.own_means, arm]
         return self.bandit.paid(arm, mean, self.numbers.block[agent, slot - self.numbers.first])
 
     def miss_one(self, slot: int, agent: int, arm: int) -> Any:
         """See `SlotWorld.miss_one`."""
-        period = self.periods[slot - self.tables_first] if CHANGES else 0
-        missed = self.gaps[period, agent * self.own_gaps, arm] * self.counted[agent]
-        if CHANGES:
-            self.chosen[slot - self.tables_first, agent] = arm
-        return missed
+        row = (slot - self.tables_first) * self.moves
+        if self.moves:
+            self.chosen[row, agent] = arm
+        return self.gaps[self.periods[row], agent * self.own_gaps, arm] * self.counted[agent]
 
     def note_missed(self, agent: int, missed: float) -> None:
         """See `SlotWorld.note_missed`."""
@@ -380,9 +392,14 @@ class ActionSetWorld(SlotWorld):
         """See `SlotWorld.why_no_loop`."""
         return None if type(self.bandit) is Linear else "this world is not written in steps"
 
-    def show_one(self, slot: int, agent: int) -> Any:
-        """See `SlotWorld.show_one`."""
-        return self.bandit.show_one(agent)
+    def decide_one(self, slot: int, agent: int, learner: Any, account: Any) -> Any:
+        """See `SlotWorld.decide_one`; vectors are shown."""
+        actions = self.bandit.show_one(agent)
+        arm = learner.choose_one(slot, agent, actions)
+        self.check_one(slot, agent, arm)
+        learner.learn_one(slot, agent, arm, self.pay_one(slot, agent, arm), actions[arm])
+        account.note_arm(agent, arm)
+        return self.miss_one(slot, agent, arm)
 
     def pay_one(self, slot: int, agent: int, arm: int) -> Any:
         """See `SlotWorld.pay_one`."""
@@ -470,6 +487,14 @@ class MarketWorld(SlotWorld):
             self.tables: Tables = procurement_draws.tables(self.bandit.capacities, self.bandit.qualities)
         self.numbers.reach(first)
         return min(last, self.numbers.last)
+
+    def decide_one(self, slot: int, agent: int, learner: Any, account: Any) -> Any:
+        """See `SlotWorld.decide_one`; units are chosen, and regret is added up agent by agent."""
+        learner.choose_one(slot, agent, self.units)
+        missed = self.pay_units(slot, agent, self.units, self.good, account.digests)
+        learner.learn_one(slot, agent, self.units, self.good)
+        account.add_to_row(agent, slot, missed, True)
+        return missed
 
     def pay_units(
         self,

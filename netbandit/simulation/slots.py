@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from simpy import Event
 
+from netbandit.array_functions import StepError
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
@@ -19,7 +20,6 @@ from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_learner import in_slots
 from netbandit.simulation.slot_worlds import slot_world
 from netbandit.simulation.turns import turns_of
-from netbandit.texts import TextError
 from netbandit.user_code.errors import is_ours
 
 _DIGEST = (1 << 63) - 1
@@ -101,7 +101,7 @@ class Slots(Driver):
         try:
             play = compiled(self.world, self.learners, self.account, talking, self.turns)
             self._slow = play is None and template.plays == "vectors" and is_ours(type(template))
-        except TextError as error:
+        except StepError as error:
             self._uncompiled = f"the steps of {type(template).__qualname__} are not compiled: {error}"
         self._play = (
             play

@@ -54,7 +54,7 @@ class ArrayFunction(NamedTuple):
         files: The files that it is written in.
     """
 
-    function: FunctionType
+    function: Callable[..., Any]
     paths: Sequence[str]
     files: Sequence[str]
 
@@ -89,6 +89,7 @@ def array_function(function: Callable[..., Any], objects: Mapping[str, Any], nam
     code = compile(ast.fix_missing_locations(ast.Module([tree], [])), function.__code__.co_filename, "exec")
     made = FunctionType(next(one for one in code.co_consts if isinstance(one, CodeType)), whole.globals)
     made.__module__ = function.__module__
+    made.__written_from__ = whole.files  # type: ignore[attr-defined]
     return ArrayFunction(made, paths, whole.files)
 
 
@@ -226,7 +227,9 @@ class _Writer(ast.NodeTransformer):
         if not (isinstance(value, list) and value and all(isinstance(one, np.random.Generator) for one in value)):
             return self.generic_visit(node)
         if not (isinstance(node.slice, ast.Name) and self._bound.get(node.slice.id) == AGENT):
-            raise OneAgentError(str(self._error(node, f"of {path} only that of the agent can be used")))
+            raise OneAgentError(
+                str(self._error(node, f"of {ast.unparse(node.value)} only that of the agent can be used"))
+            )
         return self._argument(path + AGENT, node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
@@ -246,21 +249,22 @@ class _Writer(ast.NodeTransformer):
         if isinstance(value, _PLAIN):
             return None
         if not hasattr(value, node.attr):
-            raise self._error(node, f"{path}.{node.attr} is nowhere made")
+            raise self._error(node, f"{ast.unparse(node)} is nowhere made")
         return f"{path}.{node.attr}", getattr(value, node.attr)
 
     def _read(self, node: ast.Name | ast.Attribute) -> ast.expr:
         """Return what stands for an object, or an attribute of one."""
         path, value = self._object(node) or ("", None)
         if not isinstance(node.ctx, ast.Load):
-            raise self._error(node, f"{path} is given a new value; only arrays can change")
+            raise self._error(node, f"{ast.unparse(node)} is given a new value; only arrays can change")
         if _is_plain(value) and "." in path:
             return self._argument(path, node)
-        if isinstance(node, ast.Attribute) and (hasattr(value, "py_func") or isinstance(value, FunctionType)):
+        if isinstance(node, ast.Attribute) and hasattr(value, "py_func"):
             return self._named(self._whole.named(node.attr, value), node)
         if isinstance(node, ast.Name):
             raise self._error(node, "an object can only be read, or given to functions of Python")
-        raise self._error(node, f"{path} is of type {type(value).__name__}, and neither an array nor a number")
+        kind = type(value).__name__
+        raise self._error(node, f"{ast.unparse(node)} is of type {kind}, and neither an array nor a number")
 
     def _argument(self, path: str, node: ast.AST) -> ast.expr:
         name = path.removesuffix(AGENT).replace(".", "__")
@@ -311,7 +315,8 @@ class _Writer(ast.NodeTransformer):
                 first.append(ast.copy_location(ast.Assign([target], value), node))
         body = writer.body()
         if isinstance(node, ast.Return):
-            return [*first, *body, ast.copy_location(ast.Return(), node)]
+            ends = body and isinstance(body[-1], ast.Return)
+            return [*first, *body, *([] if ends else [ast.copy_location(ast.Return(), node)])]
         if any(isinstance(one, ast.Return) for one in _in_loops(body)):
             return self.generic_visit(node)
         node.value = ast.Constant(None)
@@ -372,4 +377,5 @@ def _without_returns(statements: Sequence[ast.stmt], like: ast.Assign | ast.Expr
             statements, like = statements[:place], deepcopy(like)
             like.value = one.value or like.value
             break
-    return [*statements, ast.copy_location(like, like)]
+    nothing = isinstance(like, ast.Expr) and isinstance(like.value, ast.Constant)
+    return [*statements, *([] if nothing else [like])]

@@ -5,7 +5,6 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from types import FunctionType
 from typing import Any, NamedTuple
 
 from netbandit.array_functions import AGENT, ArrayFunction, StepError, array_function
@@ -148,7 +147,7 @@ def _made(function: Callable[..., Any], objects: Mapping[str, Any], name: str) -
     )
 
 
-def _dispatcher(function: FunctionType, *, ours: bool, kept: bool) -> Any:
+def _dispatcher(function: Any, *, ours: bool, kept: bool) -> Any:
     """Return what compiles a function, one for all functions of the same text over the same globals.
 
     Args:

@@ -49,7 +49,8 @@ def slot_by_slot(
                     account.calls[agent] = True
                     called = True
         learner.end_turn(decided)
-        account.add_to_row(0, slot, regret, turns.ends(turn))
+        ends = turns.ends(turn)
+        account.add_to_row(0, slot, regret, ends)
         if called:
             return turn + 1
     return last

@@ -1,7 +1,8 @@
 """A bandit as the driver of slots plays it: all agents at once, one call a slot."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,7 +120,8 @@ class SlotWorld(ABC):
         """
         arm = learner.choose_one(slot, agent)
         self.check_one(slot, agent, arm)
-        learner.learn_one(slot, agent, arm, self.pay_one(slot, agent, arm))
+        reward = self.pay_one(slot, agent, arm)
+        learner.learn_one(slot, agent, arm, reward)
         account.note_arm(agent, arm)
         return self.miss_one(slot, agent, arm)
 
@@ -231,12 +233,7 @@ class ArmWorld(SlotWorld):
         self.bandit = bandit
         self.missed = np.zeros(bandit.agents)
         self.counted = np.ones(bandit.agents)
-        self._varied = bandit if isinstance(bandit, VariedArms) and bandit.changing else None
-        # What a slot's number is multiplied by for its period, and its row of what was chosen.
-        self.moves = int(self._varied is not None)
-        self.periods, self.chosen = np.zeros(1, dtype=np.int64), np.zeros((1, bandit.agents), dtype=np.int64)
-        self._tables: tuple[int, int] | None = None
-        self._missed_static = 0.0
+        self._tables = 0, 0  # the slots of which means are at hand
 
     def facts(self) -> dict[str, Any]:
         """See `SlotWorld.facts`."""
@@ -268,28 +265,22 @@ class ArmWorld(SlotWorld):
         """See `SlotWorld.ready`: the numbers, the means, and how much worse than the best arms are."""
         self.numbers.reach(first)
         last = min(last, self.numbers.last)
-        if self._tables is None or (
-            self._varied is not None and not self._tables[0] <= first < last <= self._tables[1]
-        ):
+        if not self._tables[0] <= first < self._tables[1]:
             self._tables = first, self._fill(first, self.numbers.last)
-        return last
+        return min(last, self._tables[1])
 
     def _fill(self, first: int, last: int) -> int:
-        """Make the tables of the slots from *first* to before *last*, or fewer; return the slot after them.
+        """Have the means of the slots from *first* to before *last*, or fewer; return the slot after them."""
+        self._tabulate([first])
+        return maxsize
+
+    def _tabulate(self, starts: Sequence[int]) -> None:
+        """Make the tables of the periods that begin in some slots.
 
         Means and gaps are of shape (periods, 1 or M, K): the same for all, or each agent's own.
         """
         bandit = self.bandit  # see why_no_loop
         agents, arms = bandit.agents, bandit.arm_count
-        starts = [first]
-        if self._varied is not None:
-            begins = np.asarray(bandit.course.starts)
-            starts += begins[(begins > first) & (begins < last)].tolist()
-            most = max(1, _MOST_MEANS // (agents * arms))
-            starts, last = starts[:most], starts[most] if len(starts) > most else last
-            self.periods = np.searchsorted(starts, np.arange(first, last), side="right") - 1
-            self.chosen = np.zeros((last - first, agents), dtype=np.int64)
-        self.tables_first = first
         means, gaps = [], []
         each_agent, each_arm = np.repeat(np.arange(agents), arms), np.tile(np.arange(arms), agents)
         for slot in starts:
@@ -302,35 +293,25 @@ class ArmWorld(SlotWorld):
         self.arms = arms
         # What an agent's number is multiplied by for its row.
         self.own_means, self.own_gaps = int(self.means.shape[1] > 1), int(self.gaps.shape[1] > 1)
-        return last
+
+    def period_one(self, slot: int) -> Any:
+        """Return the row of the tables for *slot*."""
+        return 0
 
     def pay_one(self, slot: int, agent: int, arm: int) -> Any:
         """See `SlotWorld.pay_one`."""
-        period = self.periods[(slot - self.tables_first) * self.moves]
+        period = self.period_one(slot)
         mean = self.means[period, agent * self.own_means, arm]
         return self.bandit.paid(arm, mean, self.numbers.block[agent, slot - self.numbers.first])
 
     def miss_one(self, slot: int, agent: int, arm: int) -> Any:
         """See `SlotWorld.miss_one`."""
-        row = (slot - self.tables_first) * self.moves
-        if self.moves:
-            self.chosen[row, agent] = arm
-        return self.gaps[self.periods[row], agent * self.own_gaps, arm] * self.counted[agent]
+        period = self.period_one(slot)
+        return self.gaps[period, agent * self.own_gaps, arm] * self.counted[agent]
 
     def note_missed(self, agent: int, missed: float) -> None:
         """See `SlotWorld.note_missed`."""
         self.missed[agent] += missed
-
-    def played(self, first: int, last: int, agents: Agents) -> None:
-        """See `SlotWorld.played`."""
-        if self._varied is not None:
-            for slot in range(first, last):
-                arms = self.chosen[slot - self.tables_first, agents]
-                self._note_static(slot, agents, arms)
-
-    def _note_static(self, slot: int, agents: Agents, arms: NDArray[np.int64]) -> None:
-        assert self._varied is not None
-        self._missed_static += float((self._varied.static_regrets(slot, arms) * self.counted[agents]).sum())
 
     def show(self, slot: int, agents: Agents) -> None:
         """Show nothing: arms have no vectors."""
@@ -340,18 +321,58 @@ class ArmWorld(SlotWorld):
         rewards = self.bandit.pull(slot, agents, arms, self._numbers.of(slot, agents))
         missed = self.bandit.regrets(slot, agents, arms) * self.counted[agents]
         self.missed[agents] += missed
-        if self._varied is not None:
-            self._note_static(slot, agents, arms)
         return rewards, missed
 
     def metrics(self, decisions: int) -> dict[str, Metric]:
-        """Return the regret of the agents that are worst and best off, and that against one arm where means change."""
-        static: dict[str, Metric] = {} if self._varied is None else {"regret_static": self._missed_static}
-        of_agents: dict[str, Metric] = {
+        """Return the regret of the agents that are worst and best off."""
+        return {
             "regret_worst_agent": float(self.missed.max()),
             "regret_best_agent": float(self.missed[self.counted > 0].min()),
         }
-        return {**of_agents, **static}
+
+
+class ChangingArmWorld(ArmWorld):
+    """Arms whose means change: what is missed against the arm that is best over all slots is noted, too."""
+
+    _missed_static = 0.0
+
+    def _fill(self, first: int, last: int) -> int:
+        begins = np.asarray(self.bandit.course.starts)
+        starts = [first, *begins[(begins > first) & (begins < last)].tolist()]
+        most = max(1, _MOST_MEANS // (self.bandit.agents * self.bandit.arm_count))
+        starts, last = starts[:most], starts[most] if len(starts) > most else last
+        self.first_slot = first
+        self.periods = np.searchsorted(starts, np.arange(first, last), side="right") - 1
+        self.chosen = np.zeros((last - first, self.bandit.agents), dtype=np.int64)
+        self._tabulate(starts)
+        return last
+
+    def period_one(self, slot: int) -> Any:
+        """See `ArmWorld.period_one`."""
+        return self.periods[slot - self.first_slot]
+
+    def miss_one(self, slot: int, agent: int, arm: int) -> Any:
+        """See `SlotWorld.miss_one`."""
+        self.chosen[slot - self.first_slot, agent] = arm
+        period = self.period_one(slot)
+        return self.gaps[period, agent * self.own_gaps, arm] * self.counted[agent]
+
+    def played(self, first: int, last: int, agents: Agents) -> None:
+        """See `SlotWorld.played`."""
+        for slot in range(first, last):
+            self._note_static(slot, agents, self.chosen[slot - self.first_slot, agents])
+
+    def _note_static(self, slot: int, agents: Agents, arms: NDArray[np.int64]) -> None:
+        self._missed_static += float((self.bandit.static_regrets(slot, arms) * self.counted[agents]).sum())
+
+    def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """See `SlotWorld.pull`."""
+        self._note_static(slot, agents, arms)
+        return super().pull(slot, agents, arms)
+
+    def metrics(self, decisions: int) -> dict[str, Metric]:
+        """Return the regret against one arm, too."""
+        return {**super().metrics(decisions), "regret_static": self._missed_static}
 
 
 class ActionSetWorld(SlotWorld):
@@ -397,7 +418,8 @@ class ActionSetWorld(SlotWorld):
         actions = self.bandit.show_one(agent)
         arm = learner.choose_one(slot, agent, actions)
         self.check_one(slot, agent, arm)
-        learner.learn_one(slot, agent, arm, self.pay_one(slot, agent, arm), actions[arm])
+        reward = self.pay_one(slot, agent, arm)
+        learner.learn_one(slot, agent, arm, reward, actions[arm])
         account.note_arm(agent, arm)
         return self.miss_one(slot, agent, arm)
 
@@ -407,7 +429,8 @@ class ActionSetWorld(SlotWorld):
 
     def miss_one(self, slot: int, agent: int, arm: int) -> Any:
         """See `SlotWorld.miss_one`."""
-        return self.bandit.miss_one(agent, arm) * self.counted[agent]
+        missed = self.bandit.miss_one(agent, arm)
+        return missed * self.counted[agent]
 
     def note_missed(self, agent: int, missed: float) -> None:
         """See `SlotWorld.note_missed`."""
@@ -592,7 +615,8 @@ def optimum(bandit: Procurement) -> NDArray[np.int64]:
 def slot_world(bandit: Bandit) -> SlotWorld:
     """Return *bandit* as the driver of slots plays it."""
     if isinstance(bandit, ArmBandit):
-        return ArmWorld(bandit)
+        changes = isinstance(bandit, VariedArms) and bandit.changing
+        return ChangingArmWorld(bandit) if changes else ArmWorld(bandit)
     if isinstance(bandit, ActionSetBandit):
         return ActionSetWorld(bandit)
     assert isinstance(bandit, Procurement)  # checked before anything runs

@@ -140,7 +140,7 @@ class _Whole:
     def __init__(self, objects: Mapping[str, Any]) -> None:
         self.objects = objects
         self.arguments: dict[str, str] = {}
-        self.globals: dict[str, Any] = {}
+        self.globals: dict[str, Any] = {"__builtins__": builtins}
         self.inner: list[ast.FunctionDef] = []
         self.names: dict[Hashable, str] = {}
         self.files: list[str] = []
@@ -337,16 +337,19 @@ class _Writer(ast.NodeTransformer):
             return None
         if value in self._whole.writing:
             raise self._error(node, f"{value.__name__} calls itself")
+        signature = inspect.signature(value)
+        stars = [one for one in positional if isinstance(one, ast.Starred)]
+        if stars or any(one.arg is None for one in node.keywords):
+            raise self._error(node, f"{value.__name__} is given arguments by a star")
         try:
-            signature = inspect.signature(value)
             taken = signature.bind(*positional, **{str(one.arg): one.value for one in node.keywords}).arguments
         except TypeError as error:
             raise self._error(node, f"{value.__name__}: {error}") from None
         bound, given = {}, {}
         for name, parameter in signature.parameters.items():
             argument = taken.get(name, ast.Constant(parameter.default))
-            if not isinstance(argument, ast.expr) or isinstance(argument, ast.Starred):
-                raise self._error(node, f"{value.__name__} is given arguments by a star")
+            if not isinstance(argument, ast.expr):
+                raise self._error(node, f"{value.__name__} takes arguments by a star")
             path, found = self._object(argument) or ("", None)
             if path and not isinstance(found, _PLAIN):
                 bound[name] = path

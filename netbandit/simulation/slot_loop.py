@@ -1,7 +1,8 @@
 """The loops in which agents decide slot by slot, compiled with the steps of a learner and of a world.
 
-They are functions that `netbandit.stepping` compiles: the steps, methods of `netbandit.learners.steps.StepLearner` and
-of `netbandit.simulation.slot_worlds.SlotWorld` for one agent, become inner functions of them.
+They are functions that `netbandit.stepping` compiles: the steps, methods for one agent of
+`netbandit.learners.steps.StepLearner`, `netbandit.simulation.slot_worlds.SlotWorld`, the turns and the account, are
+written into them. So there is one loop for each learner and world that meet.
 """
 
 from typing import Any

@@ -17,7 +17,7 @@ ENOUGH = 200_000
 
 @dataclass(frozen=True)
 class SlotLoop(Way):
-    """A compiled loop into which the steps of a learner and of a world are written.
+    """A loop into which the steps of a learner and of a world are compiled.
 
     Attributes:
         world: The world.
@@ -68,7 +68,7 @@ class SlotLoop(Way):
         """See `Way.unknown`.
 
         Raises:
-            StepError: The steps cannot be written into a loop, which is a remark of the run.
+            StepError: The steps cannot be compiled into a loop, which is a remark of the run.
         """
         self.loop()
         return None
@@ -77,7 +77,7 @@ class SlotLoop(Way):
         """See `Way.should_run`: what is ours is compiled once for all runs.
 
         Raises:
-            StepError: The steps cannot be written into a loop.
+            StepError: The steps cannot be compiled into a loop.
         """
         loop = self.loop()
         if loop.ours or self.decisions >= ENOUGH or loop.at_hand:

@@ -276,6 +276,16 @@ class _Writer(ast.NodeTransformer):
     def _error(self, node: ast.expr, why: str) -> StepError:
         return StepError(f"{_place(self._function.__code__.co_filename, node.lineno)}: {why}")
 
+    def visit_If(self, node: ast.If) -> Any:
+        """Leave out what is for an object that is None, or that is not."""
+        test = node.test
+        if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and (found := self._object(test.left)):
+            branch = node.body if (found[1] is None) is isinstance(test.ops[0], ast.Is) else node.orelse
+            kept = ast.Module(branch, [])
+            self.generic_visit(kept)
+            return kept.body or ast.Pass()
+        return self.generic_visit(node)
+
     # Calls.
 
     def visit_Call(self, node: ast.Call) -> ast.AST:

@@ -155,7 +155,7 @@ def _dispatcher(function: Any, *, ours: bool, kept: bool) -> Any:
         ours: Whether nothing is of the user's own, which may reach beyond its arrays.
         kept: Whether what is compiled is kept on disk.
     """
-    from netbandit.jit import njit
+    from netbandit.util.jit import njit
 
     key = function.__name__, ours, *sorted((name, id(value)) for name, value in function.__globals__.items())
     if key not in _DISPATCHERS:

@@ -17,7 +17,7 @@ from netbandit.learners.world import World
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.privacy.tree import Tree
 from netbandit.privacy.tree_calibration import OBSERVATION, Calibration, account_tree, calibrate
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 Draw = Callable[[int, int, np.random.Generator], NDArray[np.float64]]
 """Returns what is released: ``draw(which of the two inputs: 0 or 1, samples, generator)``, shape (samples, numbers)."""
@@ -158,15 +158,14 @@ MECHANISMS: dict[str, Callable[[], Mechanism]] = {
 
 def _laplace(ratio: float) -> float:
     """Return the epsilon of Laplace noise, from the distribution of its privacy loss."""
-    from dp_accounting.pld.privacy_loss_mechanism import LaplacePrivacyLoss
+    from netbandit.util.extras.audit import LaplacePrivacyLoss
 
     return float(LaplacePrivacyLoss(parameter=1.0, sensitivity=ratio).connect_dots_bounds().epsilon_upper)
 
 
 def _gaussian(multiplier: float, count: int, delta: float) -> float:
     """Return the epsilon of *count* Gaussian releases with so many sensitivities of noise each."""
-    from dp_accounting import dp_event
-    from dp_accounting.pld import PLDAccountant
+    from netbandit.util.extras.audit import PLDAccountant, dp_event
 
     accountant = PLDAccountant(value_discretization_interval=1e-4)
     accountant.compose(dp_event.GaussianDpEvent(multiplier), count)

@@ -2,9 +2,9 @@
 
 import sys
 
-from netbandit import describing
 from netbandit.cli import garbage, interrupts  # before all else: Ctrl-C may come at once
-from netbandit.execution import ExecutionError, execution
+from netbandit.parts import describing
+from netbandit.simulation.execution import ExecutionError, execution
 
 interrupts.end_at_once()
 garbage.search_rarely()
@@ -17,6 +17,7 @@ import netbandit
 from netbandit.cli.auditing import audit
 from netbandit.cli.checking import check, parts, schema
 from netbandit.cli.commands import Commands
+from netbandit.cli.emulating import emulate
 from netbandit.cli.folders import clean, merge
 from netbandit.cli.loads import links, nodes
 from netbandit.cli.papers import reproduce
@@ -42,6 +43,6 @@ def main() -> None:
 
 
 reading = (plot, table, compare, report, links, nodes, trace)
-commands = (run, check, schema, parts, *reading, merge, clean, topology, reproduce, suite, audit, swarm)
+commands = (run, check, schema, parts, *reading, merge, clean, topology, emulate, reproduce, suite, audit, swarm)
 for command in commands:
     main.add_command(command)

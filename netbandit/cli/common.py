@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from netbandit.cli.exit_codes import FAILURE, INTERRUPTED, MISTAKE, fail
-from netbandit.plural import counted
-from netbandit.printable import one_line
+from netbandit.util.text import one_line, pluralize
 
 if TYPE_CHECKING:
+    from netbandit.checks.check import RunPlan
     from netbandit.results.intervals import Statistic
     from netbandit.results.store import StudyResult
     from netbandit.running.sweeps import FailedRun
-    from netbandit.simulation.check import RunPlan
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 
 set_option = click.option(
@@ -93,11 +92,12 @@ def plain_errors() -> Iterator[None]:
                 click.echo(line, err=True)
             sys.exit(MISTAKE)
         from netbandit.results.one_study import OtherStudyError
+        from netbandit.util.extras import MissingExtraError
 
-        if isinstance(error, OtherStudyError):
+        if isinstance(error, OtherStudyError | MissingExtraError):
             fail(error)
         from netbandit.results.safe_files import StorageError
-        from netbandit.running.cluster import SchedulerError
+        from netbandit.running.pool import SchedulerError
 
         if isinstance(error, SchedulerError | StorageError):
             fail(error, FAILURE)
@@ -110,7 +110,7 @@ def _how_far(interrupt: KeyboardInterrupt) -> str:
     if not isinstance(interrupt, Interrupted):
         return ""
     return (
-        f": {interrupt.finished} of {counted(interrupt.total, 'run')} are done; the same command continues from there"
+        f": {interrupt.finished} of {pluralize(interrupt.total, 'run')} are done; the same command continues from there"
     )
 
 
@@ -123,7 +123,9 @@ def results_of(folder: Path, details: bool = True) -> "StudyResult":
     except (FileNotFoundError, ValueError) as error:
         fail(error)
     if found.damaged:
-        left_out = f"{counted(len(found.damaged), 'run')} left out, as their files are damaged; run the scenario again:"
+        left_out = (
+            f"{pluralize(len(found.damaged), 'run')} left out, as their files are damaged; run the scenario again:"
+        )
         _listed(left_out, found.damaged)
     return found
 
@@ -132,7 +134,8 @@ def report_repeated(repeated: Sequence[str]) -> None:
     """Say on stderr which runs were done again because their files were damaged."""
     if repeated:
         _listed(
-            f"{counted(len(repeated), 'run')} repeated, as their files were damaged or of an unknown format:", repeated
+            f"{pluralize(len(repeated), 'run')} repeated, as their files were damaged or of an unknown format:",
+            repeated,
         )
 
 
@@ -176,10 +179,10 @@ def valid_and_mistakes(
     """
     from rich.console import Console
 
+    from netbandit.checks.check import check as check_scenario
     from netbandit.running.progress import reading
     from netbandit.scenario.errors import ScenarioError
     from netbandit.scenario.load import load
-    from netbandit.simulation.check import check as check_scenario
 
     studies: list[tuple[str, RunPlan]] = []
     lines: list[str] = []
@@ -199,7 +202,7 @@ _LOAD = 0.5
 def prepared(jobs: int) -> None:
     """Let what worker processes import be imported while this one reads its scenarios, if there are to be any."""
     if jobs != 1:
-        from netbandit.running.cluster import prepare_workers
+        from netbandit.running.pool import prepare_workers
 
         prepare_workers()
 
@@ -207,12 +210,15 @@ def prepared(jobs: int) -> None:
 def estimated(points: "Sequence[RunnablePoint]", jobs: int, *, trace: bool = False) -> list[str]:
     """Return what the runs of *points* take, a line each, from a short run of each."""
     from netbandit.running.estimate import estimate
+    from netbandit.util.process import cores
 
-    cores = os.cpu_count() or 1
-    lines = estimate(points, trace=trace).lines(jobs or cores)
+    usable = cores()
+    lines = estimate(points, trace=trace).lines(jobs or usable)
     others = (os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0) - 1  # this process is busy too
-    if others > _LOAD * cores:
-        lines.append(f"others use {others:.1f} of {counted(cores, 'core')} now: until they finish, this takes longer")
+    if others > _LOAD * usable:
+        lines.append(
+            f"others use {others:.1f} of {pluralize(usable, 'core')} now: until they finish, this takes longer"
+        )
     return lines
 
 
@@ -222,7 +228,7 @@ def report_failed(failed: "Sequence[FailedRun]") -> None:
 
     same = Counter(run.failure.text for run in failed)
     if failed:
-        click.echo(f"{counted(len(failed), 'run')} failed; the same command tries again:", err=True)
+        click.echo(f"{pluralize(len(failed), 'run')} failed; the same command tries again:", err=True)
     first: dict[str, FailedRun] = {}
     for run in failed:
         first.setdefault(run.failure.text, run)
@@ -231,5 +237,5 @@ def report_failed(failed: "Sequence[FailedRun]") -> None:
         report = f" (see {run.failure.report})" if run.failure.report is not None else ""
         where = f"{point}, replication {run.replication}" if point else f"replication {run.replication}"
         others = same[run.failure.text] - 1
-        alike = f"; the same in {counted(others, 'other run')}" if others else ""
+        alike = f"; the same in {pluralize(others, 'other run')}" if others else ""
         click.echo(f"  {one_line(where)}: {run.failure.text}{report}{alike}", err=True)

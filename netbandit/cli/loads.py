@@ -1,7 +1,8 @@
 """``netbandit links`` and ``nodes``: the load on each link and each node, and how long batteries last."""
 
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,11 +10,12 @@ import click
 
 from netbandit.cli.common import folder_argument, results_of, values_of
 from netbandit.cli.exit_codes import fail
-from netbandit.plural import counted
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     from netbandit.report.tables import Table
-    from netbandit.results.store import PointResult
+    from netbandit.results.loads import Block
+    from netbandit.results.store import PointResult, StudyResult
 
 _MOST_POINTS = 6
 
@@ -32,7 +34,7 @@ _csv_option = click.option("--csv", "as_csv", is_flag=True, help="Print the valu
 
 
 def _energy(context: click.Context, param: click.Parameter, value: str) -> float:
-    from netbandit.units import ENERGY, parse_energy
+    from netbandit.util.units import ENERGY, parse_energy
 
     try:
         energy = parse_energy(float(value) if _NUMBER.fullmatch(value) else value)
@@ -56,9 +58,10 @@ def links(folder: Path, where: tuple[str, ...], rows: int, as_csv: bool) -> None
     the links with most bytes come first.
     """
     from netbandit.report.loads import busiest_links
+    from netbandit.results.loads import link_blocks
 
     if as_csv:
-        _print_csv(folder, where, lambda results: results.links())
+        _print_csv(folder, where, link_blocks)
     else:
         _show(folder, where, lambda point: (busiest_links(point, rows), ""))
 
@@ -84,9 +87,10 @@ def nodes(folder: Path, where: tuple[str, ...], battery: float, rows: int, as_cs
     messages of the run.
     """
     from netbandit.report.loads import battery_line, thirstiest_nodes
+    from netbandit.results.loads import node_blocks
 
     if as_csv:
-        _print_csv(folder, where, lambda results: results.nodes(battery=battery))
+        _print_csv(folder, where, lambda study: node_blocks(study, battery))
     else:
         _show(folder, where, lambda point: (thirstiest_nodes(point, rows, battery), battery_line(point, battery)))
 
@@ -96,11 +100,11 @@ def _show(folder: Path, where: tuple[str, ...], tables: "Callable[[PointResult],
     from rich.console import Console
     from rich.text import Text
 
-    from netbandit.printable import one_line, print_line
     from netbandit.report.loads import tells
     from netbandit.results.columns import plain_table
     from netbandit.results.numbers import cell
     from netbandit.results.varied_keys import distinguishing, short_names
+    from netbandit.util.text import one_line, print_line
 
     study = results_of(folder)
     points = _points(study, where)
@@ -126,9 +130,9 @@ def _show(folder: Path, where: tuple[str, ...], tables: "Callable[[PointResult],
             print_line(console, below)
             console.print()
     if len(told) > _MOST_POINTS:
-        click.echo(f"{counted(len(told) - _MOST_POINTS, 'point')} more: choose by KEY=VALUE, or print all by --csv")
+        click.echo(f"{pluralize(len(told) - _MOST_POINTS, 'point')} more: choose by KEY=VALUE, or print all by --csv")
     if len(told) < len(points):
-        silent = counted(len(points) - len(told), "point")
+        silent = pluralize(len(points) - len(told), "point")
         click.echo(f"{silent} left out: nothing was sent, or an earlier version did not record by whom", err=True)
 
 
@@ -143,16 +147,23 @@ def _points(study: Any, where: tuple[str, ...]) -> "list[PointResult]":
     return [point for point in points if point.finished]
 
 
-def _print_csv(folder: Path, where: tuple[str, ...], table: "Callable[[Any], Any]") -> None:
+def _print_csv(folder: Path, where: tuple[str, ...], blocks_of: "Callable[[StudyResult], Iterable[Block]]") -> None:
     """Print all rows of the points that are meant."""
-    from netbandit.api.results import Results
+    import csv
+
+    from netbandit.results.loads import rows_of
     from netbandit.results.numbers import cell
     from netbandit.results.varied_keys import parameter_names, resolve
 
     study = results_of(folder)
     _points(study, where)  # or says what is wrong
-    found = table(Results.of(study, folder))
-    for name, text in values_of(where, "which points to show").items():
-        key = resolve(name, "", parameter_names(study))
-        found = found[found[key].map(cell) == text]
-    click.echo(found.to_csv(index=False), nl=False)
+    values = values_of(where, "which points to show")
+    wanted = {resolve(name, "", parameter_names(study)): text for name, text in values.items()}
+    writer, heads = csv.writer(sys.stdout, lineterminator="\n"), None
+    for block in blocks_of(study):
+        if all(cell(block[key]) == text for key, text in wanted.items()):
+            if heads is None:
+                heads = [*block]
+                writer.writerow(heads)
+            for row in rows_of(block):
+                writer.writerow("" if value != value else value for value in row)

@@ -1,7 +1,6 @@
 """``netbandit reproduce``: the figures and claims of a paper."""
 
 import math
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ import click
 
 from netbandit.cli.common import MOST_JOBS, plain_errors, prepared, report_failed
 from netbandit.cli.exit_codes import FAILURE, fail
-from netbandit.plural import counted
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     from netbandit.papers.figure_runs import FigureRuns
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 def _budget(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
     """Return the seconds of a duration."""
-    from netbandit.units import Duration
+    from netbandit.util.units import Duration
 
     if value is None:
         return None
@@ -95,6 +94,7 @@ def reproduce(
     """
     from netbandit.papers.figures import PaperError
     from netbandit.papers.record import PaperRecordError
+    from netbandit.util.extras import require
 
     if record is not None and (replications is not None or until_decided or only_estimate):
         raise click.UsageError("--record takes replications from the papers' scenarios: leave out the other options.")
@@ -105,6 +105,7 @@ def reproduce(
             if only_estimate:
                 _list_figures(_papers(what), replications, jobs, tried=True)
                 return
+            require("plots", "netbandit reproduce")
             prepared(jobs)
             failed = _reproduce(what, replications, jobs, out, until_decided, record, budget)
     except (PaperError, PaperRecordError) as error:
@@ -128,8 +129,8 @@ def _reproduce(
     from netbandit.papers.claim_tables import write_claims
     from netbandit.papers.reproduce import UNTIL_DECIDED
     from netbandit.papers.reproduce import reproduce as reproduced
-    from netbandit.printable import print_line
     from netbandit.running.progress import ProgressReport
+    from netbandit.util.text import print_line
 
     name = (what or "").partition("/")[0]
     papers = _papers(what)
@@ -163,7 +164,7 @@ def _reproduce(
         verdicts = [judgement.verdict for _, judgement in judgements if judgement.claim.ours == ours]
         counts = ", ".join(_said_of(verdicts.count(each), each) for each in dict.fromkeys(verdicts))
         if verdicts:
-            click.echo(f"{counted(len(verdicts), asked)}: {counts}")
+            click.echo(f"{pluralize(len(verdicts), asked)}: {counts}")
     if not judgements:
         click.echo("no claim")
     click.echo(f"results: {folder}, {', '.join(file.name for file in files)} and the pictures of the figures")
@@ -224,10 +225,11 @@ def _papers(what: str | None) -> "list[Paper]":
 def _list_figures(papers: "Sequence[Paper]", replications: int | None, jobs: int, *, tried: bool) -> None:
     """Print the figures of each paper, and what each takes."""
     from netbandit.papers.overview import figure_lines
+    from netbandit.util.process import cores
 
-    workers = jobs or os.cpu_count() or 1
+    workers = jobs or cores()
     for paper in papers:
-        click.echo(f"figures of {paper.name}, {'estimated ' if tried else ''}on {counted(workers, 'core')}:")
+        click.echo(f"figures of {paper.name}, {'estimated ' if tried else ''}on {pluralize(workers, 'core')}:")
         for line in figure_lines(paper, replications, workers, tried=tried):
             click.echo(line)
 

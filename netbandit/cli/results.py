@@ -8,8 +8,8 @@ import click
 
 from netbandit.cli.common import folder_argument, plain_errors, results_of, statistic_option, values_of
 from netbandit.cli.exit_codes import fail
-from netbandit.picture_names import PICTURE_NAMES
-from netbandit.plural import counted
+from netbandit.results.picture_names import PICTURE_NAMES
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     from netbandit.results.intervals import Statistic
@@ -62,7 +62,10 @@ def plot(
     """
     from netbandit import plots
     from netbandit.results.safe_files import storage
+    from netbandit.util.extras import require
 
+    with plain_errors():
+        require("plots", "netbandit plot")
     study = results_of(folder)
     names = [word for word in words if "=" not in word]
     unknown = [name for name in names if name not in PICTURE_NAMES]
@@ -118,14 +121,14 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], st
     """
     from rich.console import Console
 
-    from netbandit.api.results import Results
     from netbandit.results.columns import main_metric, run_values
     from netbandit.results.compare import as_json, comparison, corrected_together, show_comparison
     from netbandit.results.paired import CompareError
     from netbandit.results.remarks import comparison_notes
+    from netbandit.results.tables import columns
 
     study = results_of(folder, details=False)
-    table = Results.of(study, folder)
+    table = columns(study)
     given = values_of(against, "what to compare with") or None
     chosen = metrics or (main_metric([run_values(point) for point in study.points]),)
     try:
@@ -149,9 +152,12 @@ def report(folder: Path) -> None:
 
     Beside it comes citation.bib: netbandit in its version, and the papers whose algorithms were run.
     """
-    study = results_of(folder)
     from netbandit.report import CITATION, write_report
+    from netbandit.util.extras import require
 
+    with plain_errors():
+        require("plots", "netbandit report")
+    study = results_of(folder)
     _tell_of_traces(folder, study)
     with plain_errors():
         click.echo(str(write_report(folder, study)))
@@ -199,7 +205,7 @@ def _perfetto(place: Path, out: Path | None, limit: int | None) -> None:
     source = perfetto.find_trace(place)
     target = out if out is not None else source.parent / perfetto.PICTURE
     made = perfetto.convert(source, target, limit if limit is not None else perfetto.LIMIT)
-    found = (counted(made.messages, "message"), counted(made.phases, "phase"), counted(made.rounds, "round"))
+    found = (pluralize(made.messages, "message"), pluralize(made.phases, "phase"), pluralize(made.rounds, "round"))
     click.echo(f"trace: {source}")
     click.echo(f"perfetto: {made.path}, {', '.join(found)}; open it at https://ui.perfetto.dev")
     if made.lines < made.total:
@@ -217,7 +223,7 @@ def _animation(place: Path, out: Path | None, limit: int | None) -> None:
     target = out if out is not None else source.parent / animation.PAGE
     made = animation.animate(source, target, limit if limit is not None else animation.LIMIT)
     click.echo(f"trace: {source}")
-    click.echo(f"html: {made.path}, {counted(made.messages, 'message')}; open it in a browser")
+    click.echo(f"html: {made.path}, {pluralize(made.messages, 'message')}; open it in a browser")
     if made.messages < made.total:
         click.echo(
             f"only the first {made.messages} of {made.total} messages are in it; --limit {made.total} takes all",

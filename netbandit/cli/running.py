@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, TextIO
@@ -26,12 +25,12 @@ from netbandit.cli.common import (
 )
 from netbandit.cli.exit_codes import FAILURE
 from netbandit.cli.stdout import stdout_alone
-from netbandit.plural import counted
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
+    from netbandit.checks.check import RunPlan
     from netbandit.results.intervals import Statistic
     from netbandit.results.store import StudyResult
-    from netbandit.simulation.check import RunPlan
 
 
 @dataclass(frozen=True)
@@ -100,9 +99,8 @@ def run(
     """
     from netbandit.results.one_study import refuse_other
     from netbandit.results.run_keys import run_keys
+    from netbandit.util.extras import require
 
-    if parquet and find_spec("pyarrow") is None:
-        raise click.UsageError("--parquet needs pyarrow: pip install 'netbandit[parquet]'.")
     if as_json and len(files) > 1:
         raise click.UsageError("--json prints the object of one scenario: give one FILE.")
     overrides = [*changes]
@@ -110,6 +108,10 @@ def run(
     first, number = _part(replications)
     overrides += [f"run.replications={number}"] if number is not None else []
     with plain_errors(), stdout_alone(as_json) as output:
+        if parquet:
+            require("parquet", "--parquet")
+        if scheduler is not None:
+            require("cluster", "--scheduler")
         if scheduler is None and not only_estimate:
             prepared(jobs)  # whose processes print where this one does now
         studies = checked(files, overrides)
@@ -201,10 +203,10 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
         click.echo(line, err=True)
     known = ""
     if result.reused:
-        known = f" ({counted(result.reused, 'run')} of {result.reused + result.done} already there)"
+        known = f" ({pluralize(result.reused, 'run')} of {result.reused + result.done} already there)"
     click.echo(f"results: {folder}{known}", err=how.as_json)
     if result.copied:
-        runs = counted(result.copied, "run")
+        runs = pluralize(result.copied, "run")
         click.echo(f"{runs} copied from identical runs, which differ only in keys that have no effect", err=True)
     drawn = _draw(folder, how.as_json, how.statistic) if finished else True
     _tell_of_the_report(folder, result.study, how.as_json)
@@ -225,7 +227,12 @@ def _tell_of_the_report(folder: Path, study: "StudyResult", as_json: bool) -> No
 
 
 def _draw(folder: Path, as_json: bool, statistic: "Statistic") -> bool:
-    """Draw the pictures of *folder*; the results stand whether or not that works."""
+    """Draw the pictures of *folder*; the results stand whether or not that works, or can be."""
+    from netbandit.util.extras import MissingExtraError, installed
+
+    if not installed("plots"):
+        click.echo(f"no picture is drawn: {MissingExtraError('plots', 'that')}", err=True)
+        return True
     from netbandit.plots import plot_folder
 
     try:

@@ -61,16 +61,14 @@ def table(
     table, further notes on stderr.
     """
     from netbandit.api.tables import table_of
-    from netbandit.results.dataframe import dataframe
     from netbandit.results.paired import CompareError
-    from netbandit.wording import names
+    from netbandit.util.wording import names
 
     if differences and layout == "csv":
         raise click.UsageError("--csv prints entries and differences side by side: leave out --differences.")
     study = results_of(folder, details=False)
     try:
         found = table_of(
-            dataframe(study),
             study,
             None if rows is None else names(rows),
             None if columns is None else names(columns),

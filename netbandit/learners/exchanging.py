@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.adversaries.attacks import Form
+from netbandit.byzantine.adversaries.attacks import Form
 from netbandit.learners.slots import Learner
 from netbandit.learners.world import World
 
@@ -23,6 +23,7 @@ class ExchangingLearner(Learner):
     """
 
     counts_slots: ClassVar[bool] = True
+    late_rewards: ClassVar[bool] = False
     impossible: ClassVar[Mapping[str, str]] = {
         "robust": "agents mix rows whose sums must be kept, and a robust step does not keep them"
     }

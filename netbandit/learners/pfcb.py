@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.adversaries.attacks import Form
+from netbandit.byzantine.adversaries.attacks import Form
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
-from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.parts.component import Checks, Mistake, Note, Others
+from netbandit.parts.settings import PositiveOrInfinite
 from netbandit.privacy.accountant import PrivacySpent, account_statistics
 from netbandit.privacy.gaussian import gaussian, noise_multiplier
-from netbandit.settings import PositiveOrInfinite
 
 
 def _explore(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -46,6 +46,7 @@ class Pfcb(StepLearner):
 
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "market"
     counts_slots: ClassVar[bool] = True
+    late_rewards: ClassVar[bool] = False
     impossible: ClassVar[Mapping[str, str]] = {
         "robust": "messages are weighed one at a time, and not combined: band and weight are the defence"
     }
@@ -181,10 +182,6 @@ class Pfcb(StepLearner):
         """Return the next slot of the schedule."""
         place = bisect_left(self.slots, slot)
         return self.slots[place] if place < len(self.slots) else None
-
-    def known_shares(self, horizon: int) -> int:
-        """Return how many slots the schedule has."""
-        return len(self._sharing_slots(horizon))
 
     def share(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return what every agent tells in the next round z, shape (n, 2 m): w~ and y~; then w = y = 0.

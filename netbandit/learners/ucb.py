@@ -29,7 +29,7 @@ class Ucb(CountingLearner):
         """Return the arm with the largest upper bound."""
         arms, count = self.known.arms[agent], self.known.counts[agent]
         width = self.level(slot, agent)
-        if self._rule > 0:
+        if self._combined:
             self.combine_one(agent)
             return self._steps.best_upper(self._robust_pulls, self._robust_sums, arms, count, width)
         return self._steps.best_upper(self.known.pulls[agent], self.known.sums[agent], arms, count, width)

@@ -18,7 +18,8 @@ A paper is a folder with a ``claims.toml`` and scenario files::
     figure = "fig4"
     ...
 
-The keys are those of `Figure`, `Panel` and `netbandit.papers.claims.Claim`.
+The keys are those of `Figure`, `Panel` and `netbandit.papers.claims.Claim`; ``paraphrased = true`` before all tables
+says that no claim is a quotation.
 """
 
 import tomllib
@@ -30,11 +31,11 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 import netbandit
-from netbandit.nesting import TooDeepError, read_toml
 from netbandit.papers.claims import Claim, Formula
 from netbandit.papers.selectors import Selector
-from netbandit.settings import Settings
-from netbandit.wording import did_you_mean
+from netbandit.parts.settings import Settings
+from netbandit.util.nesting import TooDeepError, read_toml
+from netbandit.util.wording import did_you_mean
 
 FILE = "claims.toml"
 """The file of a paper's folder that holds its figures and claims."""
@@ -175,6 +176,7 @@ class Sources(Settings):
 class _File(Settings):
     paper: str
     setting: str = Field(min_length=1)
+    paraphrased: bool = False
     sources: Sources = Field(default=Sources())
     figures: list[Figure] = Field(min_length=1)
     claims: list[Claim]
@@ -276,7 +278,9 @@ def read_paper(folder: Path) -> Paper:
         content.sources,
         folder,
         tuple(content.figures),
-        tuple(content.claims),
+        tuple(
+            claim.model_copy(update={"paraphrased": True}) if content.paraphrased else claim for claim in content.claims
+        ),
     )
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from netbandit.printable import one_line, print_line
 from netbandit.results.failures import MARK, is_regret
 from netbandit.results.intervals import MEAN, Statistic
 from netbandit.results.metrics import HEADINGS
@@ -21,6 +20,7 @@ from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import Estimate, estimates, failures
 from netbandit.results.varied_keys import distinguishing, parameter_names, short_names, varied
 from netbandit.simulation.result import Metric
+from netbandit.util.text import one_line, print_line
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from netbandit.exploration import unequal_exploration
+from netbandit.checks.exploration import unequal_exploration
 from netbandit.results.failures import BEST_LOST, MARKED, MEDIANS, too_few
 from netbandit.results.numbers import shortest
 from netbandit.results.store import PointResult, StudyResult, lookup

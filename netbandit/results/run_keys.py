@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from netbandit.point import Point
 from netbandit.results.changed_numbers import numbers_of
 from netbandit.results.safe_files import LABELS, canonical
+from netbandit.simulation.sweep_point import Point
 
 NUMBERS = 1
 """Raised by whoever changes a number or a fingerprint that every scenario gives: runs made before are then not taken.
@@ -36,6 +36,7 @@ ADDED: Mapping[str, Any] = {
             ("overtaking", False),
             ("duplicate", 0.0),
             ("retry", None),
+            ("queue", None),
             ("energy.sender_share", 0.5),
         )
     },
@@ -45,6 +46,11 @@ ADDED: Mapping[str, Any] = {
     "faults.outages": [],
     **{f"energy.{key}": None for key in ("preset", "capacity", "send", "receive", "recover")},
     **{f"energy.{key}": 0.0 for key in ("idle", "pull", "harvest")},
+    **{f"feedback.{key}": None for key in ("delay", "by_arm", "by_agent", "window")},
+    "feedback.never": 0.0,
+    "feedback.missing": "forgotten",
+    "feedback.reports": "all",
+    **{f"learner:{kind}.counts": "observed" for kind in ("ucb", "klucb", "thompson")},
     "adversary.agents": None,
     "adversary.share": None,
     "adversary.place": "random",

@@ -6,20 +6,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from netbandit.duration_keys import DurationText, duration_text
+from netbandit.parts.settings import DurationText, Settings, duration_text
 from netbandit.scenario.link_faults import FaultyLinkSettings
 from netbandit.scenario.radio import RadioSettings
-from netbandit.settings import Settings
-from netbandit.units import (
+from netbandit.util.units import (
     BANDWIDTH,
     ENERGY,
+    SIZE,
     Bandwidth,
     Duration,
     energy_of_ends,
     parse_bandwidth,
     parse_energy,
+    parse_size,
 )
-from netbandit.wording import Allowed, did_you_mean, show
+from netbandit.util.wording import Allowed, did_you_mean, show
 
 FROM_GRAPH = ("geographic", "edges")
 """Latencies that the graph says: by the places of its nodes, or by the attribute of each link."""
@@ -54,6 +55,28 @@ def _bandwidth(text: Any) -> Any:
         pass
     raise ValueError(f"must be {BANDWIDTH}, not {show(text)}")
 
+
+_QUEUE = f"a number of messages from 0, or {SIZE}"
+
+
+def _queue(value: Any) -> Any:
+    try:
+        if isinstance(value, str):
+            parse_size(value)
+        if isinstance(value, str | None) or (type(value) is int and value >= 0):
+            return value
+    except ValueError:
+        pass
+    raise ValueError(f"must be {_QUEUE}, not {show(value)}")
+
+
+QueueLimit = Annotated[int | str | None, BeforeValidator(_queue), Allowed(_QUEUE)]
+"""How much may wait for a link."""
+_QUEUE_LIMIT = Field(
+    default=None,
+    description="How many messages may wait beside the one under way, in each direction, or how many bytes of these: "
+    '"4 kB"; what comes when there are as many is dropped; absent: no limit.',
+)
 
 NotNegative = Annotated[float, Field(ge=0)]
 
@@ -138,6 +161,7 @@ class LinkSettings(FaultyLinkSettings):
     bandwidth: Annotated[
         str | None, BeforeValidator(_bandwidth), AfterValidator(_parsed_bandwidth), Allowed(BANDWIDTH)
     ] = Field(default=None, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.')
+    queue: QueueLimit = _QUEUE_LIMIT
     cost: NotNegative = Field(default=1.0, description="Cost of an activation.")
     energy: LinkEnergySettings = LinkEnergySettings()
     missing: Literal["error", "median"] = Field(
@@ -164,6 +188,7 @@ class UplinkSettings(FaultyLinkSettings):
     bandwidth: Annotated[
         str | None, BeforeValidator(_bandwidth), AfterValidator(_parsed_bandwidth), Allowed(BANDWIDTH)
     ] = Field(default=None, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.')
+    queue: QueueLimit = _QUEUE_LIMIT
     cost: NotNegative = Field(default=25.0, description="Cost of an activation.")
     energy: LinkEnergySettings = LinkEnergySettings()
 

@@ -14,15 +14,15 @@ from netbandit.network.outages import Failing, LinkSchedule, Outage, OutagePlan,
 from netbandit.network.radio_plan import Aloha, Csma, RadioPlan
 from netbandit.network.retry import ACK_BYTES, Retry
 from netbandit.network.topology import Topology
+from netbandit.parts.settings import Problem
 from netbandit.protocols.parameter_server import ParameterServer
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario import link_faults
 from netbandit.scenario.faults import FailingSettings, FaultsSettings, NodeName, OutageSettings, RedrawnSettings
 from netbandit.scenario.links import LinksSettings, UniformLatency
 from netbandit.scenario.radio import AlohaAccess, RadioSettings
-from netbandit.settings import Problem
-from netbandit.units import parse_bandwidth, parse_duration
-from netbandit.wording import show
+from netbandit.util.units import parse_bandwidth, parse_duration
+from netbandit.util.wording import show
 
 
 class Changing(NamedTuple):
@@ -247,6 +247,18 @@ def answer_notes(
     yield ("links", name, "retry", "attempts"), text
 
 
+def queue_notes(links: LinksSettings, protocol: NetworkProtocol) -> Iterator[Problem]:
+    """Yield queues whose drops are not repeated, under protocols whose agents wait for what was dropped."""
+    if getattr(protocol, "deadline", "none") is not None:
+        return
+    for table in protocol.used_links:
+        settings = getattr(links, table)
+        if settings.queue is not None and settings.retry is None:
+            text = "what is dropped is not repeated, and who waits for it does so for ever"
+            help = f"links.{table}.retry repeats it, and a protocol.deadline ends the wait"
+            yield ("links", table, "queue"), f"{text}: {help}"
+
+
 def _answered_over(
     links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol, changing: bool
 ) -> Literal["peer", "uplink"] | None:
@@ -256,10 +268,11 @@ def _answered_over(
     # Who is down itself tests again when it comes back.
     if protocol.server == "uplink":
         down = faults.server is not None or any(outage.server for outage in faults.outages)
-        return "uplink" if links.uplink.loss or down else None
+        return "uplink" if links.uplink.loss or links.uplink.queue is not None or down else None
     cuts = (outage.links or outage.nodes or outage.partition for outage in faults.outages)
     down = changing or faults.links is not None or faults.nodes is not None or any(cuts)
-    return "peer" if links.peer.loss or links.peer.radio is not None or down else None
+    may_drop = links.peer.queue is not None
+    return "peer" if links.peer.loss or links.peer.radio is not None or may_drop or down else None
 
 
 def node_problems(
@@ -312,6 +325,17 @@ def fault_notes(
         if _ns(table.retry.timeout, slot) < 2 * latency + back:
             text = f"is shorter than a round trip without queueing, {(2 * latency + back) / 1e6:g} ms: all is resent"
             yield ("links", name, "retry", "timeout"), text
+
+
+def tie_notes(links: LinksSettings, protocol: NetworkProtocol, latencies: Sequence[int]) -> Iterator[Problem]:
+    """Yield that messages over links of the same latency (ns) meet at nodes as they do in no network."""
+    jitter = _jitter(links.peer.jitter, 1)
+    if protocol.counts_ties and not protocol.slotted and jitter is None and len(set(latencies)) < len(latencies):
+        yield (
+            ("protocol", "timing"),
+            "over links of equal latency messages meet at a node in the same instant, as in no real network, so that "
+            'fewer are sent: links.peer.jitter = "0.001 ms" shows how many otherwise',
+        )
 
 
 def _ns(text: str, slot: int) -> int:

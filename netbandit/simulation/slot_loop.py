@@ -1,8 +1,8 @@
-"""The loops in which agents decide slot by slot, compiled with the steps of a learner and of a world.
+"""The loops in which agents decide slot by slot, compiled with the steps of a learner and of an environment.
 
 They are functions that `netbandit.stepping` compiles: the steps, methods for one agent of
-`netbandit.learners.steps.StepLearner`, `netbandit.simulation.slot_worlds.SlotWorld`, the turns and the account, are
-written into them. So there is one loop for each learner and world that meet.
+`netbandit.learners.steps.StepLearner`, `netbandit.simulation.bandit_environments.BanditEnvironment`, the turns and the
+account, are written into them. So there is one loop for each learner and environment that meet.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 
 def slot_by_slot(
-    first: int, last: int, asks: bool, turns: Any, world: Any, learner: Any, account: Any, talking: Any
+    first: int, last: int, asks: bool, turns: Any, world: Any, learner: Any, account: Any, talking: Any, feedback: Any
 ) -> int:
     """Play the turns from *first* to before *last*; stop after one in which anybody calls.
 
@@ -21,10 +21,11 @@ def slot_by_slot(
         last: The turn after the last one.
         asks: Whether agents are asked if they want to synchronise.
         turns: `netbandit.simulation.turns.Turns`.
-        world: `netbandit.simulation.slot_worlds.SlotWorld`.
+        world: `netbandit.simulation.bandit_environments.BanditEnvironment`.
         learner: `netbandit.learners.steps.StepLearner`.
         account: `netbandit.simulation.slot_account.Account`.
         talking: `netbandit.simulation.communication.Communication`.
+        feedback: `netbandit.simulation.feedback.Feedback`.
 
     Returns:
         The first turn that has not been played.
@@ -41,7 +42,7 @@ def slot_by_slot(
             if not turns.up[agent]:
                 continue
             decided += 1
-            missed = world.decide_one(slot, agent, learner, account)
+            missed = world.decide_one(slot, agent, learner, account, feedback)
             world.note_missed(agent, missed)
             regret += missed
             if asks and not talking.quiet[slot % talking.quiet.shape[0], agent]:
@@ -57,7 +58,7 @@ def slot_by_slot(
     return last
 
 
-def markets(first: int, last: int, turns: Any, world: Any, learner: Any, account: Any) -> int:
+def markets(first: int, last: int, turns: Any, world: Any, learner: Any, account: Any, feedback: Any) -> int:
     """Play the slots from *first* to before *last* where nobody can call, one agent after the other.
 
     What is one agent's stays at hand. Arguments are those of `slot_by_slot`.
@@ -65,12 +66,19 @@ def markets(first: int, last: int, turns: Any, world: Any, learner: Any, account
     for row in range(turns.here.shape[0]):
         agent = turns.here[row]
         for slot in range(first, last):
-            world.decide_one(slot, agent, learner, account)
+            world.decide_one(slot, agent, learner, account, feedback)
     return last
 
 
 def agent_by_agent(
-    agent: int, first: int, last: int, regrets: NDArray[np.float64], world: Any, learner: Any, account: Any
+    agent: int,
+    first: int,
+    last: int,
+    regrets: NDArray[np.float64],
+    world: Any,
+    learner: Any,
+    account: Any,
+    feedback: Any,
 ) -> None:
     """Let one *agent* play the slots from *first* to before *last*, where it draws from a random generator of its own.
 
@@ -84,10 +92,11 @@ def agent_by_agent(
         world: As of `slot_by_slot`.
         learner: The same.
         account: The same.
+        feedback: The same.
     """
     total = 0.0
     for slot in range(first, last):
-        missed = world.decide_one(slot, agent, learner, account)
+        missed = world.decide_one(slot, agent, learner, account, feedback)
         regrets[slot - first] += missed
         total += missed
     world.note_missed(agent, total)

@@ -3,22 +3,27 @@
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 from simpy import Event
 
 from netbandit.array_functions import StepError
+from netbandit.learners.counts import tells_observations
+from netbandit.learners.linear import in_slots
+from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
+from netbandit.simulation.bandit_environments import bandit_environment
+from netbandit.simulation.build_feedback import build_feedback
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
+from netbandit.simulation.feedback import Feedback
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.in_turn import InTurn, one_after_the_other
 from netbandit.simulation.patterns import communication
-from netbandit.simulation.play import compiled, generic
+from netbandit.simulation.play import compiled, generic, learn_due
 from netbandit.simulation.result import Curve, Metric
-from netbandit.simulation.returned import checked
+from netbandit.simulation.return_validation import checked
 from netbandit.simulation.slot_account import Account
-from netbandit.simulation.slot_learner import in_slots
-from netbandit.simulation.slot_worlds import slot_world
 from netbandit.simulation.turns import turns_of
 from netbandit.user_code.errors import is_ours
 
@@ -39,22 +44,22 @@ class Slots(Driver):
     An agent that is down at its turn does not decide: a node that goes down or comes back is an event like any other,
     and until the next one the same agents are up.
 
-    Four parts work together: who decides when (`turns`), the world (`slot_worlds`), the learner, and how its agents
-    talk (`communication`). The turns themselves are played by numpy calls or by a compiled loop (`play`).
+    Four parts work together: who decides when (`turns`), the world (`bandit_environments`), the learner, and how its
+    agents talk (`communication`). The turns themselves are played by numpy calls or by a compiled loop (`play`).
 
     Args:
-        stage: All that it works with.
+        context: All that it works with.
     """
 
-    def __init__(self, stage: ReplicationContext) -> None:
-        super().__init__(stage)
-        self._clock = stage.clock
-        self._agents = stage.topology.agents
-        self.world = slot_world(stage.bandit)
-        self.account = Account.open(self._agents, stage.clock.horizon, each=self.world.each)
-        run = stage.point.scenario.run
+    def __init__(self, context: ReplicationContext) -> None:
+        super().__init__(context)
+        self._clock = context.clock
+        self._agents = context.topology.agents
+        self.world = bandit_environment(context.bandit)
+        self.account = Account.open(self._agents, context.clock.horizon, each=self.world.each)
+        run = context.run
         self.turns = turns_of(
-            run.activity, run.skew, self._agents, stage.clock.slot, stage.clock.horizon, stage.streams
+            run.activity, run.skew, self._agents, context.clock.slot, context.clock.horizon, context.streams
         )
         self._played = 0
         self._decisions = 0
@@ -63,20 +68,21 @@ class Slots(Driver):
 
     def start(self) -> None:
         """Build the protocol, then the learner that suits it, and appoint the first slot."""
-        stage = self.stage
-        template = checked(in_slots(stage.point.learner).fresh())
-        self.talking = talking = communication(stage, template)
-        if stage.liars:
+        context = self.context
+        template = checked(in_slots(context.learner).fresh())
+        self.talking = talking = communication(context, template)
+        if context.liars:
             self.world.count_only(talking.lies.counted)
             self.turns.count_only(talking.lies.counted > 0)
         self.learners = [checked(learner) for learner in template.replicas(talking.sets)]
-        degrees = np.array([len(near) for near in stage.topology.neighbours], dtype=np.int64)
+        self.feedback = self._late_feedback(template)
+        degrees = np.array([len(near) for near in context.topology.neighbours], dtype=np.int64)
         for param_set, learner in enumerate(self.learners):
             world = World(
                 agents=self._agents,
                 horizon=self._clock.horizon,
                 expected_decisions=self.turns.expected,
-                streams=stage.streams,
+                streams=context.streams,
                 members=talking.members,
                 degrees=degrees,
                 in_turn=talking.in_turn,
@@ -88,18 +94,20 @@ class Slots(Driver):
                 sets=talking.sets,
                 param_set=param_set,
                 forgets=self._forgets,
-                liars=len(stage.liars),
+                liars=len(context.liars),
+                late=self.feedback is not None,
+                window=0 if self.feedback is None else self.feedback.window_slots,
                 **self.world.facts(),
             )
             if isinstance(learner, StepLearner):
                 learner.world = world
-            learner.start(world, self._agents, stage.streams.generator("learner", param_set))
+            learner.start(world, self._agents, context.streams.generator("learner", param_set))
         talking.open(self.learners)
-        self.world.start(stage.streams.generator, self._clock.horizon, each_slot=self.turns.everybody)
+        self.world.start(context.streams.generator, self._clock.horizon, each_slot=self.turns.everybody)
         self._slow, self._uncompiled = False, ""
         play = None
         try:
-            play = compiled(self.world, self.learners, self.account, talking, self.turns)
+            play = compiled(self.world, self.learners, self.account, talking, self.turns, self.feedback)
             self._slow = play is None and template.plays == "vectors" and is_ours(type(template))
         except StepError as error:
             self._uncompiled = f"the steps of {type(template).__qualname__} are not compiled: {error}"
@@ -108,18 +116,44 @@ class Slots(Driver):
             if play is not None
             else one_after_the_other(talking, self.learners[0], self.world, self.account, self.turns)
             if isinstance(talking, InTurn)
-            else generic(self.world, self.learners, self.account, talking, self.turns)
+            else generic(self.world, self.learners, self.account, talking, self.turns, self.feedback)
         )
-        if stage.network.agents_fail:
-            for agent in stage.network.watch_agents(self._changed):
+        if context.network.agents_fail:
+            for agent in context.network.watch_agents(self._changed):
                 self.turns.note(agent, up=False)
             talking.present = self.turns.here
         self._appoint()
 
+    def _late_feedback(self, learner: Learner) -> Feedback | None:
+        """Return where the rewards of a *learner*'s agents wait; None: they are learned at once."""
+        plan = build_feedback(self.context.feedback, self._clock.slot)
+        if plan is None:
+            return None
+        facts = self.world.facts()
+        feedback = Feedback(
+            plan,
+            self.context.streams,
+            self._agents,
+            facts["arms"],
+            self._clock.slot,
+            facts["dimension"] if learner.plays == "vectors" else 0,
+        )
+        if tells_observations(learner) and not self.talking.isolated:
+            feedback.fresh = [[] for _ in range(self._agents)]
+            self.talking.new_observations = feedback.new_observations
+        self.talking.catch_up = self._catch_up
+        return feedback
+
+    def _catch_up(self, agents: NDArray[np.int64]) -> None:
+        """Let *agents* learn all rewards that are due by now."""
+        assert self.feedback is not None
+        now = self._clock.now
+        learn_due(self.world, self.learners, self.feedback, self._clock.boundary(now), now, agents)
+
     @property
     def _forgets(self) -> bool:
         """Whether agents that were down come back knowing nothing."""
-        outages = self.stage.network.outages
+        outages = self.context.network.outages
         return outages is not None and outages.forgets
 
     def _changed(self, agent: int, up: bool) -> None:
@@ -134,6 +168,8 @@ class Slots(Driver):
             back = np.array([agent])
             if self._forgets:
                 self._several_lives |= talking.releases > 0
+                if self.feedback is not None:
+                    self.feedback.forget(agent)
                 for learner in self.learners:
                     learner.forget(slot, back)
             talking.back(slot, back)
@@ -152,7 +188,7 @@ class Slots(Driver):
         account, talking, learner = self.account, self.talking, self.learners[0]
         talking.finish()
         for agent, digest in enumerate(account.digests.tolist()):
-            self.stage.fingerprint.record(self._clock.end, agent, self.world.kind.code, digest & _DIGEST)
+            self.context.fingerprint.record(self._clock.end, agent, self.world.kind.code, digest & _DIGEST)
         spent = learner.account(talking.releases)
         if self._several_lives:
             spent = spent.after_lost_memory()
@@ -168,6 +204,7 @@ class Slots(Driver):
             **figures_of(learner, learner.figures(), taken=paid.keys() | talked.keys()),
             **talked,
             **talking.lies.metrics(),
+            **self._feedback_metrics(),
         }
         values = account.total()
         said = (_GENERIC if self._slow else "", self._uncompiled)
@@ -175,11 +212,17 @@ class Slots(Driver):
         curves = {"regret": Curve(account.knots, values)}
         return DriverResult(float(values[-1]), curves, metrics, spent, remarks)
 
+    def _feedback_metrics(self) -> dict[str, Metric]:
+        """Return what has become of rewards, where they may be late."""
+        if self.feedback is None:
+            return {}
+        return self.feedback.metrics(self.turns.counted, self.turns.up, self._clock.end)
+
     def _counted(self) -> dict[str, Metric]:
         """Return how many decisions were made, and in how many turns of agents they were down."""
         due = self.turns.decisions
         absent = {"absent_slots": due - self._decisions, "availability": self._decisions / due if due else None}
-        return {"decisions": self._decisions, **(absent if self.stage.network.agents_fail else {})}
+        return {"decisions": self._decisions, **(absent if self.context.network.agents_fail else {})}
 
     def _appoint(self) -> None:
         """Wake at the next turn, after what arrives and is adopted at its instant."""

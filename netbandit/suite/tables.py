@@ -6,15 +6,15 @@ from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from netbandit.plural import counted
+from netbandit.results.markup import Layout
 from netbandit.results.numbers import shortest
 from netbandit.results.paper_formats import NOTHING, escaped
 from netbandit.suite.cells import Cell, State
 from netbandit.suite.profiles import Place
 from netbandit.suite.standing import Standing
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from rich.table import Table as RichTable
 
 _WORDS: dict[State, str] = {"refused": NOTHING, "failed": "error", "late": "late", "private": "ε", "missing": ""}
@@ -61,17 +61,11 @@ class Table:
 
     def latex(self) -> str:
         """Return it as LaTeX, for the package booktabs."""
-        frame = self._frame(escaped)
-        columns = "l" + "r" * (len(self.head) - 1)
-        text: str = frame.style.hide(axis="index").to_latex(
-            caption=escaped(self.caption), column_format=columns, hrules=True, position_float="centering"
-        )
-        return text
+        return self._layout(escaped).latex(escaped(self.caption))
 
     def html(self) -> str:
         """Return it as HTML, with its caption."""
-        text: str = self._frame(escape).style.hide(axis="index").set_caption(escape(self.caption)).to_html()
-        return text
+        return self._layout(escape).html(escape(self.caption))
 
     def terminal(self) -> "RichTable":
         """Return it for a terminal, the row that is looked for in bold."""
@@ -85,11 +79,8 @@ class Table:
             found.add_row(*map(Text, row), style="bold" if place == self.own else "")
         return found
 
-    def _frame(self, text_of: Callable[[str], str]) -> "DataFrame":
-        from pandas import DataFrame
-
-        rows = [[text_of(text) for text in row] for row in self.rows]
-        return DataFrame(rows, columns=[text_of(heading) for heading in self.head])
+    def _layout(self, text_of: Callable[[str], str]) -> Layout:
+        return Layout([[text_of(text)] for text in self.head], [[text_of(text) for text in row] for row in self.rows])
 
 
 def overview(standing: Standing) -> Table:
@@ -107,7 +98,7 @@ def overview(standing: Standing) -> Table:
         cells = [score_text(standing, name, track) for track in standing.names]
         rows.append([name, *ordered, *harm, *others, *cells])
     return Table(
-        f"Score of each entry on {counted(len(standing.names), 'track')}; {_order_text(standing)}{HARM}; {SELF}: "
+        f"Score of each entry on {pluralize(len(standing.names), 'track')}; {_order_text(standing)}{HARM}; {SELF}: "
         "tracks on which it has more regret than its own learner over silent, of those on which both are recorded; "
         f"{GAIN}: mean over tracks of 1 − score from 0 to 1, which leaves out harm and where an entry did not run; "
         "fronts: tracks on which nobody dominates it",

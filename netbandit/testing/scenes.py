@@ -5,14 +5,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from netbandit.checks.check import check
 from netbandit.learners.learner import AnyLearner, EpochLearner
-from netbandit.registry import kind_key, part_class
+from netbandit.parts.registry import kind_key, part_class
+from netbandit.parts.settings import Raw
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
-from netbandit.settings import Raw
-from netbandit.simulation.check import check
 from netbandit.simulation.drivers import talk_of
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 
 WORLDS: Mapping[str, Raw] = {
     "bernoulli": {"arms": 4},
@@ -119,6 +119,7 @@ def tables_of(world: Raw, learner: Raw, protocol: Raw, graph: Raw = _GRAPHS[0], 
     """Return a small scenario of these parts."""
     kind = learner["kind"]
     in_epochs = kind == "elimination" or (isinstance(kind, type) and issubclass(kind, EpochLearner))
+    windowed = part_class("learner", kind, Path()).needs_window
     return {
         # An epoch of all arms comes before the first round; who decides in every slot shares sooner, and takes longer.
         "run": {"horizon": horizon or (120 if in_epochs else 60)},
@@ -127,6 +128,7 @@ def tables_of(world: Raw, learner: Raw, protocol: Raw, graph: Raw = _GRAPHS[0], 
         "bandit": dict(world),
         "learner": dict(learner),
         "protocol": dict(protocol),
+        **({"feedback": {"delay": "2 slots", "window": "5 slots"}} if windowed else {}),
     }
 
 

@@ -1,10 +1,10 @@
-"""Whose code is it, and what to say where a user's own goes wrong: one line, with file and line."""
+"""Attributes errors to the user's code or ours, and describes them in one line with file and line number."""
 
 import sysconfig
 import traceback
 from pathlib import Path
 
-from netbandit.printable import one_line
+from netbandit.util.text import one_line
 
 _OURS = Path(__file__).parents[1].resolve()
 _INSTALLED = {Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib")}

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from netbandit.network.families import Ring, Tree
+from netbandit.parts.settings import PositiveOrInfinite, Settings
 from netbandit.scenario.model import RunSettings
 from netbandit.scenario.schema import json_schema
-from netbandit.settings import PositiveOrInfinite, Settings
 
 
 class Learner(Settings):
@@ -42,7 +42,7 @@ def test_it_is_json_and_knows_every_table():
     assert read["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert list(read["properties"]) == [
         "schema", "name", "description", "extends", "run", "topology", "links", "faults", "adversary", "energy",
-        "bandit", "learner", "protocol", "sweep",
+        "feedback", "bandit", "learner", "protocol", "sweep",
     ]  # fmt: skip
     assert read["additionalProperties"] is False
     assert "null" not in text

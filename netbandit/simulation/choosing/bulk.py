@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netbandit.learners.counts import CountingLearner
+from netbandit.learners.counts import CountingLearner, tells_observations
 from netbandit.learners.slots import Learner
 from netbandit.protocols.consensus import Consensus
 from netbandit.protocols.local import Local
@@ -28,12 +28,12 @@ class InBulk(Way):
     """Messages of all agents at once.
 
     Attributes:
-        stage: All that the driver works with.
+        context: All that the driver works with.
     """
 
     name: ClassVar[str] = "in bulk"
 
-    stage: ReplicationContext
+    context: ReplicationContext
 
     def should_run(self) -> str | None:
         """See `Way.should_run`: it is always worth it."""
@@ -41,9 +41,14 @@ class InBulk(Way):
 
     def _why_alone(self) -> str | None:
         """Return why agents do not all act in every slot; None: they do."""
-        if self.stage.some_are_mute:
+        if self.context.some_are_mute:
             return SOME_MUTE
-        return None if self.stage.point.scenario.run.activity == "every" else "not all agents decide in every slot"
+        return None if self.context.run.activity == "every" else "not all agents decide in every slot"
+
+
+def tells_several(context: ReplicationContext, learner: Learner) -> bool:
+    """Return whether an agent may have several observations to tell at once, or none, because rewards are late."""
+    return bool(context.feedback) and tells_observations(learner)
 
 
 @dataclass(frozen=True)
@@ -60,11 +65,13 @@ class BroadcastsInBulk(InBulk):
 
     def unsuited(self) -> str | None:
         """See `Way.unsuited`."""
-        protocol, network = self.stage.point.protocol, self.stage.network
+        protocol, network = self.context.protocol, self.context.network
         if type(protocol) is not Pooled and (type(protocol) is not Local or not protocol.ttl):
             return NONE_FOR_PROTOCOL
         if self.learner.has("next_share"):
             return "agents do not tell something in every slot"
+        if tells_several(self.context, self.learner):
+            return "rewards may be late, and agents tell each of them"
         if network.deferred_outcomes:
             return FATES_OPEN
         if network.trace is not None:
@@ -77,7 +84,7 @@ class BroadcastsInBulk(InBulk):
 
     def unknown(self) -> str | None:
         """See `Way.unknown`."""
-        protocol, network = self.stage.point.protocol, self.stage.network
+        protocol, network = self.context.protocol, self.context.network
         if not isinstance(protocol, Local):
             return None
         if (why := bulk_links.why_not(network)) is not None:
@@ -94,8 +101,8 @@ class BroadcastsInBulk(InBulk):
         """Return why what is under way at once cannot be kept; None: it can, and it is known who absorbs what."""
         if protocol.absorb and type(self.learner).absorbs is not CountingLearner.absorbs:  # type: ignore[attr-defined]
             return "this learner has a method absorbs of its own"
-        network = self.stage.network
-        agents, channels = self.stage.topology.agents, sum(map(len, network.channels))
+        network = self.context.network
+        agents, channels = self.context.topology.agents, sum(map(len, network.channels))
         words = -(-agents // 64)
         hop = hop_slots(network)
         slowest = int(hop[-1])
@@ -110,13 +117,21 @@ class BroadcastsInBulk(InBulk):
 
 @dataclass(frozen=True)
 class TreesInBulk(InBulk):
-    """What agents tell along trees where nothing can go wrong, whoever tells, and when."""
+    """What agents tell along trees where nothing can go wrong, whoever tells, and when.
+
+    Attributes:
+        learner: The learner, not yet started.
+    """
+
+    learner: Learner
 
     def unsuited(self) -> str | None:
         """See `Way.unsuited`."""
-        protocol, network = self.stage.point.protocol, self.stage.network
+        protocol, network = self.context.protocol, self.context.network
         if type(protocol) is not Relay and not (type(protocol) is Local and protocol.route == "tree" and protocol.ttl):
             return NONE_FOR_PROTOCOL
+        if tells_several(self.context, self.learner):
+            return "rewards may be late, and agents tell each of them"
         if network.agents <= 1:
             return "there is one agent alone"
         if network.agents > _MOST_SOURCES:
@@ -127,7 +142,7 @@ class TreesInBulk(InBulk):
 
     def unknown(self) -> str | None:
         """See `Way.unknown`."""
-        network = self.stage.network
+        network = self.context.network
         if (why := bulk_links.why_not(network)) is not None:
             return why
         if network.unreliable:
@@ -148,10 +163,10 @@ class ExchangesInBulk(InBulk):
 
     def unsuited(self) -> str | None:
         """See `Way.unsuited`."""
-        protocol = self.stage.point.protocol
+        protocol = self.context.protocol
         if type(protocol) is not Consensus:
             return NONE_FOR_PROTOCOL
-        if self.stage.network.deferred_outcomes:
+        if self.context.network.deferred_outcomes:
             return FATES_OPEN
         if protocol.deadline is not None:
             return "agents step without others after a deadline"
@@ -159,12 +174,12 @@ class ExchangesInBulk(InBulk):
 
     def unknown(self) -> str | None:
         """See `Way.unknown`."""
-        return None if step_together(self.stage) else bulk_links.why_not(self.stage.network)
+        return None if step_together(self.context) else bulk_links.why_not(self.context.network)
 
 
-def step_together(stage: ReplicationContext) -> bool:
+def step_together(context: ReplicationContext) -> bool:
     """Return whether every row takes the same number of slots, and none is lost, so that all agents step together."""
-    protocol, network = stage.point.protocol, stage.network
+    protocol, network = context.protocol, context.network
     assert isinstance(protocol, Consensus)
     if network.faults or network.trace is not None or network.transmission(_A_MEGABYTE):
         return False

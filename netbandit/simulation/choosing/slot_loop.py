@@ -7,8 +7,8 @@ from typing import ClassVar
 from netbandit.array_functions import StepError
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
+from netbandit.simulation.bandit_environments import BanditEnvironment
 from netbandit.simulation.choosing.way import RunPart, Way
-from netbandit.simulation.slot_worlds import SlotWorld
 from netbandit.stepping import Compiled
 
 ENOUGH = 200_000
@@ -27,19 +27,21 @@ class SlotLoop(Way):
         sets: Sets of parameters that agents keep and use in turn.
         everybody: Whether all agents decide in every slot.
         decisions: How many decisions are made in a run, in the mean.
+        late: Whether rewards may be learned later than they are paid.
         loop: Returns the loop, not yet compiled.
     """
 
     part: ClassVar[RunPart] = "decisions"
     name: ClassVar[str] = "in a compiled loop"
 
-    world: SlotWorld
+    world: BanditEnvironment
     learner: Learner
     isolated: bool
     in_turn: bool
     sets: int
     everybody: bool
     decisions: float
+    late: bool
     loop: Callable[[], Compiled]
 
     def unsuited(self) -> str | None:
@@ -55,6 +57,8 @@ class SlotLoop(Way):
             return "agents decide one after the other within a slot"
         if self.sets > 1 and not kind.all_sets:
             return "agents of this learner keep several sets of parameters"
+        if self.late and not self.everybody:
+            return "rewards may be late, and not all agents decide in every slot"
         return learner.why_no_loop(isolated=self.isolated) or self.world.why_no_loop(everybody=self.everybody)
 
     def can_run(self) -> str | None:

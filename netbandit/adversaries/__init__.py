@@ -1,1 +1,0 @@
-"""Who lies, and what is said instead of the truth: numpy in, numpy out."""

@@ -1,0 +1,1 @@
+"""Checks of a scenario before it runs: compatibility of its parts, estimates and warnings."""

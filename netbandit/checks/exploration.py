@@ -1,0 +1,56 @@
+"""Compares exploration bonuses: the alpha of each learner, without which regrets are hard to compare."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+_FIXED = ("klucb", "dec-ucb")
+"""Learners without a key for alpha."""
+
+
+def bonus_alpha(learner: Mapping[str, Any]) -> float | None:
+    """Return alpha of the bonus ``sigma sqrt(2 alpha ln tau / n)`` that an agent alone adds to the mean of n pulls.
+
+    Of ``coop-ucb2`` it is what n tends to as it grows, gamma / G. Of ``klucb`` it is exact with Gaussian rewards, and
+    with others the most it can be (Pinsker's inequality). None where a learner has no such bonus.
+
+    Args:
+        learner: The table ``learner`` of a scenario with every default filled in.
+    """
+    match learner.get("kind"):
+        case "ucb" | "gosine" | "dducb":
+            return float(learner["exploration"])
+        case "coop-ucb2":
+            margin = 1.0 if learner.get("index") == "coop-ucb" else 1 - float(learner.get("eta", 0.0)) ** 2 / 16
+            return float(learner["exploration"]) / margin
+        case "klucb":
+            return 1.0
+        case "dec-ucb":
+            return 8 / 3 if learner.get("theorem") == 1 else 6.0
+    return None
+
+
+def unequal_exploration(learners: Iterable[Mapping[str, Any]]) -> str:
+    """Return what must be known where *learners* of several kinds are compared, none of whose bonuses are equal.
+
+    Args:
+        learners: The tables ``learner`` of some points, with every default filled in.
+
+    Returns:
+        A sentence that names the bonuses and how to equalise them; empty where kinds have one in common.
+    """
+    tables = [table for table in learners if bonus_alpha(table) is not None]
+    found: dict[str, set[float]] = {}
+    for table in tables:
+        found.setdefault(str(table["kind"]), set()).add(round(bonus_alpha(table) or 0.0, 4))
+    if len(found) < 2 or set.intersection(*found.values()):
+        return ""
+    said = ", ".join(f"{kind} {' or '.join(f'{alpha:g}' for alpha in sorted(found[kind]))}" for kind in found)
+    fixed = [kind for kind in _FIXED if kind in found]
+    values = sorted({alpha for kind in fixed for alpha in found[kind]})
+    if not fixed:
+        values = [min(float(table["exploration"]) for table in tables)]
+    said = f"exploration bonuses differ, and so does regret: {said} (alpha of sigma sqrt(2 alpha ln t / n))"
+    if len(values) > 1:
+        return f"{said}; {' and '.join(fixed)} have no key to equalize them"
+    eta = ", with learner.eta = 0 for coop-ucb2," if "coop-ucb2" in found else ""
+    return f"{said}; learner.exploration = {values[0]:g} for all{' others' if fixed else ''}{eta} equalizes them"

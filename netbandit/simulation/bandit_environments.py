@@ -1,0 +1,670 @@
+"""Bandits as the driver of slots plays them: all agents at once, one call a slot."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from sys import maxsize
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.bandits.action_set import ActionSetBandit
+from netbandit.bandits.bandit import ArmBandit, Bandit, GeneratorOf
+from netbandit.bandits.bernoulli import Bernoulli
+from netbandit.bandits.gaussian import Gaussian
+from netbandit.bandits.linear import Linear
+from netbandit.bandits.procurement import TOLERANCE, Procurement
+from netbandit.bandits.varied import VariedArms
+from netbandit.network.message import Kind
+from netbandit.simulation.result import Metric
+from netbandit.simulation.return_validation import note_slot
+from netbandit.simulation.slot_account import PRIME
+
+if TYPE_CHECKING:  # it is compiled, which only runs need
+    from netbandit.bandits.procurement_draws import Tables
+
+CHOOSE = Kind("choose")
+PROCURE = Kind("procure")
+
+BLOCK = 1_024
+"""Slots whose random numbers are drawn at once, unless there are very many agents."""
+
+_MOST_MEANS = 1 << 20
+"""How many means are kept at hand at once at most, where they change."""
+
+_MOST_NUMBERS = 1 << 23
+"""How many numbers are drawn at once at most: 64 MB."""
+
+Agents = NDArray[np.int64]
+Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
+
+
+class NoArmError(Exception):
+    """A learner has chosen what is no arm; arguments: the slot, the agent, and what it is."""
+
+
+class BanditEnvironment(ABC):
+    """What the driver needs of a bandit.
+
+    Attributes:
+        bandit: The bandit.
+        arms: The number K of arms, if agents choose one.
+        kind: The kind of event that a decision is, for the fingerprint.
+        each: Whether regret is added up agent by agent.
+        counted: 1 for each agent whose regret counts, 0 for one that lies, shape (M,).
+        missed: How much less than the best each of them has earned so far, shape (M,).
+    """
+
+    bandit: Any
+    arms: int
+    counted: NDArray[np.float64]
+    missed: NDArray[np.float64]
+    kind: Kind = CHOOSE
+    each: bool = False
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """Return what learners are told of it: fields of `netbandit.learners.world.World`."""
+
+    @abstractmethod
+    def start(self, generator: GeneratorOf, horizon: int, *, each_slot: bool = True) -> None:
+        """Begin at slot 0, with the streams of the rewards (purpose ``rewards``, index: the agent).
+
+        Args:
+            generator: Gives the streams.
+            horizon: T, in slots.
+            each_slot: Whether all agents decide in every slot.
+        """
+
+    @abstractmethod
+    def show(self, slot: int, agents: Agents) -> None:
+        """Show these agents what there is to choose from in *slot*."""
+
+    def vectors_of(self, agents: Agents, arms: NDArray[np.int64]) -> NDArray[np.float64] | None:
+        """Return the vectors of *arms* as they were shown to *agents*, shape (n, d); None: arms have none."""
+        return None
+
+    def recall(self, agents: Agents, arms: NDArray[np.int64], vectors: NDArray[np.float64]) -> None:  # noqa: B027
+        """Show *agents* again the *vectors* of arms that they pulled earlier, and of no other arms."""
+
+    @abstractmethod
+    def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return what the choice of each agent pays in *slot*, and how much less than the best it pays on average."""
+
+    def digest(self, digests: NDArray[np.uint64], agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
+        """Take what *agents* chose into their hashes."""
+        digests[agents] = (digests[agents] ^ (arms + 1).astype(np.uint64)) * PRIME
+
+    def metrics(self, decisions: int) -> dict[str, Metric]:
+        """Return figures of its own, after so many *decisions* of all agents that count."""
+        return {}
+
+    def count_only(self, counted: NDArray[np.float64]) -> None:
+        """Have the regret of these agents alone count; before the first slot."""
+        self.counted = counted
+
+    # What one agent does, compiled with the loop over all of them (`netbandit.simulation.slot_loop`).
+
+    def why_no_loop(self, *, everybody: bool) -> str | None:
+        """Return why it has no steps; None: it has. *everybody*: all agents decide in every slot."""
+        return "this world is not written in steps"
+
+    def ready(self, first: int, last: int) -> int:
+        """Have at hand what steps need in the slots from *first* on; return to before which slot, *last* at most."""
+        return last
+
+    def played(self, first: int, last: int, agents: Agents) -> None:  # noqa: B027  # most have nothing to note
+        """Note that *agents* have decided in the slots from *first* to before *last*."""
+
+    def decide_one(self, slot: int, agent: int, learner: Any, account: Any, feedback: Any) -> Any:
+        """Let *agent* choose and learn; return how much less than the best it earns on average.
+
+        Args:
+            slot: The slot.
+            agent: The agent.
+            learner: `netbandit.learners.steps.StepLearner`.
+            account: `netbandit.simulation.slot_account.Account`, which takes in what is chosen.
+            feedback: `netbandit.simulation.feedback.Feedback`, where rewards wait; None: they are learned at once.
+        """
+        if feedback is not None:
+            self.learn_due_one(slot, agent, learner, feedback)
+            feedback.note_one(agent)
+        arm = learner.choose_one(slot, agent)
+        self.check_one(slot, agent, arm)
+        reward = self.pay_one(slot, agent, arm)
+        if feedback is None:
+            learner.learn_one(slot, agent, arm, reward)
+        else:
+            feedback.put_one(slot, agent, slot * feedback.slot_ns, arm, reward)
+            self.learn_due_one(slot, agent, learner, feedback)
+        account.note_arm(agent, arm)
+        return self.miss_one(slot, agent, arm)
+
+    def learn_due_one(self, slot: int, agent: int, learner: Any, feedback: Any) -> None:
+        """Let *agent* learn all rewards that are due by the beginning of *slot*."""
+        while feedback.is_due_one(agent, slot * feedback.slot_ns):
+            row = feedback.take_one(slot, agent)
+            pulled, arm, reward = feedback.slots[agent, row], feedback.arms[agent, row], feedback.rewards[agent, row]
+            learner.learn_one(pulled, agent, arm, reward)
+
+    def check_one(self, slot: int, agent: int, arm: Any) -> None:
+        """Raise a `NoArmError` if *arm* is none."""
+        if arm < 0 or arm >= self.arms:
+            raise NoArmError(slot, agent, arm)
+
+    def pay_one(self, slot: int, agent: int, arm: int) -> Any:
+        """Return what *arm* pays."""
+        raise NotImplementedError
+
+    def miss_one(self, slot: int, agent: int, arm: int) -> Any:
+        """Return how much less than the best *arm* pays on average."""
+        raise NotImplementedError
+
+    def note_missed(self, agent: int, missed: float) -> None:  # noqa: B027
+        """Note how much less than the best *agent* has earned, in one slot or some."""
+
+
+class RewardNumbers:
+    """The random numbers that decide the rewards of all agents: number t of an agent's stream decides its slot t.
+
+    So they do not depend on what is pulled, and all learners meet the same luck. Drawn ahead, a block at a time.
+
+    Args:
+        generator: Gives the streams (purpose ``rewards``, index: the agent).
+        agents: The number M of agents.
+        horizon: T, in slots.
+        draw: Draws the next numbers of a stream, as many as it is told.
+        width: How many numbers a slot takes; 1: the block has no axis for them.
+
+    Attributes:
+        first: The first slot of the block.
+        last: The slot after its last one.
+        block: The numbers, shape (M, slots) or (M, slots, width).
+    """
+
+    def __init__(self, generator: GeneratorOf, agents: int, horizon: int, draw: Draw, width: int = 1) -> None:
+        self._generators = [generator("rewards", agent) for agent in range(agents)]
+        self._horizon = horizon
+        self._draw = draw
+        self._width = width
+        self._most = max(1, min(BLOCK, _MOST_NUMBERS // max(1, agents * width)))
+        self.first = self.last = 0
+        self.block = np.empty((agents, 0) if width == 1 else (agents, 0, width))
+
+    def reach(self, slot: int) -> None:
+        """Have the block hold *slot*, which comes after all slots asked for before."""
+        while slot >= self.last:
+            slots = min(self._most, self._horizon - self.last)
+            shape = (len(self._generators), slots, *([self._width] if self._width > 1 else []))
+            if self.block.shape != shape:
+                self.block = np.empty(shape)
+            for numbers, generator in zip(self.block, self._generators, strict=True):
+                numbers[...] = self._draw(generator, slots * self._width).reshape(numbers.shape)
+            self.first, self.last = self.last, self.last + slots
+
+    def of(self, slot: int, agents: Agents) -> NDArray[np.float64]:
+        """Return the numbers of *agents* in *slot*, shape (n,) or (n, width)."""
+        if slot >= self.last:
+            self.reach(slot)
+        return np.asarray(self.block[agents, slot - self.first])
+
+
+class DecisionNumbers:
+    """The same where agents do not decide in every slot: number k of an agent's stream decides its k-th decision.
+
+    Args:
+        generator: Gives the streams (purpose ``rewards``, index: the agent).
+        agents: The number M of agents.
+        draw: Draws the next numbers of a stream, as many as it is told.
+        width: How many numbers a decision takes; 1: there is no axis for them.
+    """
+
+    def __init__(self, generator: GeneratorOf, agents: int, draw: Draw, width: int = 1) -> None:
+        self._generators = [generator("rewards", agent) for agent in range(agents)]
+        self._draw = draw
+        self._width = width
+        count = max(1, min(BLOCK, _MOST_NUMBERS // max(1, agents * width)))
+        self._block = np.empty((agents, count) if width == 1 else (agents, count, width))
+        self._places = np.full(agents, count)
+
+    def of(self, slot: int, agents: Agents) -> NDArray[np.float64]:
+        """Return the next numbers of *agents*, each named once, shape (n,) or (n, width)."""
+        count = self._block.shape[1]
+        for agent in agents[self._places[agents] == count].tolist():
+            numbers = self._draw(self._generators[agent], count * self._width)
+            self._block[agent] = numbers.reshape(self._block.shape[1:])
+            self._places[agent] = 0
+        found = self._block[agents, self._places[agents]]
+        self._places[agents] += 1
+        return np.asarray(found)
+
+
+class ArmEnvironment(BanditEnvironment):
+    """Finitely many arms.
+
+    Args:
+        bandit: The bandit.
+
+    Attributes:
+        numbers: What decides the rewards where all agents decide in every slot.
+    """
+
+    numbers: RewardNumbers
+
+    def __init__(self, bandit: ArmBandit) -> None:
+        self.bandit = bandit
+        self.missed = np.zeros(bandit.agents)
+        self.counted = np.ones(bandit.agents)
+        self._tables = 0, 0  # the slots of which means are at hand
+
+    def facts(self) -> dict[str, Any]:
+        """See `BanditEnvironment.facts`."""
+        bandit = self.bandit
+        return {
+            "arms": bandit.arm_count,
+            "sub_gaussian": bandit.sub_gaussian,
+            "law": bandit.law,
+            "own_arms": bandit.own_arms,
+        }
+
+    def start(self, generator: GeneratorOf, horizon: int, *, each_slot: bool = True) -> None:
+        """See `BanditEnvironment.start`."""
+        agents, draw = self.bandit.agents, self.bandit.draw
+        self._numbers: RewardNumbers | DecisionNumbers
+        if each_slot:
+            self._numbers = self.numbers = RewardNumbers(generator, agents, horizon, draw)
+        else:
+            self._numbers = DecisionNumbers(generator, agents, draw)
+
+    def why_no_loop(self, *, everybody: bool) -> str | None:
+        """See `BanditEnvironment.why_no_loop`."""
+        kind = type(self.bandit)
+        if kind not in (Bernoulli, Gaussian):
+            return "this world is not written in steps"
+        return None if everybody else "not all agents decide in every slot"
+
+    def ready(self, first: int, last: int) -> int:
+        """See `BanditEnvironment.ready`: the numbers, the means, and how much worse than the best arms are."""
+        self.numbers.reach(first)
+        last = min(last, self.numbers.last)
+        if not self._tables[0] <= first < self._tables[1]:
+            self._tables = first, self._fill(first, self.numbers.last)
+        return min(last, self._tables[1])
+
+    def _fill(self, first: int, last: int) -> int:
+        """Have the means of the slots from *first* to before *last*, or fewer; return the slot after them."""
+        self._tabulate([first])
+        return maxsize
+
+    def _tabulate(self, starts: Sequence[int]) -> None:
+        """Make the tables of the periods that begin in some slots.
+
+        Means and gaps are of shape (periods, 1 or M, K): the same for all, or each agent's own.
+        """
+        bandit = self.bandit  # see why_no_loop
+        agents, arms = bandit.agents, bandit.arm_count
+        means, gaps = [], []
+        each_agent, each_arm = np.repeat(np.arange(agents), arms), np.tile(np.arange(arms), agents)
+        for slot in starts:
+            of_slot = bandit.means_at(slot)
+            shared = of_slot.ndim == 1 or of_slot.strides[0] == 0
+            means.append(np.atleast_2d(of_slot)[: 1 if shared else agents])
+            few = slice(arms if bandit.own_arms is None else None)
+            gaps.append(bandit.regrets(slot, each_agent[few], each_arm[few]).reshape(-1, arms))
+        self.means, self.gaps = np.array(means), np.array(gaps)
+        self.arms = arms
+        # What an agent's number is multiplied by for its row.
+        self.own_means, self.own_gaps = int(self.means.shape[1] > 1), int(self.gaps.shape[1] > 1)
+
+    def period_one(self, slot: int) -> Any:
+        """Return the row of the tables for *slot*."""
+        return 0
+
+    def pay_one(self, slot: int, agent: int, arm: int) -> Any:
+        """See `BanditEnvironment.pay_one`."""
+        period = self.period_one(slot)
+        mean = self.means[period, agent * self.own_means, arm]
+        return self.bandit.paid(arm, mean, self.numbers.block[agent, slot - self.numbers.first])
+
+    def miss_one(self, slot: int, agent: int, arm: int) -> Any:
+        """See `BanditEnvironment.miss_one`."""
+        period = self.period_one(slot)
+        return self.gaps[period, agent * self.own_gaps, arm] * self.counted[agent]
+
+    def note_missed(self, agent: int, missed: float) -> None:
+        """See `BanditEnvironment.note_missed`."""
+        self.missed[agent] += missed
+
+    def show(self, slot: int, agents: Agents) -> None:
+        """Show nothing: arms have no vectors."""
+
+    def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """See `BanditEnvironment.pull`."""
+        rewards = self.bandit.pull(slot, agents, arms, self._numbers.of(slot, agents))
+        missed = self.bandit.regrets(slot, agents, arms) * self.counted[agents]
+        self.missed[agents] += missed
+        return rewards, missed
+
+    def metrics(self, decisions: int) -> dict[str, Metric]:
+        """Return the regret of the agents that are worst and best off."""
+        return {
+            "regret_worst_agent": float(self.missed.max()),
+            "regret_best_agent": float(self.missed[self.counted > 0].min()),
+        }
+
+
+class ChangingArmEnvironment(ArmEnvironment):
+    """Arms whose means change: what is missed against the arm that is best over all slots is noted, too."""
+
+    _missed_static = 0.0
+
+    def _fill(self, first: int, last: int) -> int:
+        begins = np.asarray(self.bandit.course.starts)
+        starts = [first, *begins[(begins > first) & (begins < last)].tolist()]
+        most = max(1, _MOST_MEANS // (self.bandit.agents * self.bandit.arm_count))
+        starts, last = starts[:most], starts[most] if len(starts) > most else last
+        self.first_slot = first
+        self.periods = np.searchsorted(starts, np.arange(first, last), side="right") - 1
+        self.chosen = np.zeros((last - first, self.bandit.agents), dtype=np.int64)
+        self._tabulate(starts)
+        return last
+
+    def period_one(self, slot: int) -> Any:
+        """See `ArmEnvironment.period_one`."""
+        return self.periods[slot - self.first_slot]
+
+    def miss_one(self, slot: int, agent: int, arm: int) -> Any:
+        """See `BanditEnvironment.miss_one`."""
+        self.chosen[slot - self.first_slot, agent] = arm
+        period = self.period_one(slot)
+        return self.gaps[period, agent * self.own_gaps, arm] * self.counted[agent]
+
+    def played(self, first: int, last: int, agents: Agents) -> None:
+        """See `BanditEnvironment.played`."""
+        for slot in range(first, last):
+            self._note_static(slot, agents, self.chosen[slot - self.first_slot, agents])
+
+    def _note_static(self, slot: int, agents: Agents, arms: NDArray[np.int64]) -> None:
+        self._missed_static += float((self.bandit.static_regrets(slot, arms) * self.counted[agents]).sum())
+
+    def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """See `BanditEnvironment.pull`."""
+        self._note_static(slot, agents, arms)
+        return super().pull(slot, agents, arms)
+
+    def metrics(self, decisions: int) -> dict[str, Metric]:
+        """Return the regret against one arm, too."""
+        return {**super().metrics(decisions), "regret_static": self._missed_static}
+
+
+class ActionSetEnvironment(BanditEnvironment):
+    """Sets of action vectors.
+
+    Args:
+        bandit: The bandit.
+    """
+
+    def __init__(self, bandit: ActionSetBandit) -> None:
+        self.bandit = bandit
+        self.missed = np.zeros(bandit.agents)
+        self.counted = np.ones(bandit.agents)
+        self._shown: NDArray[np.float64] | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """See `BanditEnvironment.facts`."""
+        bandit = self.bandit
+        return {
+            "arms": bandit.arm_count,
+            "sub_gaussian": bandit.sub_gaussian,
+            "dimension": bandit.dimension,
+            "fixed_actions": bandit.fixed_actions,
+            "actions": self.actions,
+        }
+
+    def start(self, generator: GeneratorOf, horizon: int, *, each_slot: bool = True) -> None:
+        """See `BanditEnvironment.start`."""
+        self.arms = self.bandit.arm_count
+        self.bandit.begin(generator)
+
+    def show(self, slot: int, agents: Agents) -> None:
+        """Have the next sets drawn."""
+        note_slot(self.bandit, slot)
+        self._shown = self.bandit.actions(agents)
+
+    def why_no_loop(self, *, everybody: bool) -> str | None:
+        """See `BanditEnvironment.why_no_loop`."""
+        return None if type(self.bandit) is Linear else "this world is not written in steps"
+
+    def decide_one(self, slot: int, agent: int, learner: Any, account: Any, feedback: Any) -> Any:
+        """See `BanditEnvironment.decide_one`; vectors are shown."""
+        if feedback is not None:
+            self.learn_due_one(slot, agent, learner, feedback)
+            feedback.note_one(agent)
+        actions = self.bandit.show_one(agent)
+        arm = learner.choose_one(slot, agent, actions)
+        self.check_one(slot, agent, arm)
+        reward = self.pay_one(slot, agent, arm)
+        if feedback is None:
+            learner.learn_one(slot, agent, arm, reward, actions[arm])
+        else:
+            row = feedback.put_one(slot, agent, slot * feedback.slot_ns, arm, reward)
+            if row >= 0:
+                feedback.vectors[agent, row] = actions[arm]
+            self.learn_due_one(slot, agent, learner, feedback)
+        account.note_arm(agent, arm)
+        return self.miss_one(slot, agent, arm)
+
+    def learn_due_one(self, slot: int, agent: int, learner: Any, feedback: Any) -> None:
+        """See `BanditEnvironment.learn_due_one`; vectors are kept with rewards."""
+        while feedback.is_due_one(agent, slot * feedback.slot_ns):
+            row = feedback.take_one(slot, agent)
+            pulled, arm, reward = feedback.slots[agent, row], feedback.arms[agent, row], feedback.rewards[agent, row]
+            learner.learn_one(pulled, agent, arm, reward, feedback.vectors[agent, row])
+
+    def pay_one(self, slot: int, agent: int, arm: int) -> Any:
+        """See `BanditEnvironment.pay_one`."""
+        return self.bandit.pay_one(agent, arm)
+
+    def miss_one(self, slot: int, agent: int, arm: int) -> Any:
+        """See `BanditEnvironment.miss_one`."""
+        missed = self.bandit.miss_one(agent, arm)
+        return missed * self.counted[agent]
+
+    def note_missed(self, agent: int, missed: float) -> None:
+        """See `BanditEnvironment.note_missed`."""
+        self.missed[agent] += missed
+
+    def vectors_of(self, agents: Agents, arms: NDArray[np.int64]) -> NDArray[np.float64]:
+        """See `SlotWorld.vectors_of`."""
+        return self.actions(agents)[np.arange(len(agents)), arms]
+
+    def recall(self, agents: Agents, arms: NDArray[np.int64], vectors: NDArray[np.float64]) -> None:
+        """See `SlotWorld.recall`: the vectors of other arms are 0."""
+        self._shown = np.zeros((len(agents), self.bandit.arm_count, vectors.shape[1]))
+        self._shown[np.arange(len(agents)), arms] = vectors
+
+    def actions(self, agents: Agents) -> NDArray[np.float64]:
+        """Return what has been shown to *agents*, who are those that decide, shape (n, K, d)."""
+        assert self._shown is not None
+        return self._shown
+
+    def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """See `BanditEnvironment.pull`."""
+        rewards, missed = self.bandit.pull(agents, arms)
+        missed = missed * self.counted[agents]
+        self.missed[agents] += missed
+        return rewards, missed
+
+    def metrics(self, decisions: int) -> dict[str, Metric]:
+        """Return the regret of the agent that is worst off, where some lie."""
+        return {} if self.counted.all() else {"regret_worst_agent": float(self.missed.max())}
+
+
+class MarketEnvironment(BanditEnvironment):
+    """A market, in which agents choose quantities and see how many units were good.
+
+    Args:
+        bandit: The market.
+
+    Attributes:
+        numbers: What decides how many units are good, one a slot and producer; where all decide in every slot.
+        best: Revenue of the optimum of each agent, shape (n,).
+        violations: How often each agent's units did not meet the threshold, shape (n,), int64.
+    """
+
+    kind = PROCURE
+    each = True
+    numbers: RewardNumbers
+
+    def __init__(self, bandit: Procurement) -> None:
+        self.bandit = bandit
+        self.best = bandit.revenue(optimum(bandit))
+        self.violations = np.zeros(bandit.agents, dtype=np.int64)
+        self.counted = np.ones(bandit.agents)
+        self._has_tables = False
+
+    def facts(self) -> dict[str, Any]:
+        """See `BanditEnvironment.facts`."""
+        bandit = self.bandit
+        return {
+            "costs": bandit.costs,
+            "capacities": bandit.capacities,
+            "rho": bandit.rho,
+            "quality_threshold": bandit.threshold,
+        }
+
+    def start(self, generator: GeneratorOf, horizon: int, *, each_slot: bool = True) -> None:
+        """See `BanditEnvironment.start`."""
+        agents, width = self.bandit.agents, self.bandit.producers
+        self._numbers: RewardNumbers | DecisionNumbers
+        self.units, self.good = np.zeros(width), np.zeros(width, dtype=np.int64)
+        self.least = self.bandit.least_revenue
+        if each_slot:
+            self._numbers = self.numbers = RewardNumbers(generator, agents, horizon, _uniform, width)
+        else:
+            self._numbers = DecisionNumbers(generator, agents, _uniform, width)
+
+    def why_no_loop(self, *, everybody: bool) -> str | None:
+        """See `BanditEnvironment.why_no_loop`."""
+        return None if everybody else "not all agents decide in every slot"
+
+    def ready(self, first: int, last: int) -> int:
+        """See `BanditEnvironment.ready`."""
+        if not self._has_tables:
+            from netbandit.bandits import procurement_draws
+
+            self._has_tables, self.draws = True, procurement_draws
+            self.tables: Tables = procurement_draws.tables(self.bandit.capacities, self.bandit.qualities)
+        self.numbers.reach(first)
+        return min(last, self.numbers.last)
+
+    def decide_one(self, slot: int, agent: int, learner: Any, account: Any, feedback: Any) -> Any:
+        """See `BanditEnvironment.decide_one`; units are chosen, and regret is added up agent by agent."""
+        learner.choose_one(slot, agent, self.units)
+        missed = self.pay_units(slot, agent, self.units, self.good, account.digests)
+        learner.learn_one(slot, agent, self.units, self.good)
+        account.add_to_row(agent, slot, missed, True)
+        return missed
+
+    def pay_units(
+        self,
+        slot: int,
+        agent: int,
+        units: NDArray[np.float64],
+        good: NDArray[np.int64],
+        digests: NDArray[np.uint64],
+    ) -> Any:
+        """Write into *good* how many of the *units* that *agent* buys are; return how much less than the best it earns.
+
+        What it has seen is taken into its hash.
+        """
+        surplus = 0.0
+        earned = 0.0
+        digest = digests[agent]
+        for producer in range(units.shape[0]):
+            bought = int(units[producer])
+            drawn = 0
+            if bought > 0:
+                chance = self.numbers.block[agent, slot - self.numbers.first, producer]
+                if bought == self.bandit.capacities[agent, producer]:  # mostly, and then a table knows
+                    drawn = self.tables.guides[agent, producer, int(chance * self.tables.guides.shape[2])]
+                    start = self.tables.starts[agent, producer]
+                    while self.tables.levels[start + drawn] < chance:
+                        drawn += 1
+                else:
+                    drawn = self.draws.quantile(chance, bought, self.bandit.qualities[producer])
+                surplus += bought * (self.bandit.qualities[producer] - self.bandit.threshold)
+                earned += bought * self.bandit.revenues[agent, producer]
+                digest = (digest ^ np.uint64((producer * 1024 + bought) * 1024 + drawn)) * PRIME
+            good[producer] = drawn
+        digests[agent] = digest
+        if surplus < -TOLERANCE:
+            self.violations[agent] += 1
+            earned = self.least[agent]
+        return (self.best[agent] - earned) * self.counted[agent]
+
+    def show(self, slot: int, agents: Agents) -> None:
+        """Show nothing: a market is always the same."""
+
+    def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """See `BanditEnvironment.pull`: *arms* are the units each agent buys of each producer, shape (n, m)."""
+        from netbandit.bandits.procurement_draws import quantile
+
+        bandit = self.bandit
+        bought = arms.astype(np.int64)
+        good = np.zeros_like(bought)
+        uniforms = self._numbers.of(slot, agents).reshape(len(agents), -1)
+        for row in range(len(agents)):
+            for producer in np.flatnonzero(bought[row]).tolist():
+                chance, units = uniforms[row, producer], bought[row, producer]
+                good[row, producer] = quantile(chance, units, bandit.qualities[producer])
+        keeps = bandit.keeps_threshold(bought)
+        self.violations[agents] += ~keeps
+        paid = (bought * bandit.revenues[agents]).cumsum(axis=1)[:, -1]  # one after the other, as compiled loops add
+        earned = np.where(keeps, paid, bandit.least_revenue[agents])
+        return good, (self.best[agents] - earned) * self.counted[agents]
+
+    def digest(self, digests: NDArray[np.uint64], agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
+        """Take in of each producer what was bought and how much of it was good, where anything was bought."""
+        bought = arms.astype(np.uint64)
+        found = digests[agents]
+        for producer in range(bought.shape[1]):
+            seen = (np.uint64(producer * 1024) + bought[:, producer]) * np.uint64(1024)
+            seen += rewards[:, producer].astype(np.uint64)
+            found = np.where(bought[:, producer] > 0, (found ^ seen) * PRIME, found)
+        digests[agents] = found
+
+    def metrics(self, decisions: int) -> dict[str, Metric]:
+        """Return how often the threshold was violated, and for how many agents it costs anything."""
+        bandit = self.bandit
+        return {
+            "violations": float(self.violations[self.counted > 0].sum()) / decisions if decisions else None,
+            "binding": float(bandit.binding.mean()),
+        }
+
+
+def _uniform(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+    return rng.random(count)
+
+
+def optimum(bandit: Procurement) -> NDArray[np.int64]:
+    """Return what the oracle chooses for each agent with the true qualities, shape (n, m)."""
+    from netbandit.learners.greedy import choose
+
+    chosen = np.zeros((bandit.agents, bandit.producers))
+    order = np.zeros(bandit.producers, dtype=np.int64)
+    for agent in range(bandit.agents):
+        revenues, capacities = bandit.revenues[agent], bandit.capacities[agent]
+        choose(bandit.qualities, revenues, capacities, bandit.threshold, order, chosen[agent])
+    return chosen.astype(np.int64)
+
+
+def bandit_environment(bandit: Bandit) -> BanditEnvironment:
+    """Return *bandit* as the driver of slots plays it."""
+    if isinstance(bandit, ArmBandit):
+        changes = isinstance(bandit, VariedArms) and bandit.changing
+        return ChangingArmEnvironment(bandit) if changes else ArmEnvironment(bandit)
+    if isinstance(bandit, ActionSetBandit):
+        return ActionSetEnvironment(bandit)
+    assert isinstance(bandit, Procurement)  # checked before anything runs
+    return MarketEnvironment(bandit)

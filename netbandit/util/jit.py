@@ -1,0 +1,67 @@
+"""Numba's ``njit`` with a checked disk cache: damaged machine code is compiled again."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from numba import njit as _njit
+from numba.core.caching import IndexDataCacheFile
+
+_DIGEST_BYTES = 16
+
+
+class _CheckedFile(IndexDataCacheFile):  # type: ignore[misc]  # numba has no types
+    """Files of numba's cache that end in a checksum; numba itself does not look at what follows its own content."""
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[BytesIO]:
+        content = BytesIO()
+        yield content
+        with super()._open_for_write(filepath) as file:
+            file.write(content.getvalue() + _digest(content.getvalue()))
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index() if _is_whole(self._index_path) else {}
+        except (ImportError, AttributeError):  # it names types of another version of ours
+            return {}
+
+    def _load_data(self, name: str) -> Any:
+        if not _is_whole(self._data_path(name)):
+            raise OSError("not as it was written")  # which numba takes for one that has been removed
+        try:
+            return super()._load_data(name)
+        except (ImportError, AttributeError) as error:
+            raise OSError("of another version") from error
+
+
+def njit(*given: Callable[..., Any], **options: Any) -> Any:
+    """Compile as ``numba.njit`` does, but not for callers in C; with ``cache=True`` what is kept on disk is checked."""
+    made = _njit(*given, **{"no_cfunc_wrapper": True, **options})
+    if given:
+        return checked(made)
+    return lambda function: checked(made(function))
+
+
+def checked(dispatcher: Any) -> Any:
+    """Have what numba keeps on disk of *dispatcher* checked when it is taken from there."""
+    # Where numba is told not to compile, this is the plain function.
+    file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if type(file) is IndexDataCacheFile:
+        file.__class__ = _CheckedFile
+    return dispatcher
+
+
+def _is_whole(path: str) -> bool:
+    try:
+        content = Path(path).read_bytes()
+    except OSError:
+        return False
+    return content[-_DIGEST_BYTES:] == _digest(content[:-_DIGEST_BYTES])
+
+
+def _digest(content: bytes) -> bytes:
+    return blake2b(content, digest_size=_DIGEST_BYTES).digest()

@@ -29,7 +29,7 @@ from netbandit.results.loads import (
     node_names,
     nodes_of,
 )
-from netbandit.results.remarks import cost_lines, failure_lines
+from netbandit.results.remarks import cost_lines, failure_lines, trouble_lines
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import PointResult, StudyResult, load_finished, load_study
 from netbandit.results.varied_keys import parameter_names
@@ -304,7 +304,7 @@ class Results(pandas.DataFrame):
         sizes = ((len(self.study.points), "point"), (runs, "run"), (len(self), "row"))
         caption = f"{self.study.name}: {', '.join(counted(number, what) for number, what in sizes)}"
         found = findings(self.study)
-        lines = [*cost_lines(self.study), *failure_lines(self.study)]
+        lines = [*cost_lines(self.study), *trouble_lines(self.study), *failure_lines(self.study)]
         return _html(found, "; ".join(filter(None, (caption, found.everywhere, *lines))))
 
 

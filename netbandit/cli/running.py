@@ -47,6 +47,7 @@ class _RunOptions:
     statistic: "Statistic"
     output: TextIO
     first: int
+    everything: bool
 
 
 @click.command()
@@ -77,6 +78,7 @@ class _RunOptions:
     is_flag=True,
     help="Only estimate time and disk space, from a short run of each point.",
 )
+@click.option("--all", "everything", is_flag=True, help="Print all metrics, not only the most telling.")
 @click.option("--trace", is_flag=True, help="Write every message and phase of every run to trace.jsonl in its folder.")
 def run(
     files: tuple[str, ...],
@@ -91,6 +93,7 @@ def run(
     as_json: bool,
     parquet: bool,
     only_estimate: bool,
+    everything: bool,
     trace: bool,
 ) -> None:
     """Run scenarios and their sweeps.
@@ -126,7 +129,7 @@ def run(
                 document = study.document
                 keys = [run_keys(point) for point in study.points]
                 refuse_other(folder, document.data["name"], study.points, keys, document.written)
-        how = _RunOptions(jobs, scheduler, trace, replace, parquet, as_json, statistic, output, first)
+        how = _RunOptions(jobs, scheduler, trace, replace, parquet, as_json, statistic, output, first, everything)
         failed = False
         for study, folder in zip(studies, folders, strict=True):
             failed |= not _run(study, folder, how)
@@ -195,7 +198,7 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
         write_parquet(folder, result.study)
     finished = any(point.finished for point in result.study.points)
     if finished:
-        show(result.study, Console(stderr=how.as_json, highlight=False), how.statistic)
+        show(result.study, Console(stderr=how.as_json, highlight=False), how.statistic, everything=how.everything)
     report_repeated(result.repeated)
     for line in (*result.replaced, *result.others):
         click.echo(line, err=True)

@@ -299,6 +299,27 @@ METRICS: dict[str, MetricEntry] = {
 
 
 HEADINGS: dict[str, tuple[str, str]] = {
+    "alive": ("agents alive", "%"),
+    "availability": ("slots played", "%"),
+    "delivery_ratio": ("delivered", "%"),
+    "connected": ("time connected", "%"),
+    "best_lost": ("runs that lost the best arm", "%"),
+    "may_stall": ("runs that may stall", "%"),
+    "violations": ("slots below threshold", "%"),
+    "accepted": ("items accepted", "%"),
+    "binding": ("agents bound by threshold", "%"),
+    "lies": ("lies", "%"),
+    "first_death": ("first battery empty", "slot"),
+    "half_dead": ("half of batteries empty", "slot"),
+    "lifetime_slots": ("lifetime", "slots"),
+    "unsent": ("never sent", ""),
+    "airtime_s": ("airtime", "s"),
+    "absent_slots": ("absent", "slots"),
+    "waiting_slots": ("waiting at the end", "slots"),
+    "waited_slots": ("waited for link", "slots"),
+    "delay_slots": ("delay", "slots"),
+    "age_slots": ("age", "slots"),
+    "delivered": ("messages delivered", ""),
     "round_slots": ("round", "slots"),
     "round_slots_median": ("round, median", "slots"),
     "round_slots_max": ("round, longest", "slots"),
@@ -314,7 +335,7 @@ HEADINGS: dict[str, tuple[str, str]] = {
     "epsilon_basic_composition": ("epsilon, basic composition", ""),
     "delta_basic_composition": ("delta, basic composition", ""),
 }
-"""How a metric is called, and its unit; one that is not here is called by its name and has none."""
+"""How a metric is called, and its unit; one that is not here is called by its name and has none. Shares are in %."""
 
 
 AXIS_LABELS = {

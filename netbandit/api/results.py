@@ -24,12 +24,13 @@ from netbandit.results.loads import (
     battery_life,
     battery_lives,
     ends_of_links,
+    has_batteries,
     link_loads,
     node_loads,
     node_names,
     nodes_of,
 )
-from netbandit.results.remarks import cost_lines, failure_lines, trouble_lines
+from netbandit.results.remarks import cost_lines, energy_lines, failure_lines, trouble_lines
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import PointResult, StudyResult, load_finished, load_study
 from netbandit.results.varied_keys import parameter_names
@@ -133,13 +134,15 @@ class Results(pandas.DataFrame):
 
         The columns are the keys that vary, ``replication``, ``node`` (its name in a graph file, else its number; or
         ``server``), ``messages_sent``, ``messages_received``, ``bytes_sent`` and ``bytes_received`` over all of its
-        links, ``energy_sent_j``, ``energy_received_j`` and ``energy_j``, which adds up to the metric of that name, and
-        ``power_w``, that energy over the simulated time. Every message is charged to both of its ends, whether it
-        arrives or not; who listens or computes is charged nothing. Results of earlier versions do not tell: NaN.
+        links, ``energy_sent_j`` and ``energy_received_j``, what messages took, ``energy_j``, all that it spent, which
+        adds up to the metric of that name, and ``power_w``, that energy over the simulated time. Every message is
+        charged to both of its ends, whether it arrives or not. Without ``energy.capacity``, what agents spent beside
+        messages is divided equally. Results of earlier versions do not tell: NaN.
 
         Args:
             battery: An energy such as ``"1 kJ"``, or in joule: adds ``battery_life_s``, how long it lasts an agent
-                whose power stays what it is. Infinite where nothing is spent, and for the server.
+                whose power stays what it is. Infinite where nothing is spent, for the server, and where what is
+                harvested suffices. With ``energy.capacity`` the column is always there, by default of that capacity.
 
         Raises:
             ValueError: *battery* is no energy.
@@ -153,7 +156,7 @@ class Results(pandas.DataFrame):
                 "node": nodes_of(run),
                 **_counted(node_loads(run)),
             }
-            if energy is not None:
+            if energy is not None or has_batteries(run):
                 columns["battery_life_s"] = battery_lives(run, energy)
             tables.append(_table(study, point, columns))
         names = [*parameter_names(study), "replication", "node", *NODE_COLUMNS]
@@ -304,7 +307,12 @@ class Results(pandas.DataFrame):
         sizes = ((len(self.study.points), "point"), (runs, "run"), (len(self), "row"))
         caption = f"{self.study.name}: {', '.join(counted(number, what) for number, what in sizes)}"
         found = findings(self.study)
-        lines = [*cost_lines(self.study), *trouble_lines(self.study), *failure_lines(self.study)]
+        lines = [
+            *cost_lines(self.study),
+            *trouble_lines(self.study),
+            *energy_lines(self.study),
+            *failure_lines(self.study),
+        ]
         return _html(found, "; ".join(filter(None, (caption, found.everywhere, *lines))))
 
 

@@ -20,6 +20,9 @@ from netbandit.streams import Streams
 JOULE = 10**18
 """Attojoules."""
 
+NANOWATT = 10**9
+"""Attojoules in a nanosecond: what a watt takes."""
+
 
 _SOON = 8
 """So many slots before an agent may run empty, it is foreseen exactly when it does."""
@@ -118,7 +121,9 @@ class Drained(NamedTuple):
         first_death: When the first ran empty (ns); None: none did.
         half_dead: When half of them, rounded up, had run empty at least once (ns); None: fewer did.
         alive: How many have not run empty, or have recovered.
-        lifetime: After how long (ns) the first runs empty: `first_death`, else at the rate of the run; None: never.
+        lifetime: After how long (ns) the first runs empty: `first_death`, else at the rate of the run; infinity: never;
+            None: that cannot be said.
+        drains: What is taken from each on average (W), net of what is harvested: its capacity over its lifetime.
     """
 
     begun: int
@@ -129,6 +134,7 @@ class Drained(NamedTuple):
     half_dead: int | None
     alive: int
     lifetime: float | None
+    drains: list[float | None]
 
 
 class LiveDowntimes(Downtimes):
@@ -251,7 +257,8 @@ class Batteries:
             battery.advance(end)
         deaths = sorted(battery.first_death for battery in self.all if battery.first_death is not None)
         half = -(-self._agents // 2)
-        lives = [end * one.capacity / drain for one in self.all if (drain := one.spent - one.harvested) > 0]
+        lives = [one.lifetime() for one in self.all]
+        known = [life for life in lives if life is not None]
         return Drained(
             begun=sum(one.capacity for one in self.all),
             harvested=sum(one.harvested for one in self.all),
@@ -260,7 +267,11 @@ class Batteries:
             first_death=deaths[0] if deaths else None,
             half_dead=deaths[half - 1] if len(deaths) >= half else None,
             alive=sum(not one.empty for one in self.all),
-            lifetime=deaths[0] if deaths else min(lives, default=None),
+            lifetime=deaths[0] if deaths else min(known) if len(known) == len(lives) else None,
+            drains=[
+                None if life is None else one.capacity / max(1.0, life) / NANOWATT
+                for one, life in zip(self.all, lives, strict=True)
+            ],
         )
 
     def _pay(self, agent: int, amount: int) -> None:

@@ -17,7 +17,7 @@ from netbandit.results.failures import MARK, TROUBLE, is_regret, troubles
 from netbandit.results.intervals import MEAN, Statistic
 from netbandit.results.metrics import HEADINGS
 from netbandit.results.numbers import cell, decimals, enough_decimals, fixed
-from netbandit.results.remarks import cost_lines, failure_lines, privacy_lines, remarks, trouble_lines
+from netbandit.results.remarks import cost_lines, energy_lines, failure_lines, privacy_lines, remarks, trouble_lines
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import Estimate, estimates, failures
 from netbandit.results.varied_keys import distinguishing, parameter_names, short_names, varied
@@ -295,7 +295,7 @@ def show(study: StudyResult, console: "Console", statistic: Statistic = MEAN, *,
     print_line(console, _title(study))
     sign = sign_of(console)
     found = [estimates(point, statistic) for point in study.points]
-    for line in trouble_lines(study):
+    for line in [*trouble_lines(study), *energy_lines(study)]:
         print_line(console, line)
     line = constants_line(found, sign)
     if line:

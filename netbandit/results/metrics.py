@@ -167,7 +167,14 @@ METRICS: dict[str, MetricEntry] = {
     "lifetime_slots": MetricEntry(
         "slots",
         "When the first agent ran empty; if none did, when one would at the mean rate at which its level fell in the "
-        "run; null: no level fell.",
+        "run, or, where the harvest comes and goes, between the first and the last end of a harvest; null: no level "
+        "fell (see ``sustained``), or the harvest did not end twice.",
+        _BATTERY,
+    ),
+    "sustained": MetricEntry(
+        "",
+        "Whether no battery has run empty, nor is fuller at the beginning of the run than at its end, or, where the "
+        "harvest comes and goes, at the first end of a harvest than at the last, 1 or 0; null: it did not end twice.",
         _BATTERY,
     ),
     "contacts": MetricEntry("contacts", "Contacts of links that begin before the horizon.", _CHANGES),
@@ -312,6 +319,7 @@ HEADINGS: dict[str, tuple[str, str]] = {
     "first_death": ("first battery empty", "slot"),
     "half_dead": ("half of batteries empty", "slot"),
     "lifetime_slots": ("lifetime", "slots"),
+    "sustained": ("runs sustained", "%"),
     "unsent": ("never sent", ""),
     "airtime_s": ("airtime", "s"),
     "absent_slots": ("absent", "slots"),
@@ -397,6 +405,7 @@ _HIGHEST = frozenset(
         "availability",
         "alive",
         "lifetime_slots",
+        "sustained",
     }
 )
 _LOWEST = frozenset(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from netbandit.exploration import unequal_exploration
 from netbandit.results.failures import BEST_LOST, MARKED, MEDIANS, TROUBLE, too_few, troubles
-from netbandit.results.numbers import rounded, shortest
+from netbandit.results.numbers import duration, rounded, shortest
 from netbandit.results.store import PointResult, StudyResult, lookup
 from netbandit.results.summary import failures
 from netbandit.results.varied_keys import which_points
@@ -146,6 +146,38 @@ def trouble_lines(study: StudyResult) -> list[str]:
             text = _TROUBLES[name]([run for some in runs for run in some])
             lines.append(_at(study, points, text, [len(some) for some in runs]))
     return lines
+
+
+def energy_lines(study: StudyResult) -> list[str]:
+    """Return how long batteries last: whether what is harvested suffices, or when the first is forecast to be empty."""
+    lines = []
+    for text, holds in (
+        ("batteries last: what is harvested suffices for what is spent", lambda run: run.metrics["sustained"] == 1),
+        (
+            "whether batteries last cannot be said: run.horizon must be long enough for the harvest to end twice",
+            lambda run: run.metrics["sustained"] is None,
+        ),
+        (
+            "batteries do not last: the first is forecast to be empty after {}, at the rate of the run",
+            lambda run: run.metrics.get("lifetime_slots") is not None and run.metrics.get("first_death") is None,
+        ),
+    ):
+        known = [(point, [run for run in point.finished if "sustained" in run.metrics]) for point in study.points]
+        found = [(point, [run for run in runs if holds(run)]) for point, runs in known]
+        found = [(point, runs) for point, runs in found if runs]
+        if found:
+            lives = [life for _, runs in found for run in runs if (life := _lifetime(run)) is not None]
+            ends = dict.fromkeys(map(duration, [min(lives), max(lives)])) if lives else {}
+            counts = [len(runs) for _, runs in found]
+            lines.append(_at(study, [point for point, _ in found], text.format(" to ".join(ends)), counts))
+    return lines
+
+
+def _lifetime(run: RunResult) -> float | None:
+    """Return how long (s) the first battery lasts; None: for ever, or it is not known."""
+    slots = run.metrics.get("lifetime_slots")
+    seconds, horizon = run.metrics.get("simulated_s"), lookup(run.resolved, "run.horizon")
+    return None if slots is None or seconds is None else slots * seconds / horizon
 
 
 def _values(runs: Sequence[RunResult], name: str, scale: float = 1.0, digits: int = 6) -> str:

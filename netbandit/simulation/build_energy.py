@@ -2,8 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.network.batteries import JOULE, Daily, EnergyPlan, OnAndOff, Price
@@ -159,8 +163,12 @@ def _nanowatt(watt: float) -> int:
     return round(Fraction(repr(watt)) * _NANO)
 
 
-def energy_of(network: Network, pulls: int, up: int) -> dict[str, float | int | None]:
+def energy_of(
+    network: Network, pulls: int, up: int
+) -> tuple[dict[str, float | int | None], dict[str, NDArray[np.float64]]]:
     """Return what agents have spent, and what has become of their batteries, where ``[energy]`` says something.
+
+    The second are arrays of `Nodes`, where agents have batteries.
 
     Args:
         network: The network, after the run.
@@ -169,16 +177,25 @@ def energy_of(network: Network, pulls: int, up: int) -> dict[str, float | int | 
     """
     plan = network.energy
     if plan is None:
-        return {}
+        return {}, {}
     slot, agents = network.clock.slot, network.agents
     if network.batteries is not None:
-        found = network.batteries.drained()
-        return {
+        found, lifetime = network.batteries.drained(), None
+        if found.lifetime is not None and isfinite(found.lifetime):
+            lifetime = found.lifetime / slot
+        of_nodes = {
+            "energy": np.array([battery.spent / JOULE for battery in network.batteries.all]),
+            "capacity": np.array([battery.capacity / JOULE for battery in network.batteries.all]),
+            "drain": np.array([np.nan if drain is None else drain for drain in found.drains]),
+        }
+        figures: dict[str, float | int | None] = {
             "energy_j": found.spent / JOULE,
             "harvested_j": found.harvested / JOULE,
             "alive": found.alive / agents,
             "first_death": None if found.first_death is None else found.first_death / slot,
             "half_dead": None if found.half_dead is None else found.half_dead / slot,
-            "lifetime_slots": None if found.lifetime is None else found.lifetime / slot,
+            "lifetime_slots": lifetime,
+            "sustained": None if found.lifetime is None else int(found.lifetime == inf),
         }
-    return {"energy_j": (pulls * plan.pull + up * plan.idle + network.spent_on_messages(plan)) / JOULE}
+        return figures, of_nodes
+    return {"energy_j": (pulls * plan.pull + up * plan.idle + network.spent_on_messages(plan)) / JOULE}, {}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from netbandit.garbage import paused_collection
 from netbandit.installed_parts import packages_of
@@ -85,6 +86,9 @@ class Simulation:
         waiting = driver.waiting()
         absent = _absent_slots(network, topology.agents, clock)
         slots = topology.agents * clock.horizon
+        energy, energy_of_nodes = energy_of(
+            network, int(found.get("decisions", slots - absent) or 0), _up_time(network, topology.agents, clock)
+        )
         honest = topology.agents - len(stage.liars)
         played = honest * clock.horizon - _absent_slots(network, topology.agents, clock, stage.liars)
         decisions = found.get("decisions", played)
@@ -108,9 +112,7 @@ class Simulation:
             "delta": found.pop("delta"),
             "epsilon_claimed": found.pop("epsilon_claimed"),
             **_basic_composition(outcome.privacy),
-            **energy_of(
-                network, int(found.get("decisions", slots - absent) or 0), _up_time(network, topology.agents, clock)
-            ),
+            **energy,
             "broadcasts": network.ledger.broadcasts,
             "broadcast_copies": network.ledger.copies.sent,
             "broadcasts_missed": network.ledger.copies.missed,
@@ -140,7 +142,7 @@ class Simulation:
             uplinks=_use_of(network.uplink_pairs(), network.uplink_class),
             fingerprint=digest,
             versions=versions() | packages_of(_others_kinds(point.resolved)),
-            nodes=_nodes(topology),
+            nodes=_nodes(topology, energy_of_nodes),
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
             privacy_caveats=outcome.privacy.caveats if outcome.privacy else (),
@@ -340,8 +342,8 @@ def _with_queues(link: tuple[Channel, Channel]) -> tuple[int, ...]:
     return *_counts(link), there.busy, back.busy, there.waited + back.waited, longest
 
 
-def _nodes(topology: Topology) -> Nodes | None:
+def _nodes(topology: Topology, energy: Mapping[str, NDArray[np.float64]]) -> Nodes | None:
     named = any("name" in data for _, data in topology.graph.nodes(data=True))
-    if not named and topology.coordinates is None:
+    if not named and topology.coordinates is None and not energy:
         return None
-    return Nodes(tuple(topology.names) if named else None, topology.coordinates)
+    return Nodes(tuple(topology.names) if named else None, topology.coordinates, **energy)

@@ -10,7 +10,7 @@ from helpers.combinations import table
 
 from netbandit.cli.topologies import topology
 from netbandit.network.batteries import Batteries
-from netbandit.results.loads import node_loads
+from netbandit.results.loads import battery_lives, node_loads
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
 from netbandit.scenario.toml_text import toml_text
@@ -164,6 +164,52 @@ def test_a_battery_lasts_as_long_as_what_it_feeds_takes():
     assert (found["alive"], found["absent_slots"], found["energy_j"]) == (0, 6 * 500, 3e-3)
     longer = run(SILENT, energy(capacity="5 mJ", idle="1 mW")).metrics
     assert (longer["lifetime_slots"], longer["alive"]) == (5_000, 1)
+
+
+DAYS = {"power": "4 mW", "from": "30 ms", "until": "60 ms", "every": "100 ms"}
+"""1.2 mJ in a day of 100 slots, of which an agent of 1 mW needs 0.1 mJ."""
+
+
+@pytest.mark.parametrize("horizon", [165, 190, 220, 250, 300, 650])
+def test_what_is_forecast_of_batteries_does_not_depend_on_the_hour_at_which_the_run_ends(horizon):
+    """Each day takes 0.02 mJ of 1 mJ, and each night 70 slots: the first is empty 930 / 20 evenings after the first."""
+    hour = {"run": {"horizon": horizon}}
+    short = energy(capacity="1 mJ", idle="1 mW", harvest={**DAYS, "power": "2.6666666 mW"})
+    found = run(SILENT, hour, short).metrics
+    assert found["lifetime_slots"] == pytest.approx(60 + 100 * (1 - 0.07) / 0.02, rel=1e-4)
+    assert (found["sustained"], found["first_death"]) == (0, None)
+    found = run(SILENT, hour, energy(capacity="1 mJ", idle="1 mW", harvest=DAYS)).metrics
+    assert (found["sustained"], found["lifetime_slots"]) == (1, None)
+
+
+def test_batteries_run_empty_within_two_days_of_when_they_were_forecast_to():
+    short = energy(capacity="1 mJ", idle="1 mW", harvest={**DAYS, "power": "2.6666666 mW"})
+    forecast = run(SILENT, {"run": {"horizon": 300}}, short).metrics["lifetime_slots"]
+    found = run(SILENT, {"run": {"horizon": 6_000}}, short).metrics
+    assert found["first_death"] == found["lifetime_slots"]
+    assert abs(found["first_death"] - forecast) <= 200
+
+
+def test_whether_a_harvest_suffices_is_not_said_before_it_has_ended_twice():
+    found = run(SILENT, {"run": {"horizon": 155}}, energy(capacity="1 mJ", idle="1 mW", harvest=DAYS)).metrics
+    assert (found["sustained"], found["lifetime_slots"], found["first_death"]) == (None, None, None)
+    dead = run(SILENT, {"run": {"horizon": 155}}, energy(capacity="0.01 mJ", idle="1 mW", harvest=DAYS)).metrics
+    assert (dead["sustained"], dead["lifetime_slots"]) == (0, 10)
+
+
+@pytest.mark.parametrize("capacity", [None, "1 kJ", "0.03 J"])
+@pytest.mark.parametrize("protocol", ["relay", "sink"])
+def test_what_nodes_spend_adds_up_and_batteries_last_as_long_as_the_run_says(capacity, protocol):
+    slow = {"links": {each: {"bandwidth": "200 kbit/s"} for each in ("peer", "uplink")}}
+    keys = {"idle": "3 mW", "send": "50 mW", "receive": "20 mW", "pull": "1 uJ"}
+    elimination = {"learner": {"kind": "elimination"}, "protocol": {"kind": protocol, "deadline": "50 ms"}}
+    found = run(slow, elimination if protocol == "sink" else {}, energy(**keys, capacity=capacity))
+    spent = node_loads(found)["energy_j"]
+    assert spent.sum() == pytest.approx(found.metrics["energy_j"], rel=1e-9)
+    if capacity is not None:
+        lives = battery_lives(found, None)[:6]
+        assert lives.min() == pytest.approx(found.metrics["lifetime_slots"] / 1e3)
+        assert battery_lives(found, 1.0)[:6] == pytest.approx(lives / found.nodes.capacity)
 
 
 def test_capacities_differ_and_the_smallest_dies_first(drained):

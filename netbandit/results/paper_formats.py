@@ -13,7 +13,7 @@ from netbandit.results.paper_entries import Entry, PaperEntries, decided, metric
 from netbandit.results.summary import Estimate
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Index
 
 NOTHING = "–"
 """What stands where a combination was not run."""
@@ -72,7 +72,7 @@ def _as_shown(
     table: PaperEntries, differences: bool, escaped: Callable[[str], str], bold: Callable[[str], str]
 ) -> "DataFrame":
     """Return the texts of *table* as they stand in it."""
-    from pandas import DataFrame, Index, MultiIndex
+    from pandas import DataFrame, Index
 
     heads, rows = _laid_out(table, differences, lambda text, is_bold: bold(escaped(text)) if is_bold else escaped(text))
     named = len(table.metrics) > 1 or not table.columns  # what all columns share stands in the caption
@@ -82,9 +82,18 @@ def _as_shown(
     down = [escaped(table.names[key]) for key in table.rows]
     return DataFrame(
         [texts for _, texts in rows],
-        columns=MultiIndex.from_tuples(tops, names=names),
-        index=MultiIndex.from_tuples(labels, names=down) if down else Index([""]),
+        columns=_levels(tops, names),
+        index=_levels(labels, down) if down else Index([""]),
     )
+
+
+def _levels(labels: Sequence[tuple[str, ...]], names: Sequence[str]) -> "Index[Any]":
+    """Return *labels* as an index; one of a single level has texts, as pandas would print its tuples."""
+    from pandas import Index, MultiIndex
+
+    if len(names) > 1:
+        return MultiIndex.from_tuples(labels, names=list(names))
+    return Index([label for (label,) in labels], name=names[0])
 
 
 def frame(table: PaperEntries) -> "DataFrame":

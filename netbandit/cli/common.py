@@ -204,12 +204,13 @@ def prepared(jobs: int) -> None:
         prepare_workers()
 
 
-def estimated(points: "Sequence[RunnablePoint]", jobs: int, *, trace: bool = False) -> list[str]:
-    """Return what the runs of *points* take, a line each, from a short run of each."""
-    from netbandit.running.estimate import estimate
+def estimated(points: "Sequence[RunnablePoint]", jobs: int, folder: Path, *, trace: bool = False) -> list[str]:
+    """Return what the runs of *points* take, a line each, from a short run of each, and from runs in *folder*."""
+    from netbandit.running.estimate import estimate, learnt
 
     cores = os.cpu_count() or 1
-    lines = estimate(points, trace=trace).lines(jobs or cores)
+    found = estimate(points, trace=trace)
+    lines = [*found.lines(jobs or cores), *filter(None, [learnt(found, folder)])]
     others = (os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0) - 1  # this process is busy too
     if others > _LOAD * cores:
         lines.append(f"others use {others:.1f} of {counted(cores, 'core')} now: until they finish, this takes longer")

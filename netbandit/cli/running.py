@@ -76,7 +76,8 @@ class _RunOptions:
     "--estimate",
     "only_estimate",
     is_flag=True,
-    help="Only estimate time and disk space, from a short run of each point.",
+    help="Only estimate time and disk space, from a short run of each point, and say where the runs already there took "
+    "another time.",
 )
 @click.option("--all", "everything", is_flag=True, help="Print all metrics, not only the most telling.")
 @click.option("--trace", is_flag=True, help="Write every message and phase of every run to trace.jsonl in its folder.")
@@ -116,14 +117,14 @@ def run(
         if scheduler is None and not only_estimate:
             prepared(jobs)  # whose processes print where this one does now
         studies = checked(files, overrides)
+        folders = _folders(files, studies, out)
         if only_estimate:
-            for file, study in zip(files, studies, strict=True):
+            for file, study, folder in zip(files, studies, folders, strict=True):
                 for note in study.notes:
                     click.echo(note, err=True)
-                for line in estimated(study.points, jobs, trace=trace):
+                for line in estimated(study.points, jobs, folder, trace=trace):
                     click.echo(f"{file}: {line}" if len(files) > 1 else line, err=as_json)
             return
-        folders = _folders(files, studies, out)
         if not replace and len(studies) > 1:  # before the first of them runs
             for study, folder in zip(studies, folders, strict=True):
                 document = study.document

@@ -1,11 +1,25 @@
 """The tables that every scenario has, and what cannot be together among them."""
 
+from typing import Any
+
 from netbandit.reading import read
 from netbandit.scenario.energy import with_bandwidth
 from netbandit.scenario.link_checks import combinations
 from netbandit.scenario.links import LinksSettings
 from netbandit.scenario.model import RunSettings, Scenario
-from netbandit.settings import Problem, Raw
+from netbandit.settings import Problem, Raw, Settings
+
+
+def valid_tables(data: Raw) -> dict[str, Any]:
+    """Return those of the tables that every scenario has which have no mistakes, by name; see `validate`."""
+    data = with_bandwidth(data)
+    found = {}
+    for name, field in Scenario.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Settings):
+            table, problems = read(field.annotation, data.get(name, {}))
+            if not problems:
+                found[name] = table
+    return found
 
 
 def validate(data: Raw) -> tuple[Scenario | None, list[Problem]]:

@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.network.batteries import JOULE, Daily, EnergyPlan, OnAndOff, Price
 from netbandit.network.network import Network
-from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.scenario.energy import DailyHarvest, EnergySettings, HarvestFile, OnOffHarvest, UniformCapacity
+from netbandit.scenario.energy import CHIPS, DailyHarvest, EnergySettings, HarvestFile, OnOffHarvest, UniformCapacity
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinkEnergySettings, LinksSettings
 from netbandit.scenario.model import RunSettings
 from netbandit.settings import Problem
 from netbandit.simulation.build import link_class
-from netbandit.units import parse_duration
+from netbandit.units import parse_duration, parse_power
 from netbandit.util.table_files import Table, TableFileError, finite
 from netbandit.wording import show
 
@@ -103,17 +102,25 @@ def energy_problems(
         links: ``[links]``.
         faults: ``[faults]``.
         run: ``[run]``.
-        known: The parts as far as they are known, and how agents ``talk``.
+        known: The parts as far as they are known, how agents ``talk``, and which links their protocol uses.
     """
-    protocol: NetworkProtocol | None = known["protocol"]
-    used = () if protocol is None else protocol.used_links
-    for key in ("send", "receive"):
-        if getattr(energy, key) is None or (energy.preset is not None and not used):
+    chip = CHIPS.get(str(energy.preset))
+    differ = [key for key in ("send", "receive") if getattr(energy, key) not in (None, energy.idle)]
+    filled_in = [key for key in differ if chip is not None and getattr(energy, key) == parse_power(getattr(chip, key))]
+    for table in sorted(known["used_links"]):
+        if link_class(getattr(links, table)).takes_time:
             continue
-        for table in used:
-            if not link_class(getattr(links, table)).takes_time:
-                also = " or links.peer.radio.airtime" if table == "peer" else ""
-                yield ("energy", key), f"needs links.{table}.bandwidth{also}: without it nothing takes any time to send"
+        needed = f"links.{table}.bandwidth" + (" or links.peer.radio.airtime" if table == "peer" else "")
+        for key in differ:
+            if key not in filled_in:
+                yield ("energy", key), f"needs {needed}: without it nothing takes any time to send"
+        if filled_in:
+            keys = " and ".join(f"energy.{key}" for key in filled_in)
+            text = (
+                f"{show(energy.preset)} sets {keys}, what an agent takes during a transmission, which needs {needed}: "
+                f"set it, or {keys} to energy.idle ({energy.idle:g} W)"
+            )
+            yield ("energy", "preset"), text
     if isinstance(energy.harvest, DailyHarvest):
         yield from _daily_problems(energy.harvest, run.slot_nanoseconds)
     if isinstance(energy.harvest, HarvestFile):

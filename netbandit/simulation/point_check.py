@@ -29,7 +29,7 @@ from netbandit.scenario.load import Document
 from netbandit.scenario.model import PARTS, Scenario
 from netbandit.scenario.sweep import Combination
 from netbandit.scenario.topology import read_topology
-from netbandit.scenario.validate import validate
+from netbandit.scenario.validate import valid_tables, validate
 from netbandit.settings import Problem, Raw
 from netbandit.simulation.activity_check import activity_problems
 from netbandit.simulation.adversary_check import adversary_notes, adversary_problems, liar_problems
@@ -107,6 +107,7 @@ class PointCheck:
         self.never_reused: list[Problem] = []
         self.link_keys: list[LinkKey] = []
         self._known: Mapping[str, Any] = {}
+        self._mended: NetworkProtocol | None = None  # without the keys that are wrong, where some are
 
     def made(self) -> RunnablePoint | None:
         """Return the point, or None if there are problems; no graph is drawn."""
@@ -136,6 +137,7 @@ class PointCheck:
             "protocol": protocol if fits else None,
             "kinds": {table: self._kind(table) for table in ("topology", *PARTS)},
             "talk": next(iter(carried)) if len(carried) == 1 else None,
+            "used_links": frozenset() if (usable := protocol or self._mended) is None else usable.used_links,
             "horizon": None if scenario is None else scenario.run.horizon,
             "activity": None if scenario is None else scenario.run.activity,
         }
@@ -143,11 +145,17 @@ class PointCheck:
         self.problems += activity_problems(scenario, known)
         attack = None
         if scenario is not None:
-            attack = self._own_attack(scenario.adversary.attack)
-            self.problems += adversary_problems(scenario.adversary, {**known, "attack": attack})
-            self.problems += latency_problems(scenario.links, scenario.run.slot_nanoseconds)
             scenario = self._with_harvest(scenario, inputs)
-            self.problems += energy_problems(scenario.energy, scenario.links, scenario.faults, scenario.run, known)
+        # A mistake in one table must not hide what cannot be among the others.
+        tables = valid_tables(data) if scenario is None else vars(scenario)
+        if "adversary" in tables:
+            attack = self._own_attack(tables["adversary"].attack)
+            self.problems += adversary_problems(tables["adversary"], {**known, "attack": attack})
+        if tables.keys() >= {"links", "run"}:
+            self.problems += latency_problems(tables["links"], tables["run"].slot_nanoseconds)
+        if tables.keys() >= {"energy", "links", "run"}:
+            faults = tables.get("faults", FaultsSettings())
+            self.problems += energy_problems(tables["energy"], tables["links"], faults, tables["run"], known)
         if self.problems or self.unchecked or scenario is None or family is None:
             return None
         self.notes += [(("run", key), text) for key, text in scenario.run.unused()]
@@ -266,6 +274,9 @@ class PointCheck:
         known = self._without_leftovers(table, written, found)
         known.pop("kind")
         part, problems, notes = read_part(found, known, table)
+        if problems and table == "protocol":
+            wrong = {path[1] for path, _ in problems if len(path) > 1}
+            self._mended = read_part(found, {key: value for key, value in known.items() if key not in wrong}, table)[0]
         self.problems += problems
         self.notes += notes
         return found, part

@@ -262,6 +262,40 @@ def test_harvest_is_read_from_files_alone(tmp_path):
             point_of(energy(capacity="1 J", harvest={"file": path}))
 
 
+WITHOUT_UPLINKS = {
+    "links": {"peer": {"bandwidth": "20 kbit/s"}},
+    "learner": {"kind": "elimination"},
+    "protocol": {"kind": "sink", "deadline": "50 ms"},
+}
+SETS = "sets energy.send and energy.receive, what an agent takes during a transmission, which needs"
+
+
+@pytest.mark.parametrize(
+    ("keys", "found"),
+    [
+        ({}, [("energy.preset", f'"sx1272" {SETS} links.uplink.bandwidth: set it, or ')]),
+        ({"send": 3.0}, [("energy.send", "needs links.uplink.bandwidth"), ("energy.preset", "sets energy.receive, ")]),
+        ({"send": "4.62 mW", "receive": "4.62 mW"}, []),
+    ],
+)
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"protocol": {"deadline": -1}}, {"faults": {"nothing": 1}}, {"topology": {"agents": 0}}],
+    ids=["nothing else", "protocol", "faults", "topology"],
+)
+def test_what_a_preset_needs_is_said_of_the_preset_at_once_with_all_other_mistakes(keys, found, more):
+    tables = put_over(put_over(put_over(BASE, WITHOUT_UPLINKS), more), energy(preset="sx1272", **keys))
+    if not found and not more:
+        check(load_tables(tables))
+        return
+    with pytest.raises(ScenarioError) as raised:
+        check(load_tables(tables))
+    lines = str(raised.value).splitlines()
+    assert len(lines) == len(found) + bool(more)
+    for key, text in found:
+        assert any(f"{key}: " in line and text in line for line in lines), lines
+
+
 def test_a_preset_fills_in_what_is_not_given():
     scenario = point_of(energy(preset="cc2420", idle="1 uW")).scenario
     assert (scenario.energy.idle, scenario.energy.send, scenario.energy.receive) == (1e-6, 52.2e-3, 56.4e-3)

@@ -313,7 +313,13 @@ class PointCheck:
             # Agents that can call for each other may be able to deposit with a keeper, too.
             return frozenset({talk}) | (learner.talks & {"deposit"} if talk == "call" else frozenset())
         except TypeError as error:
-            self.problems.append((("learner", "kind"), f"{error} (bandit.kind = {show(self._kind('bandit'))})"))
+            kinds = {table: self._kind(table) for table in ("learner", "bandit")}
+            fits = _playing(bandit, learner)
+            text = f"{show(kinds['learner'])} cannot play bandit.kind = {show(kinds['bandit'])}: {error}"
+            for table, other in (("learner", "bandit"), ("bandit", "learner")):
+                if fits[table]:
+                    text += f"; {table}s that go with {show(kinds[other])}: {', '.join(fits[table])}"
+            self.problems.append((("learner", "kind"), text))
             return learner.talks
 
     def _kind(self, table: str) -> str:
@@ -495,6 +501,23 @@ _TALKS = {
     "exchange": "in every step each agent sends its values to its neighbours, and mixes theirs",
 }
 """What happens in each way to talk, for the reader of a message."""
+
+
+def _playing(bandit: type[Bandit], learner: type[AnyLearner]) -> dict[str, list[str]]:
+    """Return the learners that can play a bandit, and the bandits that a learner can play, of those that we have."""
+
+    def plays(bandit: type[Bandit], learner: type[AnyLearner]) -> bool:
+        try:
+            talk_of(bandit, learner)
+        except TypeError:
+            return False
+        return True
+
+    classes = {table: {kind: part_class(table, kind, Path()) for kind in BUILT_IN[table]} for table in PARTS[:2]}
+    return {
+        "learner": [kind for kind, found in classes["learner"].items() if plays(bandit, found)],
+        "bandit": [kind for kind, found in classes["bandit"].items() if plays(found, learner)],
+    }
 
 
 def _offering(talks: frozenset[Talk]) -> list[str]:

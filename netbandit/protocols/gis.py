@@ -82,7 +82,9 @@ items follow (DATA).
 
 
 class Gis(NeighbourRounds):
-    """All agents synchronise: the protocol of DDP-MAB (Li & Song, Algorithms 2 and 3).
+    """Rounds among neighbours: who has something new offers it, and sends what it is asked for.
+
+    All agents synchronise: the protocol of DDP-MAB (Li & Song, Algorithms 2 and 3).
 
     Slotted, with three latencies within a slot and no bandwidth limit, a round takes ``diameter`` slots and
     node v holds the item of u after dist(u, v) slots. An agent goes on without the others at its `deadline`.

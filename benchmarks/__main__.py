@@ -39,8 +39,8 @@ def main(name: str | None, as_json: bool, record: Path | None, against: Path | N
     from benchmarks.measure import MeasureError, found_in, measure
     from benchmarks.record import RecordError, append, comparison, now, values_in
     from netbandit.cli.common import plain_errors
-    from netbandit.execution import ExecutionError, execution
     from netbandit.results.summary import finite
+    from netbandit.simulation.execution import ExecutionError, execution
 
     names = [name] if name else list(NAMES)
     mistakes: list[str] = []

@@ -6,7 +6,7 @@ No fingerprint, no ties, no slots, no activations, nothing that stops it: what `
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.jit import njit
+from netbandit.util.jit import njit
 
 Integers = NDArray[np.int64]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.measure import Done, Found, Row, Subject, median_ratio, point_of
 from netbandit.bandits.linear import Linear
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 PROCESSES, VALUES, WARMUPS = 3, 2, 1
 AGENTS = 100

@@ -12,7 +12,6 @@ from functools import partial
 import networkx as nx
 
 from benchmarks.measure import Done, Found, Row, Subject, median_ratio, noise, ratios
-from netbandit.garbage import paused_collection
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
@@ -25,7 +24,8 @@ from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item
 from netbandit.simulation.compiled_rounds.neighbour_rounds import compiled_neighbour_rounds
-from netbandit.streams import Streams
+from netbandit.util.memory import paused_collection
+from netbandit.util.streams import Streams
 
 PROCESSES, VALUES, WARMUPS = 3, 2, 1
 _AGENTS = 60

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from benchmarks import benchmark
 
 if TYPE_CHECKING:
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 Row = dict[str, str | int | float]
 """One line of a benchmark's table: name of a column -> figure."""
@@ -119,8 +119,8 @@ def median_ratio(above: Measured, below: Measured) -> float:
 @cache
 def point_of(text: str, *overrides: str) -> "RunnablePoint":
     """Return the only point of the scenario in *text*."""
+    from netbandit.checks.check import check
     from netbandit.scenario.load import load
-    from netbandit.simulation.check import check
 
     with TemporaryDirectory() as folder:
         file = Path(folder) / "bench.toml"

@@ -16,7 +16,6 @@ import simpy
 
 from benchmarks.bare_heap import flood
 from benchmarks.measure import Done, Found, Row, Subject, median_ratio, noise, ratios
-from netbandit.garbage import paused_collection
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
@@ -25,6 +24,7 @@ from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item
 from netbandit.simulation.compiled_rounds.neighbour_rounds import compiled_neighbour_rounds
+from netbandit.util.memory import paused_collection
 
 Latencies = dict[tuple[int, int], int]
 Graph = tuple["nx.Graph[int]", Latencies]

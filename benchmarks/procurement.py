@@ -19,12 +19,12 @@ from netbandit.bandits.procurement import Procurement
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.world import World
 from netbandit.simulation import slot_loop
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.bandit_environments import MarketEnvironment, RewardNumbers
+from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.slot_account import Account
-from netbandit.simulation.slot_worlds import MarketWorld, RewardNumbers
 from netbandit.simulation.turns import EverySlot
 from netbandit.stepping import Compiled
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 PROCESSES, VALUES, WARMUPS = 3, 2, 1
 CALLS = 20_000
@@ -81,7 +81,7 @@ def played(point: RunnablePoint, variant: str = "whole", *, draws: bool = True) 
     assert isinstance(bandit, Procurement)
     assert isinstance(learner, Pfcb)
     bandit.start(point.topology(0).agents, streams.generator)
-    world = MarketWorld(bandit)
+    world = MarketEnvironment(bandit)
     members = np.ones(bandit.agents, dtype=np.int64)
     told = World(agents=bandit.agents, horizon=horizon, streams=streams, members=members, **world.facts())
     learner.start(told, bandit.agents, streams.generator("learner"))

@@ -8,8 +8,8 @@ from functools import partial
 from typing import NamedTuple
 
 from benchmarks.measure import Done, Found, Row, Subject, point_of
-from netbandit.memory import peak
 from netbandit.simulation.choosing.network_loops import worth_it_from
+from netbandit.util.memory import peak
 
 PROCESSES, VALUES, WARMUPS = 3, 1, 0
 

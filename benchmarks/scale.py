@@ -5,7 +5,7 @@ import time
 from functools import partial
 
 from benchmarks.measure import Done, Found, Measured, Row, Subject, point_of
-from netbandit.memory import peak
+from netbandit.util.memory import peak
 
 PROCESSES, VALUES, WARMUPS = 1, 1, 0
 COMPONENTS = (10, 100, 1_000)

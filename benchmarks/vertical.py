@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks.measure import Done, Found, Row, Subject, median_ratio, point_of
 from netbandit.bandits.vertical_context import VerticalContextBandit
 from netbandit.learners.linear import GatherLearner
-from netbandit.simulation.point import RunnablePoint
-from netbandit.streams import Streams
+from netbandit.simulation.replication import RunnablePoint
+from netbandit.util.streams import Streams
 
 PROCESSES, VALUES, WARMUPS = 3, 2, 1
 SLOTS = 10_000

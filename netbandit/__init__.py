@@ -20,7 +20,12 @@ Parts of your own
     networks.
 """
 
+import sys
 from typing import Any
+
+from netbandit.util.moved import MovedModules
+
+sys.meta_path.append(MovedModules())
 
 __version__ = "0.1.0"
 
@@ -58,8 +63,8 @@ _LAZY = {
     "Handlers": "netbandit.protocols.handlers:Handlers",
     "text": "netbandit.texts:text",
     "Family": "netbandit.network.families.family:Family",
-    "Mistake": "netbandit.part:Mistake",
-    "Note": "netbandit.part:Note",
+    "Mistake": "netbandit.parts.component:Mistake",
+    "Note": "netbandit.parts.component:Note",
     "Kind": "netbandit.network.message:Kind",
     "Mechanism": "netbandit.auditing.mechanisms:Mechanism",
     "PrivacySpent": "netbandit.privacy.accountant:PrivacySpent",

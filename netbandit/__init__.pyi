@@ -26,8 +26,8 @@ from netbandit.learners.world import World as World
 from netbandit.network import families as families
 from netbandit.network.families.family import Family as Family
 from netbandit.network.message import Kind as Kind
-from netbandit.part import Mistake as Mistake
-from netbandit.part import Note as Note
+from netbandit.parts.component import Mistake as Mistake
+from netbandit.parts.component import Note as Note
 from netbandit.privacy.accountant import PrivacySpent as PrivacySpent
 from netbandit.protocols.handlers import Handlers as Handlers
 from netbandit.protocols.neighbour_rounds import NeighbourRounds as NeighbourRounds

@@ -177,7 +177,7 @@ def _dispatcher(written: FunctionType, name: str, *, ours: bool, kept: bool) -> 
         ours: Whether nothing in it is of the user's own, which may reach beyond its arrays.
         kept: Whether what is compiled is kept on disk.
     """
-    from netbandit.jit import njit
+    from netbandit.util.jit import njit
 
     text = f"{written.__read__}\n{written.__doc__}"  # type: ignore[attr-defined]
     written.__name__ = written.__qualname__ = f"{name}_{blake2b(text.encode(), digest_size=6).hexdigest()}"

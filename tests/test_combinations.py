@@ -3,10 +3,10 @@
 import pytest
 from helpers.combinations import head_and_rows, scenario, table
 
-from netbandit.registry import BUILT_IN
+from netbandit.checks.check import check
+from netbandit.parts.registry import BUILT_IN
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 from netbandit.testing.scenes import WORLDS
 
 TABLE = list(table())

@@ -3,9 +3,9 @@
 import pytest
 from helpers.combinations import table
 
+from netbandit.checks.check import check
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
-from netbandit.simulation.check import check
 from netbandit.testing.properties import ALWAYS, compiled_is_plain
 from netbandit.testing.scenes import FAULTS, put_over, small, tables_of
 from netbandit.testing.trial import Trial

@@ -18,8 +18,9 @@ CLOCK = re.compile(
 
 PROCESSOR = "a limit of processor time, several times what it takes"
 ALLOWED = {
-    "aggregation/test_rules.py": {"thread_time": "times as long as the mean takes, of one thread's processor time"},
     "bandits/test_criteo.py": {"process_time": PROCESSOR},
+    "byzantine/test_rules.py": {"thread_time": "times as long as the mean takes, of one thread's processor time"},
+    "checks/test_check.py": {"process_time": PROCESSOR},
     "cli/test_limits.py": {"process_time": PROCESSOR},
     "cli/test_processes.py": {
         "sleep": "a run that is not to end by itself; keys pressed apart, whose effect is the same"
@@ -38,7 +39,6 @@ ALLOWED = {
     },
     "scenario/test_load.py": {"thread_time": PROCESSOR},
     "scenario/test_sweep.py": {"process_time": PROCESSOR},
-    "simulation/test_check.py": {"process_time": PROCESSOR},
     "suite/test_runs.py": {"sleep": "a run that does not end by itself"},
     "test_imports.py": {"os.times": PROCESSOR},
 }

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import netbandit
-from netbandit.registry import BUILT_IN
+from netbandit.checks.check import check
+from netbandit.parts.registry import BUILT_IN
 from netbandit.results.run_keys import run_key
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

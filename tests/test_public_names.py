@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import netbandit
-from netbandit import registry
+from netbandit.parts import registry
 
 ROOT = Path(netbandit.__file__).parent
 

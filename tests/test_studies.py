@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from netbandit.checks.check import check
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 

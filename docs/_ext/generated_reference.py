@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from netbandit.cli import main
 from netbandit.results.metrics import METRICS
-from netbandit.wording import WORDS, allowed
+from netbandit.util.wording import WORDS, allowed
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

@@ -13,10 +13,10 @@ from netbandit.papers.claims import Claim
 from netbandit.papers.figures import Figure, Paper, load_paper, paper_names
 from netbandit.papers.record import Record, RecordedClaim, RecordedFigure, shipped
 from netbandit.papers.regions import FAILS, HOLDS, NOT_TESTED, OPEN
-from netbandit.plural import counted
 from netbandit.results.machine import machine_text
 from netbandit.results.numbers import level_text
-from netbandit.units import rough_time
+from netbandit.util.text import pluralize
+from netbandit.util.units import rough_time
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -166,7 +166,7 @@ def _how(found: RecordedFigure | None) -> str:
         return "Not recorded yet: running it needs more computing than was spent on this record."
     took = "" if found.seconds is None else f", {rough_time(found.seconds)} of one core"
     made = f"netbandit {found.versions['netbandit']}, Python {found.versions['python']}"
-    return f"Recorded on {found.at[:10]}: {counted(found.runs, 'run')}{took}, {made}, {machine_text(found.machine)}."
+    return f"Recorded on {found.at[:10]}: {pluralize(found.runs, 'run')}{took}, {made}, {machine_text(found.machine)}."
 
 
 def _claim(claim: Claim, found: RecordedClaim | None) -> Iterator[str]:
@@ -190,7 +190,7 @@ def _certainty(found: RecordedClaim) -> str:
     if found.confidence is not None and "no interval" not in found.number:
         parts.append(f"{100 * found.confidence:.4g} % interval")
     if found.replications is not None:
-        parts.append(counted(found.replications, "replication"))
+        parts.append(pluralize(found.replications, "replication"))
     if found.comparisons > 1:
         which = "one" if found.verdict == NOT_TESTED else "the one that decides"
         parts.append(f"{which} of {found.comparisons} comparisons")

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import benchmarks
 from benchmarks.measure import Row
 from benchmarks.record import Run, read
-from netbandit.plural import counted
 from netbandit.results.machine import machine_text
 from netbandit.results.numbers import shortest
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -188,7 +188,7 @@ def page(runs: Sequence[Run]) -> str:
         others = ", ".join(f"{name} {some[-1].versions[name]}" for name in _OTHERS if name in some[-1].versions)
         with_others = f" with {others}" if others else ""
         lines += [
-            f"{counted(len(some), 'run')}, netbandit {', '.join(made)}{with_others}, {where}, {some[-1].at[:10]}.\n"
+            f"{pluralize(len(some), 'run')}, netbandit {', '.join(made)}{with_others}, {where}, {some[-1].at[:10]}.\n"
         ]
     return "\n".join(lines)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from netbandit.plots.style import save
 from netbandit.results.paper_formats import NOTHING
 from netbandit.suite.comparing import recorded
-from netbandit.suite.pairing import pairing
+from netbandit.suite.differences import pairing
 from netbandit.suite.pictures import draw_fronts, draw_profiles
 from netbandit.suite.scores import separation
 from netbandit.suite.standing import Standing

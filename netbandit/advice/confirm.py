@@ -81,7 +81,7 @@ def confirm(
 
 
 def _metrics(source: Source, timed: TimedGraph, replications: int) -> list[dict[str, float]]:
-    from netbandit.simulation.check import check
+    from netbandit.checks.check import check
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "network.json"

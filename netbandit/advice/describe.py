@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology, TopologyError, describe
-from netbandit.registry import BUILT_IN, own_module
+from netbandit.parts.registry import BUILT_IN, own_module
+from netbandit.parts.settings import Problem
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.scenario.merge import FIRST_OVERRIDE
 from netbandit.scenario.overrides import read_overrides
 from netbandit.scenario.topology import read_topology
-from netbandit.settings import Problem
-from netbandit.streams import Streams
-from netbandit.wording import key_text
+from netbandit.util.streams import Streams
+from netbandit.util.wording import key_text
 
 if TYPE_CHECKING:
     from netbandit.plots.network import Drawing
@@ -135,7 +135,7 @@ def placed(graph: Graph) -> "Drawing":
 
 def _of_scenario(file: str, overrides: Sequence[str]) -> Graph:
     document = load(file, overrides)
-    from netbandit.simulation.check import check
+    from netbandit.checks.check import check
 
     point = check(document).points[0]
     return Graph(point.topology(0), own_family(point.resolved["topology"]))

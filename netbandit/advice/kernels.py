@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.advice.round_times import NEVER
-from netbandit.jit import njit
+from netbandit.util.jit import njit
 
 
 @njit(cache=True)

@@ -11,14 +11,14 @@ from netbandit.advice.spectral_gap import Gap
 from netbandit.advice.structure_measures import Activations, Resilience
 from netbandit.advice.tree_times import LocalTime, RelayTime
 from netbandit.network.families.meeting import Meeting
-from netbandit.registry import kind_of
+from netbandit.parts.registry import kind_of
 from netbandit.scenario.errors import ScenarioError
-from netbandit.wording import show
+from netbandit.util.wording import show
 
 if TYPE_CHECKING:
     from netbandit.protocols.local import Local
     from netbandit.protocols.protocol import NetworkProtocol
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 JUDGED = ("gis", "flooding", "sink", "relay", "local", "master-worker", "consensus")
 """The kinds of protocols of which it is known what a link changes."""

@@ -27,7 +27,7 @@ from netbandit.simulation.build import peer_latencies, topology_streams, uplink_
 from netbandit.simulation.build_contacts import build_contacts
 
 if TYPE_CHECKING:
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 _TIMING = ("links", "run", "protocol")
 
@@ -132,7 +132,7 @@ def source_of(source: str, agents: str | None = None, changes: Sequence[str] = (
     Raises:
         ScenarioError: There is no such network.
     """
-    from netbandit.simulation.check import check
+    from netbandit.checks.check import check
 
     number = [f"topology.agents={agents}"] if agents is not None else []
     if Path(source).suffix.lower() == ".toml":
@@ -162,7 +162,7 @@ def source_of_scenario(document: Document) -> Source:
     Raises:
         ScenarioError: The scenario has mistakes.
     """
-    from netbandit.simulation.check import check
+    from netbandit.checks.check import check
 
     point = check(document).points[0]
     return _timed(Graph(point.topology(0), own_family(point.resolved["topology"])), point, scenario=True, named=True)

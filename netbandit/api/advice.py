@@ -8,7 +8,7 @@ from netbandit.advice.measure import MEASURES, MeasureName
 from netbandit.advice.sources import Source, source_of, source_of_scenario
 from netbandit.advice.what_if import Advice, what_if
 from netbandit.api.running import AnyScenario, document_of
-from netbandit.arguments import among, whole
+from netbandit.parts.arguments import among, whole
 from netbandit.results.intervals import Interval
 from netbandit.scenario.toml_text import toml_value
 

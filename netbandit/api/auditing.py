@@ -49,7 +49,7 @@ def audit(
         found = [what]
     else:
         from netbandit.auditing.whole_runs import whole_runs
-        from netbandit.simulation.check import check
+        from netbandit.checks.check import check
 
         found = [whole_runs(point) for point in check(document_of(what, overrides)).points]
     return [audit_mechanism(one, samples=samples, confidence=confidence, seed=seed) for one in found]

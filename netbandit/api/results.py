@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 import pandas
 
-from netbandit.arguments import by_name
-from netbandit.picture_names import PICTURE_NAMES
-from netbandit.plural import counted
+from netbandit.parts.arguments import by_name
 from netbandit.results.dataframe import dataframe, groupable
 from netbandit.results.intervals import Statistic, StatisticError
 from netbandit.results.loads import (
@@ -30,13 +28,15 @@ from netbandit.results.loads import (
     node_names,
     nodes_of,
 )
+from netbandit.results.picture_names import PICTURE_NAMES
 from netbandit.results.remarks import cost_lines, energy_lines, failure_lines, trouble_lines
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import PointResult, StudyResult, load_finished, load_study
 from netbandit.results.varied_keys import parameter_names
 from netbandit.simulation.result import RunResult
-from netbandit.units import ENERGY, parse_energy
-from netbandit.wording import names, show
+from netbandit.util.text import pluralize
+from netbandit.util.units import ENERGY, parse_energy
+from netbandit.util.wording import names, show
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -305,7 +305,7 @@ class Results(pandas.DataFrame):
 
         runs = sum(len(point.finished) for point in self.study.points)
         sizes = ((len(self.study.points), "point"), (runs, "run"), (len(self), "row"))
-        caption = f"{self.study.name}: {', '.join(counted(number, what) for number, what in sizes)}"
+        caption = f"{self.study.name}: {', '.join(pluralize(number, what) for number, what in sizes)}"
         found = findings(self.study)
         lines = [
             *cost_lines(self.study),

@@ -7,17 +7,17 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from netbandit.arguments import whole
-from netbandit.plural import counted
-from netbandit.point import Point
-from netbandit.reading import native
+from netbandit.parts.arguments import whole
+from netbandit.parts.validation import native
 from netbandit.results.compare import compare
 from netbandit.results.run_keys import run_key
 from netbandit.results.store import load_study
 from netbandit.running.sweeps import run as run_study
 from netbandit.scenario.load import Document, load, load_tables
 from netbandit.scenario.objects import refuse_deep, swept, tables_of
-from netbandit.wording import show
+from netbandit.simulation.sweep_point import Point
+from netbandit.util.text import pluralize
+from netbandit.util.wording import show
 
 if TYPE_CHECKING:
     from netbandit.api.results import Results
@@ -120,7 +120,7 @@ def load_results(folder: str | PathLike[str]) -> "Results":
 
     study = load_study(Path(folder), details=False)
     if study.damaged:
-        many = f"{counted(len(study.damaged), 'run')} left out, not as written; run the scenario again"
+        many = f"{pluralize(len(study.damaged), 'run')} left out, not as written; run the scenario again"
         warnings.warn(f"{many}: {'; '.join(study.damaged[:3])}", stacklevel=2)
     return Results.of(study, Path(folder))
 
@@ -146,7 +146,7 @@ def run_document(
 ) -> "Results":
     """Check and run a scenario as it was written; see `run`."""
     from netbandit.api.results import Results
-    from netbandit.simulation.check import check
+    from netbandit.checks.check import check
 
     jobs = whole("jobs", jobs, 0)
     study = check(document)
@@ -158,7 +158,7 @@ def run_document(
         first = result.failed[0]
         where = f"replication {first.replication}" + (f" of {first.parameters}" if first.parameters else "")
         raise RunsFailedError(
-            f"{counted(len(result.failed), 'run')} failed, the first is {where}: {first.failure.text}"
+            f"{pluralize(len(result.failed), 'run')} failed, the first is {where}: {first.failure.text}"
         )
     return Results.of(result.study, folder)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netbandit.api import running
-from netbandit.arguments import by_name
 from netbandit.network import files
-from netbandit.reading import is_frame, native
-from netbandit.registry import kind_key, kind_of
+from netbandit.parts.arguments import by_name
+from netbandit.parts.registry import kind_key, kind_of
+from netbandit.parts.validation import is_frame, native
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import Document, load, load_tables
 from netbandit.scenario.objects import PARTS, is_graph, plain, refuse_deep, tables_of
@@ -130,7 +130,7 @@ class Scenario:
 
     def check(self) -> list[str]:
         """Return all mistakes, a line each; none if the scenario can be run."""
-        from netbandit.simulation.check import check
+        from netbandit.checks.check import check
 
         try:
             check(self.document())
@@ -144,7 +144,7 @@ class Scenario:
         Raises:
             ScenarioError: The scenario has mistakes.
         """
-        from netbandit.simulation.check import check
+        from netbandit.checks.check import check
 
         return check(self.document()).notes
 

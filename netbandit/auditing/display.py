@@ -5,9 +5,9 @@ from math import isclose, isfinite
 from typing import TYPE_CHECKING
 
 from netbandit.auditing.audit import Audit
-from netbandit.printable import print_line
 from netbandit.results.columns import plain_table
 from netbandit.results.numbers import shortest
+from netbandit.util.text import print_line
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -17,7 +17,7 @@ from netbandit.learners.world import World
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.privacy.tree import Tree
 from netbandit.privacy.tree_calibration import OBSERVATION, Calibration, account_tree, calibrate
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 Draw = Callable[[int, int, np.random.Generator], NDArray[np.float64]]
 """Returns what is released: ``draw(which of the two inputs: 0 or 1, samples, generator)``, shape (samples, numbers)."""

@@ -63,8 +63,8 @@ def evenly(count: int, most: int) -> list[int]:
     return sorted({round(place) for place in np.linspace(0, count - 1, min(most, count)).tolist()})
 
 
-class Diary:
-    """What has been shared in one run, and whether the reward has been set; open for one run at a time.
+class ReleaseRecorder:
+    """Records what is shared in one run, and whether the reward has been set; open for one run at a time.
 
     Attributes:
         shared: Of all agents when they shared: in which slots, or epochs.
@@ -106,69 +106,69 @@ class Diary:
             self.note(self.reward.agent, slot, rows[int(np.flatnonzero(agents == self.reward.agent)[0])])
 
 
-def watched(learner: AnyLearner, diary: Diary) -> AnyLearner:
+def watched(learner: AnyLearner, recorder: ReleaseRecorder) -> AnyLearner:
     """Return *learner* with its keys, not started, that sets the reward and writes down what agents share."""
     kind: Any = type(learner)
     methods: dict[str, Callable[..., Any]]
     if isinstance(learner, EpochLearner):
-        methods = _in_epochs(kind, diary)
+        methods = _in_epochs(kind, recorder)
     else:
         assert isinstance(learner, Learner)
-        methods = _in_slots(kind, diary)
+        methods = _in_slots(kind, recorder)
     body = {"__module__": kind.__module__, "__doc__": kind.__doc__, **methods}
     subclass: Any = type(kind)(kind.__name__, (kind,), body)
     return subclass.model_validate(learner.table())  # type: ignore[no-any-return]
 
 
-def _in_epochs(kind: Any, diary: Diary) -> dict[str, Callable[..., Any]]:
+def _in_epochs(kind: Any, recorder: ReleaseRecorder) -> dict[str, Callable[..., Any]]:
     def begin(self: Any, epoch: int) -> Any:
         self.__dict__["phase"] = phase = kind.begin(self, epoch)
         return phase
 
     def observe(self: Any, sums: NDArray[np.int64], rng: np.random.Generator) -> None:
-        reward, phase = diary.reward, self.__dict__["phase"]
-        if reward is not None and diary.due and phase.epoch == reward.when:
+        reward, phase = recorder.reward, self.__dict__["phase"]
+        if reward is not None and recorder.due and phase.epoch == reward.when:
             alone = getattr(self, "agent", None)  # else it is a cohort, with a row for each agent
             if alone in (None, reward.agent):
                 place = (reward.agent if alone is None else 0, reward.arm)
                 sums = sums.copy()
-                sums[place] = min(int(sums[place]), phase.pulls - 1) + diary.world
-                diary.due = False
+                sums[place] = min(int(sums[place]), phase.pulls - 1) + recorder.world
+                recorder.due = False
         kind.observe(self, sums, rng)
 
     def note_shared(self: Any, agent: int, epoch: int, arms: NDArray[np.int64], numbers: NDArray[np.float64]) -> None:
-        diary.note_arms(agent, epoch, arms, numbers)
+        recorder.note_arms(agent, epoch, arms, numbers)
 
     return {"begin": begin, "observe": observe, "note_shared": note_shared}
 
 
-def _in_slots(kind: Any, diary: Diary) -> dict[str, Callable[..., Any]]:
+def _in_slots(kind: Any, recorder: ReleaseRecorder) -> dict[str, Callable[..., Any]]:
     def learn(self: Any, slot: int, agents: NDArray[np.int64], arms: NDArray[Any], rewards: NDArray[Any]) -> None:
-        reward, diary.slot = diary.reward, slot
-        if reward is not None and diary.due and slot >= reward.when and reward.agent in agents:
+        reward, recorder.slot = recorder.reward, slot
+        if reward is not None and recorder.due and slot >= reward.when and reward.agent in agents:
             rewards, place = np.array(rewards), int(np.flatnonzero(agents == reward.agent)[0])
             if rewards.ndim == 1:
-                rewards[place] = diary.world
+                rewards[place] = recorder.world
             else:  # in a market: all units of one producer are good, or none
                 producer = int(arms[place].argmax())
-                rewards[place, producer] = diary.world * arms[place, producer]
-            diary.due = False
+                rewards[place, producer] = recorder.world * arms[place, producer]
+            recorder.due = False
         kind.learn(self, slot, agents, arms, rewards)
 
     def share(self: Any, slot: int, agents: NDArray[np.int64]) -> Any:
         rows = kind.share(self, slot, agents)
         if rows is not None:
-            diary.note_rows(slot, agents, rows)
+            recorder.note_rows(slot, agents, rows)
         return rows
 
     def answer(self: Any, slot: int, agents: NDArray[np.int64]) -> Any:
         rows = kind.answer(self, slot, agents)
-        diary.note_rows(slot, agents, rows)
+        recorder.note_rows(slot, agents, rows)
         return rows
 
     def deposit(self: Any, agent: int) -> Any:
         found = kind.deposit(self, agent)
-        diary.note(agent, diary.slot, found.sums)
+        recorder.note(agent, recorder.slot, found.sums)
         return found
 
     methods: dict[str, Callable[..., Any]] = {"learn": learn}

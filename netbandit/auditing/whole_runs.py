@@ -18,16 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.auditing.mechanisms import Draw, Mechanism
-from netbandit.auditing.watching import Diary, Reward, candidates, evenly, watched
+from netbandit.auditing.watching import ReleaseRecorder, Reward, candidates, evenly, watched
 from netbandit.learners.learner import AnyLearner, EpochLearner
-from netbandit.learners.linear import GatherLearner
+from netbandit.learners.linear import GatherLearner, in_slots
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.scenario.errors import ScenarioError
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint, Simulation
 from netbandit.simulation.result import RunResult
-from netbandit.simulation.simulation import Simulation
-from netbandit.simulation.slot_learner import in_slots
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 RUNS = 2_000
 """Runs of each world, by default."""
@@ -64,18 +62,18 @@ class _Runs:
     """Runs of one point, and what spent most privacy in them."""
 
     def __init__(self, point: RunnablePoint) -> None:
-        self.diary = Diary()
+        self.recorder = ReleaseRecorder()
         self._seed = point.scenario.run.seed
-        self._watched = replace(point, learner=watched(_template(point), self.diary))
+        self._watched = replace(point, learner=watched(_template(point), self.recorder))
         self.worst: RunResult | None = None
 
     def run(self, reward: Reward | None, world: int, afresh: int) -> NDArray[np.float64]:
         """Return all numbers that the agent of *reward* shares in one run."""
-        self.diary.open(reward, world)
+        self.recorder.open(reward, world)
         found = Simulation(self._watched, 0, HeldWorld(self._seed, afresh)).run()
         if self.worst is None or _epsilon(found) > _epsilon(self.worst):
             self.worst = found  # that has to be stated
-        return np.concatenate([np.zeros(0), *self.diary.rows])
+        return np.concatenate([np.zeros(0), *self.recorder.rows])
 
     def stated(self) -> PrivacySpent:
         """Return what the account of the worst run states."""
@@ -100,7 +98,7 @@ def whole_runs(point: RunnablePoint) -> Mechanism:
     """
     runs = _Runs(point)
     runs.run(None, 0, 1)
-    rewards = candidates(runs.diary.shared, epochs=isinstance(point.learner, EpochLearner))
+    rewards = candidates(runs.recorder.shared, epochs=isinstance(point.learner, EpochLearner))
     told = point.protocol.out_of_band or (runs.worst is not None and runs.worst.kinds)
     if not (told and rewards):
         text = "protocol.kind: nothing leaves an agent, so there is nothing to audit"

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.bandits.bandit import Bandit, GeneratorOf
-from netbandit.part import state
+from netbandit.parts.component import state
 
 
 class ActionSetBandit(Bandit):

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from netbandit.bandits.bandit import GeneratorOf
-from netbandit.part import Checks, Mistake, Others, Part
+from netbandit.parts.component import Checks, Mistake, Others, Part
 
 _TRIES = 1_000
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from netbandit.part import Part, state
+from netbandit.parts.component import Part, state
 
 GeneratorOf = Callable[[str, int], np.random.Generator]
 """Gives the generator for a purpose (``"bandit.means"``) and an index; asked twice, it starts afresh."""

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from netbandit.bandits.bandit import FiniteBandit, GeneratorOf, Outline, column_means
 from netbandit.bandits.varied import VariedArms
-from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.parts.component import Checks, Mistake, Note, Others
 
 MOST_ARMS = 10**6
 

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from netbandit.bandits.bandit import GeneratorOf
-from netbandit.memory import affordable, shown
-from netbandit.part import Checks, Mistake, Others, Part
-from netbandit.settings import Settings
+from netbandit.parts.component import Checks, Mistake, Others, Part
+from netbandit.parts.settings import Settings
+from netbandit.util.memory import affordable, shown
 
 MOST_MEANS = 5 * 10**7
 """The most means that are computed ahead: slots, or breakpoints, times arms."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pydantic import ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.part import Checks, Mistake
+from netbandit.parts.component import Checks, Mistake
 
 
 def _parts(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:

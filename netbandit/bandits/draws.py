@@ -15,7 +15,7 @@ import numpy as np
 from numba import uint64
 from numpy.typing import NDArray
 
-from netbandit.jit import njit
+from netbandit.util.jit import njit
 
 _MULTIPLIER_HIGH = np.uint64(0x2360ED051FC65DA4)
 _MULTIPLIER_LOW = np.uint64(0x4385DF649FCCF645)

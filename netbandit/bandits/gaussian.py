@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from netbandit.bandits.bandit import FiniteBandit, GeneratorOf, Outline
 from netbandit.bandits.bernoulli import MOST_ARMS
 from netbandit.bandits.varied import VariedArms
-from netbandit.part import Checks, Mistake, Others
+from netbandit.parts.component import Checks, Mistake, Others
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 _MEANS: TypeAdapter[list[float]] = TypeAdapter(Annotated[list[Number], Field(min_length=1)])

@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 
 from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import GeneratorOf, Outline
-from netbandit.part import Checks, Mistake, Note, state
-from netbandit.settings import KeyPath, Settings
+from netbandit.parts.component import Checks, Mistake, Note, state
+from netbandit.parts.settings import KeyPath, Settings
 
 if TYPE_CHECKING:
     from netbandit.bandits.linear_draws import World

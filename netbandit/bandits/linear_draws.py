@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.bandits.draws import beta, normal, uniform
-from netbandit.jit import njit
+from netbandit.util.jit import njit
 
 LAWS = ("beta", "bernoulli", "gaussian")
 """The laws of the rewards, numbered as in :attr:`World.law`."""

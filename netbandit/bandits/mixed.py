@@ -9,7 +9,7 @@ from pydantic import Field, WrapValidator
 from netbandit.bandits.bandit import ArmBandit, GeneratorOf, Outline
 from netbandit.bandits.bernoulli import MOST_ARMS, Mean, means_or_uniform
 from netbandit.bandits.varied import VariedArms
-from netbandit.part import Checks, Mistake, Others
+from netbandit.parts.component import Checks, Mistake, Others
 
 Law = Literal["beta", "bernoulli", "truncated-normal"]
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from netbandit.bandits.bandit import Bandit, GeneratorOf
-from netbandit.part import Checks, Mistake, Note, state
+from netbandit.parts.component import Checks, Mistake, Note, state
 
 MOST_CAPACITY = 1_000
 """The largest capacity: up to it no probability of a binomial draw underflows."""

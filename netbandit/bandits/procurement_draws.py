@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.jit import njit
+from netbandit.util.jit import njit
 
 GUIDE = 64
 """Parts of [0, 1) for each of which a table says where the search for a quantile begins."""

@@ -10,13 +10,12 @@ from pydantic import Field
 from netbandit.bandits import digits, synthetic_log
 from netbandit.bandits.bandit import GeneratorOf, Outline, Watch
 from netbandit.bandits.columns import Participants, check_holders, check_shares, seen_columns
-from netbandit.bandits.criteo import read
+from netbandit.bandits.criteo import CriteoLog, read
 from netbandit.bandits.criteo_features import Combination
 from netbandit.bandits.criteo_lines import BadLineError, LogError
-from netbandit.bandits.criteo_log import CriteoLog
 from netbandit.bandits.recorded import Source
 from netbandit.bandits.vertical_context import Findings, Users, VerticalContextBandit
-from netbandit.part import Checks, Mistake, Note, Others, state
+from netbandit.parts.component import Checks, Mistake, Note, Others, state
 
 RANDOM_SEEDS = 5
 """How many runs of the random policy the click-through rate is compared with."""

@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.plural import counted
-from netbandit.printable import one_line
 from netbandit.util.table_files import Table, TableFileError, finite, listed, not_regular, number, shown
+from netbandit.util.text import one_line, pluralize
 
 if TYPE_CHECKING:
     import pandas
@@ -604,7 +603,7 @@ def _chosen(source: _Source, known: Sequence[str], arms: Sequence[str] | None, w
 
 
 def _not_used(names: Sequence[str]) -> str:
-    return f"{counted(len(names), 'column')} not used: {listed(names)}"
+    return f"{pluralize(len(names), 'column')} not used: {listed(names)}"
 
 
 def _law(source: _Source, column: NDArray[np.float64], name: str) -> NDArray[np.float64]:

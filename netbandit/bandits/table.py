@@ -10,8 +10,8 @@ from pydantic import Field
 from netbandit.bandits import reward_tables
 from netbandit.bandits.bandit import ArmBandit, FiniteBandit, GeneratorOf
 from netbandit.bandits.reward_tables import RewardTable, RewardTableError
-from netbandit.part import Checks, Mistake, Note, Others, state
-from netbandit.reading import is_frame
+from netbandit.parts.component import Checks, Mistake, Note, Others, state
+from netbandit.parts.validation import is_frame
 from netbandit.util.table_files import listed
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from netbandit.bandits.arm_sets import ArmSets
 from netbandit.bandits.bandit import FiniteBandit, GeneratorOf
 from netbandit.bandits.changes import ChangingMeans, Course
-from netbandit.part import state
+from netbandit.parts.component import state
 
 
 class VariedArms(ChangingMeans, ArmSets):

@@ -7,7 +7,7 @@ from pydantic import Field
 from netbandit.bandits.bandit import GeneratorOf, Outline
 from netbandit.bandits.columns import Participants, check_holders, check_shares, seen_columns
 from netbandit.bandits.vertical_context import Users, VerticalContextBandit
-from netbandit.part import Checks, Mistake, Others, state
+from netbandit.parts.component import Checks, Mistake, Others, state
 
 _NUMBERS_OF_A_BLOCK = 1 << 18
 """How many numbers of contexts are drawn together: two megabytes, which stay near the processor."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.bandits.bandit import Bandit, GeneratorOf
-from netbandit.part import state
+from netbandit.parts.component import state
 
 
 @dataclass(frozen=True)

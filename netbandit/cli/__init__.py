@@ -2,9 +2,9 @@
 
 import sys
 
-from netbandit import describing
 from netbandit.cli import garbage, interrupts  # before all else: Ctrl-C may come at once
-from netbandit.execution import ExecutionError, execution
+from netbandit.parts import describing
+from netbandit.simulation.execution import ExecutionError, execution
 
 interrupts.end_at_once()
 garbage.search_rarely()

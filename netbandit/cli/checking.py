@@ -9,14 +9,13 @@ import click
 
 from netbandit.cli.common import plain_errors, set_option, valid_and_mistakes
 from netbandit.cli.exit_codes import fail
-from netbandit.plural import counted
-from netbandit.printable import one_line
+from netbandit.util.text import one_line, pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from netbandit.simulation.check import RunPlan
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.checks.check import RunPlan
+    from netbandit.simulation.replication import RunnablePoint
 
 
 @click.command()
@@ -37,9 +36,9 @@ def check(files: tuple[str, ...], changes: tuple[str, ...], execution: bool, no_
         for file, study in studies:
             runs = sum(point.resolved["run"]["replications"] for point in study.points)
             if study.unchecked:
-                click.echo(f"{file}: no error found, but {counted(study.unchecked, 'point')} checked only in part")
+                click.echo(f"{file}: no error found, but {pluralize(study.unchecked, 'point')} checked only in part")
             else:
-                click.echo(f"{file}: ok, {counted(len(study.points), 'point')}, {counted(runs, 'run')}")
+                click.echo(f"{file}: ok, {pluralize(len(study.points), 'point')}, {pluralize(runs, 'run')}")
             for note in study.notes:
                 click.echo(note)
             _show_air(study)
@@ -51,7 +50,7 @@ def check(files: tuple[str, ...], changes: tuple[str, ...], execution: bool, no_
 
 def _show_execution(study: "RunPlan") -> None:
     """Print how the points of a study are executed: once what is the same at all of them."""
-    from netbandit.simulation.execution_plan import execution_plan
+    from netbandit.checks.execution_plan import execution_plan
 
     _show(study, execution_plan)
 
@@ -59,7 +58,7 @@ def _show_execution(study: "RunPlan") -> None:
 def _show_air(study: "RunPlan") -> None:
     """Print what the air allows the agents of a study, if they share it at any of its points."""
     if any(point.resolved.get("links", {}).get("peer", {}).get("radio") for point in study.points):
-        from netbandit.simulation.air_plan import air_plan
+        from netbandit.checks.air_plan import air_plan
 
         _show(study, air_plan)
 
@@ -83,7 +82,7 @@ def _show(study: "RunPlan", lines_of: "Callable[[RunnablePoint], list[str]]") ->
 @click.command()
 def schema() -> None:
     """Print the JSON Schema of scenario files, for editors."""
-    from netbandit.simulation.check import schema as scenario_schema
+    from netbandit.checks.check import schema as scenario_schema
 
     click.echo(json.dumps(scenario_schema(), indent=2))
 
@@ -96,7 +95,7 @@ def parts(names: tuple[str, ...]) -> None:
     With NAMES such as learner.ucb or topology.ring, the keys of these parts with type, default and meaning; with
     metrics, all metrics.
     """
-    from netbandit.registry import BUILT_IN, kind_key, named_parts
+    from netbandit.parts.registry import BUILT_IN, kind_key, named_parts
 
     if names:
         for name in names:
@@ -112,7 +111,7 @@ def parts(names: tuple[str, ...]) -> None:
 
 def _keys_of(name: str) -> str:
     """Return what a part is and takes, as ``help`` says it in Python."""
-    from netbandit.registry import BUILT_IN, KindError, part_class
+    from netbandit.parts.registry import BUILT_IN, KindError, part_class
 
     table, _, kind = name.partition(".")
     if table not in BUILT_IN or not kind:

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from netbandit.cli.exit_codes import FAILURE, INTERRUPTED, MISTAKE, fail
-from netbandit.plural import counted
-from netbandit.printable import one_line
+from netbandit.util.text import one_line, pluralize
 
 if TYPE_CHECKING:
+    from netbandit.checks.check import RunPlan
     from netbandit.results.intervals import Statistic
     from netbandit.results.store import StudyResult
     from netbandit.running.sweeps import FailedRun
-    from netbandit.simulation.check import RunPlan
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 
 set_option = click.option(
@@ -110,7 +109,7 @@ def _how_far(interrupt: KeyboardInterrupt) -> str:
     if not isinstance(interrupt, Interrupted):
         return ""
     return (
-        f": {interrupt.finished} of {counted(interrupt.total, 'run')} are done; the same command continues from there"
+        f": {interrupt.finished} of {pluralize(interrupt.total, 'run')} are done; the same command continues from there"
     )
 
 
@@ -123,7 +122,9 @@ def results_of(folder: Path, details: bool = True) -> "StudyResult":
     except (FileNotFoundError, ValueError) as error:
         fail(error)
     if found.damaged:
-        left_out = f"{counted(len(found.damaged), 'run')} left out, as their files are damaged; run the scenario again:"
+        left_out = (
+            f"{pluralize(len(found.damaged), 'run')} left out, as their files are damaged; run the scenario again:"
+        )
         _listed(left_out, found.damaged)
     return found
 
@@ -132,7 +133,8 @@ def report_repeated(repeated: Sequence[str]) -> None:
     """Say on stderr which runs were done again because their files were damaged."""
     if repeated:
         _listed(
-            f"{counted(len(repeated), 'run')} repeated, as their files were damaged or of an unknown format:", repeated
+            f"{pluralize(len(repeated), 'run')} repeated, as their files were damaged or of an unknown format:",
+            repeated,
         )
 
 
@@ -176,10 +178,10 @@ def valid_and_mistakes(
     """
     from rich.console import Console
 
+    from netbandit.checks.check import check as check_scenario
     from netbandit.running.progress import reading
     from netbandit.scenario.errors import ScenarioError
     from netbandit.scenario.load import load
-    from netbandit.simulation.check import check as check_scenario
 
     studies: list[tuple[str, RunPlan]] = []
     lines: list[str] = []
@@ -213,7 +215,7 @@ def estimated(points: "Sequence[RunnablePoint]", jobs: int, folder: Path, *, tra
     lines = [*found.lines(jobs or cores), *filter(None, [learnt(found, folder)])]
     others = (os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0) - 1  # this process is busy too
     if others > _LOAD * cores:
-        lines.append(f"others use {others:.1f} of {counted(cores, 'core')} now: until they finish, this takes longer")
+        lines.append(f"others use {others:.1f} of {pluralize(cores, 'core')} now: until they finish, this takes longer")
     return lines
 
 
@@ -223,7 +225,7 @@ def report_failed(failed: "Sequence[FailedRun]") -> None:
 
     same = Counter(run.failure.text for run in failed)
     if failed:
-        click.echo(f"{counted(len(failed), 'run')} failed; the same command tries again:", err=True)
+        click.echo(f"{pluralize(len(failed), 'run')} failed; the same command tries again:", err=True)
     first: dict[str, FailedRun] = {}
     for run in failed:
         first.setdefault(run.failure.text, run)
@@ -232,5 +234,5 @@ def report_failed(failed: "Sequence[FailedRun]") -> None:
         report = f" (see {run.failure.report})" if run.failure.report is not None else ""
         where = f"{point}, replication {run.replication}" if point else f"replication {run.replication}"
         others = same[run.failure.text] - 1
-        alike = f"; the same in {counted(others, 'other run')}" if others else ""
+        alike = f"; the same in {pluralize(others, 'other run')}" if others else ""
         click.echo(f"  {one_line(where)}: {run.failure.text}{report}{alike}", err=True)

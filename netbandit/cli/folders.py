@@ -6,7 +6,7 @@ import click
 
 from netbandit.cli.common import folder_argument, plain_errors
 from netbandit.cli.exit_codes import fail
-from netbandit.plural import counted
+from netbandit.util.text import pluralize
 
 _MOST_LISTED = 20
 
@@ -40,7 +40,9 @@ def merge(folders: tuple[Path, ...], out: Path | None) -> None:
     for line in damaged:
         click.echo(f"left out: {line}", err=True)
     runs = sum(len(point.finished) for point in study.points)
-    click.echo(f"results: {target}, {counted(len(study.points), 'point')}, {counted(runs, 'run')} ({copied} copied)")
+    click.echo(
+        f"results: {target}, {pluralize(len(study.points), 'point')}, {pluralize(runs, 'run')} ({copied} copied)"
+    )
     if missing(study):
         click.echo(missing(study), err=True)
 
@@ -54,8 +56,8 @@ def clean(folder: Path, yes: bool) -> None:
     They are left of classes and files that were edited, or of a scenario whose place another has taken. They are
     listed, and removed once that is confirmed.
     """
-    from netbandit.memory import shown
     from netbandit.results.cleaning import leftovers, remove
+    from netbandit.util.memory import shown
 
     with plain_errors():
         try:
@@ -69,7 +71,7 @@ def clean(folder: Path, yes: bool) -> None:
             click.echo(f"{one.folder}, {shown(one.bytes)}")
         if len(found) > _MOST_LISTED:
             click.echo(f"and {len(found) - _MOST_LISTED} more")
-        what = f"{counted(len(found), 'run')} of no study, {shown(sum(one.bytes for one in found))}"
+        what = f"{pluralize(len(found), 'run')} of no study, {shown(sum(one.bytes for one in found))}"
         if not yes and not click.confirm(f"Remove {what}?"):
             click.echo("nothing removed")
             return

@@ -9,7 +9,7 @@ import click
 
 from netbandit.cli.common import folder_argument, results_of, values_of
 from netbandit.cli.exit_codes import fail
-from netbandit.plural import counted
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     from netbandit.report.tables import Table
@@ -32,7 +32,7 @@ _csv_option = click.option("--csv", "as_csv", is_flag=True, help="Print the valu
 
 
 def _energy(context: click.Context, param: click.Parameter, value: str | None) -> float | None:
-    from netbandit.units import ENERGY, parse_energy
+    from netbandit.util.units import ENERGY, parse_energy
 
     if value is None:
         return None
@@ -97,11 +97,11 @@ def _show(folder: Path, where: tuple[str, ...], tables: "Callable[[PointResult],
     from rich.console import Console
     from rich.text import Text
 
-    from netbandit.printable import one_line, print_line
     from netbandit.report.loads import tells
     from netbandit.results.columns import plain_table
     from netbandit.results.numbers import cell
     from netbandit.results.varied_keys import distinguishing, short_names
+    from netbandit.util.text import one_line, print_line
 
     study = results_of(folder)
     points = _points(study, where)
@@ -127,9 +127,9 @@ def _show(folder: Path, where: tuple[str, ...], tables: "Callable[[PointResult],
             print_line(console, below)
             console.print()
     if len(told) > _MOST_POINTS:
-        click.echo(f"{counted(len(told) - _MOST_POINTS, 'point')} more: choose by KEY=VALUE, or print all by --csv")
+        click.echo(f"{pluralize(len(told) - _MOST_POINTS, 'point')} more: choose by KEY=VALUE, or print all by --csv")
     if len(told) < len(points):
-        silent = counted(len(points) - len(told), "point")
+        silent = pluralize(len(points) - len(told), "point")
         click.echo(f"{silent} left out: nothing was sent, or an earlier version did not record by whom", err=True)
 
 

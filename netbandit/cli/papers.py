@@ -11,7 +11,7 @@ import click
 
 from netbandit.cli.common import MOST_JOBS, plain_errors, prepared, report_failed
 from netbandit.cli.exit_codes import FAILURE, fail
-from netbandit.plural import counted
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     from netbandit.papers.figure_runs import FigureRuns
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def _budget(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
     """Return the seconds of a duration."""
-    from netbandit.units import Duration
+    from netbandit.util.units import Duration
 
     if value is None:
         return None
@@ -145,8 +145,8 @@ def _reproduce(
     from netbandit.papers.claim_tables import write_claims
     from netbandit.papers.reproduce import UNTIL_DECIDED
     from netbandit.papers.reproduce import reproduce as reproduced
-    from netbandit.printable import print_line
     from netbandit.running.progress import ProgressReport
+    from netbandit.util.text import print_line
 
     name = (what or "").partition("/")[0]
     papers = _papers(what)
@@ -181,7 +181,7 @@ def _reproduce(
         verdicts = [judgement.verdict for _, judgement in judgements if judgement.claim.ours == ours]
         counts = ", ".join(_said_of(verdicts.count(each), each) for each in dict.fromkeys(verdicts))
         if verdicts:
-            click.echo(f"{counted(len(verdicts), asked)}: {counts}")
+            click.echo(f"{pluralize(len(verdicts), asked)}: {counts}")
     if not judgements:
         click.echo("no claim")
     click.echo(f"results: {folder}, {', '.join(file.name for file in files)} and the pictures of the figures")
@@ -242,7 +242,7 @@ def _papers(what: str | None) -> "list[Paper]":
 def _list_papers() -> None:
     """Print a line for each paper, and how to reproduce one."""
     from netbandit.papers.record import current, shipped
-    from netbandit.units import rough_time
+    from netbandit.util.units import rough_time
 
     papers = _papers(None)
     width = max(len(paper.name) for paper in papers)
@@ -250,7 +250,7 @@ def _list_papers() -> None:
         found = [one for _, one in current(shipped(), paper)]
         seconds = [one.seconds for one in found if one is not None and one.seconds is not None]
         time = f", {rough_time(sum(seconds))} on one core when recorded" if len(seconds) == len(found) else ""
-        size = f"{counted(len(paper.figures), 'figure')}, {counted(len(paper.claims), 'claim')}{time}"
+        size = f"{pluralize(len(paper.figures), 'figure')}, {pluralize(len(paper.claims), 'claim')}{time}"
         click.echo(f"{paper.name:<{width}}  {paper.title}\n{'':<{width}}  {size}")
     click.echo(
         "netbandit reproduce PAPER runs one of them, PAPER/FIGURE a figure, --all all; PAPER --estimate lists figures"
@@ -263,7 +263,7 @@ def _list_figures(papers: "Sequence[Paper]", replications: int | None, jobs: int
 
     workers = jobs or os.cpu_count() or 1
     for paper in papers:
-        click.echo(f"figures of {paper.name}, {'estimated ' if tried else ''}on {counted(workers, 'core')}:")
+        click.echo(f"figures of {paper.name}, {'estimated ' if tried else ''}on {pluralize(workers, 'core')}:")
         for line in figure_lines(paper, replications, workers, tried=tried):
             click.echo(line)
 

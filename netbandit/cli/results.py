@@ -8,8 +8,8 @@ import click
 
 from netbandit.cli.common import folder_argument, plain_errors, results_of, statistic_option, values_of
 from netbandit.cli.exit_codes import fail
-from netbandit.picture_names import PICTURE_NAMES
-from netbandit.plural import counted
+from netbandit.results.picture_names import PICTURE_NAMES
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     from netbandit.results.intervals import Statistic
@@ -199,7 +199,7 @@ def _perfetto(place: Path, out: Path | None, limit: int | None) -> None:
     source = perfetto.find_trace(place)
     target = out if out is not None else source.parent / perfetto.PICTURE
     made = perfetto.convert(source, target, limit if limit is not None else perfetto.LIMIT)
-    found = (counted(made.messages, "message"), counted(made.phases, "phase"), counted(made.rounds, "round"))
+    found = (pluralize(made.messages, "message"), pluralize(made.phases, "phase"), pluralize(made.rounds, "round"))
     click.echo(f"trace: {source}")
     click.echo(f"perfetto: {made.path}, {', '.join(found)}; open it at https://ui.perfetto.dev")
     if made.lines < made.total:
@@ -217,7 +217,7 @@ def _animation(place: Path, out: Path | None, limit: int | None) -> None:
     target = out if out is not None else source.parent / animation.PAGE
     made = animation.animate(source, target, limit if limit is not None else animation.LIMIT)
     click.echo(f"trace: {source}")
-    click.echo(f"html: {made.path}, {counted(made.messages, 'message')}; open it in a browser")
+    click.echo(f"html: {made.path}, {pluralize(made.messages, 'message')}; open it in a browser")
     if made.messages < made.total:
         click.echo(
             f"only the first {made.messages} of {made.total} messages are in it; --limit {made.total} takes all",

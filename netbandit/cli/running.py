@@ -26,12 +26,12 @@ from netbandit.cli.common import (
 )
 from netbandit.cli.exit_codes import FAILURE
 from netbandit.cli.stdout import stdout_alone
-from netbandit.plural import counted
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
+    from netbandit.checks.check import RunPlan
     from netbandit.results.intervals import Statistic
     from netbandit.results.store import StudyResult
-    from netbandit.simulation.check import RunPlan
 
 
 @dataclass(frozen=True)
@@ -205,10 +205,10 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
         click.echo(line, err=True)
     known = ""
     if result.reused:
-        known = f" ({counted(result.reused, 'run')} of {result.reused + result.done} already there)"
+        known = f" ({pluralize(result.reused, 'run')} of {result.reused + result.done} already there)"
     click.echo(f"results: {folder}{known}", err=how.as_json)
     if result.copied:
-        runs = counted(result.copied, "run")
+        runs = pluralize(result.copied, "run")
         click.echo(f"{runs} copied from identical runs, which differ only in keys that have no effect", err=True)
     drawn = _draw(folder, how.as_json, how.statistic) if finished else True
     _tell_of_the_report(folder, result.study, how.as_json)

@@ -17,9 +17,9 @@ def swarm(count: int, seed: int, start: int, replay: Path | None) -> None:
 
     What fails is made as small as it still fails, and written to a file; the line that replays it is printed.
     """
+    from netbandit.checks.check import check
     from netbandit.scenario.load import load
     from netbandit.scenario.toml_text import toml_text
-    from netbandit.simulation.check import check
     from netbandit.testing.swarm import broken, failure
 
     if replay is not None:

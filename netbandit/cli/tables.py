@@ -63,7 +63,7 @@ def table(
     from netbandit.api.tables import table_of
     from netbandit.results.dataframe import dataframe
     from netbandit.results.paired import CompareError
-    from netbandit.wording import names
+    from netbandit.util.wording import names
 
     if differences and layout == "csv":
         raise click.UsageError("--csv prints entries and differences side by side: leave out --differences.")

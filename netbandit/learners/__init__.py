@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from netbandit import registry
+from netbandit.parts import registry
 
 
 def __getattr__(name: str) -> Any:

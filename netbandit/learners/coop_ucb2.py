@@ -9,7 +9,7 @@ from pydantic import Field
 
 from netbandit.learners.exchanging import Agents, ExchangingLearner, Numbers, checked
 from netbandit.learners.world import World
-from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.parts.component import Checks, Mistake, Note, Others
 
 _MOST_AGENTS = 3_000
 """For so many agents all eigenvectors take some ten seconds."""

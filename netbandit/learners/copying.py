@@ -7,7 +7,7 @@ where shapes differ, and to compile those takes seconds, in every loop that they
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.jit import njit
+from netbandit.util.jit import njit
 
 Floats = NDArray[np.float64]
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.adversaries.attacks import Form
+from netbandit.byzantine.adversaries.attacks import Form
 from netbandit.learners.defence_checks import more_liars_than_withstood
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
-from netbandit.memory import affordable, shown
-from netbandit.part import Checks, Mistake, Note, Others
-from netbandit.plural import counted
+from netbandit.parts.component import Checks, Mistake, Note, Others
+from netbandit.util.memory import affordable, shown
+from netbandit.util.text import pluralize
 
 Agents = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -155,7 +155,7 @@ class CountingLearner(StepLearner):
             fewest = min(map(len, others.graph.neighbours)) + (self.robust != "resilient")
             if fewest <= 2 * tolerate:
                 needs = "goes by its own mean alone" if self.robust == "resilient" else "may have to do with a majority"
-                text = f"some agent hears {fewest}, and with {counted(tolerate, 'liar')} among them {needs}"
+                text = f"some agent hears {fewest}, and with {pluralize(tolerate, 'liar')} among them {needs}"
                 yield Note("tolerate", text)
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:

@@ -5,8 +5,8 @@ The index of an arm follows from its mean p = S/N and N; see `netbandit.learners
 
 from math import inf, log, sqrt
 
-from netbandit.aggregation import one_arm
-from netbandit.jit import njit
+from netbandit.byzantine.aggregation import one_arm
+from netbandit.util.jit import njit
 
 HALVINGS = 40
 """Halvings of the interval that holds KL-UCB's index; its lower end is taken."""

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from netbandit.learners.exchanging import Agents, ExchangingLearner, Numbers, checked
 from netbandit.learners.world import World
-from netbandit.part import Checks, Note
+from netbandit.parts.component import Checks, Note
 
 AT_ONCE = 1e-9
 """Below this |lambda_2| one plain step evens everything out."""

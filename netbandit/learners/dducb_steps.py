@@ -7,7 +7,7 @@ from math import inf, log, sqrt
 
 import numpy as np
 
-from netbandit.jit import njit
+from netbandit.util.jit import njit
 
 
 @njit(cache=True, error_model="numpy")

@@ -6,10 +6,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.adversaries.attacks import Form
+from netbandit.byzantine.adversaries.attacks import Form
 from netbandit.learners.exchanging import Agents, ExchangingLearner, Numbers, checked
 from netbandit.learners.world import World
-from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.parts.component import Checks, Mistake, Note, Others
 
 _BLOCK = 256
 """Slots whose random numbers are drawn at once."""

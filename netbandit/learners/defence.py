@@ -7,14 +7,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netbandit.aggregation.cover import Cover, cover_of_median, cover_of_median_of_means, cover_of_trimmed_mean
-from netbandit.aggregation.geometric_median import geometric_median
-from netbandit.aggregation.krum import krum_row
-from netbandit.aggregation.mean import mean
-from netbandit.aggregation.median import median
-from netbandit.aggregation.median_of_means import median_of_means
-from netbandit.aggregation.rows import repeated
-from netbandit.aggregation.trimmed_mean import trimmed_mean
+from netbandit.byzantine.aggregation.cover import (
+    Cover,
+    cover_of_median,
+    cover_of_median_of_means,
+    cover_of_trimmed_mean,
+)
+from netbandit.byzantine.aggregation.geometric_median import geometric_median
+from netbandit.byzantine.aggregation.rules import krum_row, mean, median, median_of_means, repeated, trimmed_mean
 
 Rule = Literal["mean", "median", "trimmed", "geometric", "median-of-means", "krum"]
 

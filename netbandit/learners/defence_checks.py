@@ -3,8 +3,8 @@
 from typing import Any
 
 from netbandit.learners.defence import Defence
-from netbandit.part import Checks, Mistake, Note, Others
-from netbandit.plural import counted
+from netbandit.parts.component import Checks, Mistake, Note, Others
+from netbandit.util.text import pluralize
 
 
 def defence_checks(learner: Any, others: Others) -> Checks:
@@ -34,7 +34,7 @@ def enough_contributions(defence: Defence, heard: int) -> Checks:
     """Yield a defence that needs more contributions than the number *heard*, or one against half of them."""
     if defence.least > heard and defence.rule != "median":
         key = "groups" if defence.rule == "median-of-means" else "tolerate"
-        text = f'robust = "{defence.rule}" with {counted(defence.tolerate, "liar")} to withstand needs'
+        text = f'robust = "{defence.rule}" with {pluralize(defence.tolerate, "liar")} to withstand needs'
         yield Mistake(key, f"{text} {defence.least} contributions, and there are {heard} at one place")
     elif 2 * defence.tolerate >= heard:
         yield Note("tolerate", half_of(defence, heard))
@@ -48,4 +48,4 @@ def half_of(defence: Defence, heard: int) -> str:
 def more_liars_than_withstood(tolerate: int | None, liars: int) -> Checks:
     """Yield more *liars* than the number that was written for a defence to *tolerate*."""
     if tolerate is not None and liars > tolerate:
-        yield Note("tolerate", f"{counted(liars, 'agent')} lie, more than are to be withstood")
+        yield Note("tolerate", f"{pluralize(liars, 'agent')} lie, more than are to be withstood")

@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.aggregation.cover import Cover
+from netbandit.byzantine.aggregation.cover import Cover
 from netbandit.learners.defence import BY_ARM, COVERED, Defence, Rule, Tally
 from netbandit.learners.defence_checks import enough_contributions, half_of, more_liars_than_withstood
 from netbandit.learners.differing_sets import Answer, DifferingSets, Told
 from netbandit.learners.elimination_pooled import Pooled, left, pooled, widths
 from netbandit.learners.elimination_schedule import EliminationSchedule, count_participants
 from netbandit.learners.learner import Commit, EpochLearner, Phase
-from netbandit.part import Checks, Mistake, Note, Others, state
+from netbandit.parts.component import Checks, Mistake, Note, Others, state
+from netbandit.parts.settings import PositiveOrInfinite
 from netbandit.privacy.accountant import PrivacySpent, account_block_means
 from netbandit.privacy.mechanisms import block_mean_scale, laplace
-from netbandit.settings import PositiveOrInfinite
 
 
 def _gap(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, inf, log, sqrt
 
-from netbandit.aggregation.cover import Cover
-from netbandit.plural import counted
+from netbandit.byzantine.aggregation.cover import Cover
+from netbandit.util.text import pluralize
 
 
 def count_participants(participation: float, members: int) -> int:
@@ -50,7 +50,7 @@ class EliminationSchedule:
             raise ValueError(f"no schedule for {self}")
         if self.rounds is not None and (self.rounds < 1 or self.gap is None or not 0 < self.gap <= 1):
             raise ValueError(
-                f"a budget of {counted(self.rounds, 'round')} needs a gap > 0 and at most 1, not {self.gap}"
+                f"a budget of {pluralize(self.rounds, 'round')} needs a gap > 0 and at most 1, not {self.gap}"
             )
 
     def target_gap(self, epoch: int) -> Fraction:

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.jit import njit
 from netbandit.learners.copying import copy_matrix, copy_vector
+from netbandit.util.jit import njit
 
 Floats = NDArray[np.float64]
 

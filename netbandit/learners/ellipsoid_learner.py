@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from netbandit.adversaries.attacks import Form
+from netbandit.byzantine.adversaries.attacks import Form
 from netbandit.learners.defence import Defence, SumRule, Tally
 from netbandit.learners.packed_gram import unpacked_gram
 from netbandit.learners.robust_sums import robust_sums

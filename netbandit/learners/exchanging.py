@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.adversaries.attacks import Form
+from netbandit.byzantine.adversaries.attacks import Form
 from netbandit.learners.slots import Learner
 from netbandit.learners.world import World
 

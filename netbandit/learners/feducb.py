@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.adversaries.attacks import Form
+from netbandit.byzantine.adversaries.attacks import Form
 from netbandit.learners.defence_checks import defence_checks
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner, Start, Sums
 from netbandit.learners.feducb_radius import Radius, dislinucb_threshold, paper_threshold, radius
-from netbandit.part import Checks, Mistake, Note, Others
-from netbandit.plural import counted
+from netbandit.parts.component import Checks, Mistake, Note, Others
+from netbandit.parts.settings import KeyPath, PositiveOrInfinite, Settings
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.privacy.tree import Tree
 from netbandit.privacy.tree_calibration import Calibration, TreeNoise, account_tree, calibrate
-from netbandit.settings import KeyPath, PositiveOrInfinite, Settings
+from netbandit.util.text import pluralize
 
 _LEAST, _MOST = 1e-9, 1e9
 
@@ -140,7 +140,9 @@ class FedUcb(EllipsoidLearner):
             yield Note("threshold", f'is not used with protocol.kind = "{others.kinds["protocol"]}"')
         yield from defence_checks(self, others)
         if isinstance(self.epsilon, list) and len(self.epsilon) != others.agents:
-            text = f"must have a budget for each of {others.agents} agents, not {counted(len(self.epsilon), 'budget')}"
+            text = (
+                f"must have a budget for each of {others.agents} agents, not {pluralize(len(self.epsilon), 'budget')}"
+            )
             yield Mistake("epsilon", text)
 
     def _start(self, agents: int) -> Start:

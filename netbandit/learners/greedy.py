@@ -7,7 +7,7 @@ fractional quantity at the most; rounding it in the feasible direction costs les
 
 import numpy as np
 
-from netbandit.jit import njit
+from netbandit.util.jit import njit
 
 TOLERANCE = 1e-9
 """How far from an integer a quantity, or below zero a surplus of quality, may be by rounding errors alone."""

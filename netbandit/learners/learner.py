@@ -3,22 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.adversaries.attacks import Form
-from netbandit.part import Part
+from netbandit.byzantine.adversaries.attacks import Form
+from netbandit.parts.component import CommunicationPattern, Part
 from netbandit.privacy.accountant import PrivacySpent, account_openly
-
-Talk = Literal["round", "call", "broadcast", "gather", "exchange", "deposit", "ask"]
-"""``round``: everyone contributes and it has an end; ``call``: a round that somebody calls for;
-``broadcast``: an item reaches others one by one; ``gather``: one node needs all parts before it can act;
-``exchange``: in every step each agent tells its neighbours, and mixes what they tell;
-``deposit``: an item goes to a keeper, and what it makes of all goes back to some, while nobody waits;
-``ask``: an agent asks one neighbour, which answers."""
-
 
 NO_DEFENCE = "nothing is known of how what its agents tell could be combined so that lies do no harm"
 """Why a learner has no key ``robust``, where it has no better reason."""
@@ -33,7 +25,7 @@ class AnyLearner(Part, ABC):
     blocks; a ``GatherLearner`` decides at one node.
     """
 
-    talks: ClassVar[frozenset[Talk]] = frozenset()
+    talks: ClassVar[frozenset[CommunicationPattern]] = frozenset()
     """The communication patterns it can use; the protocol must offer one of them."""
     counts_slots: ClassVar[bool] = False
     """Whether its rounds, phases or bounds count slots in which every agent decides, so that no other activity fits."""
@@ -89,7 +81,7 @@ class EpochLearner(AnyLearner):
     * ``best_arms``, after :meth:`observe`: what each member pulls while it waits, shape (members,).
     """
 
-    talks: ClassVar[frozenset[Talk]] = frozenset({"round"})
+    talks: ClassVar[frozenset[CommunicationPattern]] = frozenset({"round"})
     counts_slots: ClassVar[bool] = True
 
     def start(self, *, arms: int, horizon: int, members: int, participants: int, smallest_gap: float | None) -> None:

@@ -13,13 +13,13 @@ from pydantic import Field
 
 from netbandit.learners.defence import SumRule
 from netbandit.learners.defence_checks import defence_checks
-from netbandit.learners.learner import NO_DEFENCE, AnyLearner, Talk
+from netbandit.learners.learner import NO_DEFENCE, AnyLearner
 from netbandit.learners.linear_costs import lints_slot, linucb_slot
 from netbandit.learners.oful import unused_keys
 from netbandit.learners.slots import Learner
 from netbandit.learners.symmetric_root import ROOM, Expansion, expand
-from netbandit.part import Checks, Mistake, Note, Others
-from netbandit.settings import AtLeastOneOrInfinite
+from netbandit.parts.component import Checks, CommunicationPattern, Mistake, Note, Others
+from netbandit.parts.settings import AtLeastOneOrInfinite
 
 if TYPE_CHECKING:
     from netbandit.learners.shared_linear import SharedLinUcb
@@ -32,7 +32,7 @@ class GatherLearner(AnyLearner):
     """A learner at one node that sees the contexts of a user once all parts of them have arrived."""
 
     impossible: ClassVar[Mapping[str, str]] = {"robust": NO_DEFENCE}
-    talks: ClassVar[frozenset[Talk]] = frozenset({"gather"})
+    talks: ClassVar[frozenset[CommunicationPattern]] = frozenset({"gather"})
     draws_normals: ClassVar[bool] = False
     """Whether it needs a standard normal vector a user."""
     stands_in_slots: ClassVar[bool] = False
@@ -81,7 +81,7 @@ class GatherLearner(AnyLearner):
 class LinearLearner(GatherLearner):
     """What both learners have in common: their keys, and that they can decide in every slot too."""
 
-    talks: ClassVar[frozenset[Talk]] = frozenset({"gather", "call", "deposit"})
+    talks: ClassVar[frozenset[CommunicationPattern]] = frozenset({"gather", "call", "deposit"})
     stands_in_slots: ClassVar[bool] = True
 
     regularizer: float = Field(default=1.0, ge=1e-9, le=1e9)
@@ -222,3 +222,10 @@ class LinTs(LinearLearner):
     def parameter(self) -> NDArray[np.float64]:
         """The present estimate, shape (m,)."""
         return np.asarray(np.linalg.solve(self._gram, self._response), dtype=np.float64)
+
+
+def in_slots(learner: AnyLearner) -> Learner:
+    """Return the learner that decides in every slot of each agent: *learner* itself, or what stands for it there."""
+    found = learner.in_slots() if isinstance(learner, GatherLearner) else learner
+    assert isinstance(found, Learner)  # checked before anything runs
+    return found

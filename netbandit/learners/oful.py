@@ -17,10 +17,10 @@ from netbandit.learners.deposits import DepositLearner
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner, Floats, Start, Sums
 from netbandit.learners.feducb_radius import dislinucb_threshold
 from netbandit.learners.keeper import Deposit, Keeper, Own, Total
-from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.parts.component import Checks, Mistake, Note, Others
+from netbandit.parts.settings import AtLeastOneOrInfinite
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.privacy.tree_calibration import account_tree
-from netbandit.settings import AtLeastOneOrInfinite
 
 
 def _one_mistake(kind: str, text: str) -> WrapValidator:

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.adversaries.attacks import Form
+from netbandit.byzantine.adversaries.attacks import Form
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
-from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.parts.component import Checks, Mistake, Note, Others
+from netbandit.parts.settings import PositiveOrInfinite
 from netbandit.privacy.accountant import PrivacySpent, account_statistics
 from netbandit.privacy.gaussian import gaussian, noise_multiplier
-from netbandit.settings import PositiveOrInfinite
 
 
 def _explore(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from netbandit.jit import njit
 from netbandit.learners.greedy import choose as choose
+from netbandit.util.jit import njit
 
 
 @njit(cache=True)

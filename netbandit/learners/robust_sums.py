@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.aggregation.median import median
+from netbandit.byzantine.aggregation.rules import median
 from netbandit.learners.defence import Defence
 from netbandit.learners.packed_gram import unpacked_gram
 

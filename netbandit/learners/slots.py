@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.learners.learner import NO_DEFENCE, AnyLearner, Talk
+from netbandit.learners.learner import NO_DEFENCE, AnyLearner
 from netbandit.learners.world import World
+from netbandit.parts.component import CommunicationPattern
 from netbandit.privacy.accountant import PrivacySpent, account_openly
 
 Agents = NDArray[np.int64]
@@ -90,7 +91,7 @@ class Learner(AnyLearner):
             cls.talks = frozenset({talk}) if talk else frozenset({"round", "call", "broadcast"})
 
     @classmethod
-    def talk(cls) -> Talk | None:
+    def talk(cls) -> CommunicationPattern | None:
         """Return how its agents talk, which follows from the methods it has; None: they never do."""
         shares, hears, adopts = (cls.has(name) for name in ("share", "hear", "adopt"))
         if cls.has("ask"):

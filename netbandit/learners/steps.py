@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from netbandit.learners.slots import Agents, Learner
 from netbandit.learners.world import World
-from netbandit.part import state
+from netbandit.parts.component import state
 from netbandit.stepping import Compiled
 from netbandit.texts import TextError
 

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from netbandit.jit import njit
 from netbandit.network.contacts import Integers
 from netbandit.network.tracks import Tracks, fastest
+from netbandit.util.jit import njit
 
 _SECOND = 1e9
 _MOST_WINDOWS = 200_000

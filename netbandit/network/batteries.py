@@ -15,7 +15,7 @@ from netbandit.network.clock import Clock, ScheduledEvent
 from netbandit.network.downtimes import Downtimes, Interval
 from netbandit.network.draws import Draws
 from netbandit.network.node_changes import CHANGES, Changed
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 JOULE = 10**18
 """Attojoules."""

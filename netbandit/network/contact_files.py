@@ -19,9 +19,9 @@ import numpy as np
 
 from netbandit.network.contacts import FOR_EVER, MOST_CONTACTS, ContactList, Integers, UpTimes
 from netbandit.network.topology import TopologyError
-from netbandit.settings import Problem
+from netbandit.parts.settings import Problem
 from netbandit.util.table_files import Record, Records, Table, TableFileError, TextLines, shown
-from netbandit.wording import quoted
+from netbandit.util.wording import quoted
 
 MOST_LINES = 1 << 23
 """The most lines of a file of contacts or tracks."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from netbandit.network.downtimes import Downtimes, Interval, redrawn
 from netbandit.network.draws import Draws
 from netbandit.network.outages import LinkSchedule, Redrawn
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 Integers = NDArray[np.int64]
 

@@ -7,7 +7,7 @@ from itertools import chain, count
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 MOST_ROWS = 64
 """The most numbers of a column that are drawn at once."""

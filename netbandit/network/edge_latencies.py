@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.units import Duration
-from netbandit.wording import show
+from netbandit.util.units import Duration
+from netbandit.util.wording import show
 
 LONGEST = 2**62
 """In nanoseconds: as much cannot be added up."""

@@ -7,7 +7,7 @@ from typing import Any
 from netbandit.network.draws import Draws
 from netbandit.network.faults import ChannelFaults, FaultModel
 from netbandit.network.loss_laws import BurstLoss, Bursts, ConstantLoss, bursts
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 
 class ClassDraws:

@@ -32,7 +32,7 @@ from netbandit.network.store_carry_forward import contact_end, next_start
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
 from netbandit.network.transmit_queue import QueuedMessage, TransmitQueue
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 Receive = Callable[[int, list[Arrival]], None]
 """Called with a node and all that reaches it in one instant, in order of the sender's number."""

@@ -7,7 +7,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from netbandit.network.downtimes import Downtimes, Interval, failing, redrawn
 from netbandit.network.draws import Draws
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 Memory: TypeAlias = Literal["kept", "lost"]
 

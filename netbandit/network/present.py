@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from netbandit.network.clock import Clock
 from netbandit.network.contacts import UpTimes
 from netbandit.network.link import Channel, FaultyChannel
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 
 class Present:

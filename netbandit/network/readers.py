@@ -17,8 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from netbandit.nesting import any_depth, read_json
-from netbandit.plural import counted
+from netbandit.util.nesting import any_depth, read_json
 from netbandit.util.table_files import (
     TableFileError,
     TextLines,
@@ -29,6 +28,7 @@ from netbandit.util.table_files import (
     separator_of,
     shown,
 )
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     import networkx
@@ -170,7 +170,7 @@ def edge_list(path: Path, columns: Sequence[str] | None = None) -> Network:
         line, header, _ = rows.pop(0)
         first = int(header[0] == "") if names else _ends_of(header)
         if names and len(names) != len(header) - first:
-            raise _bad_line(line, f"names {counted(len(header) - first, 'column')}, but {named_by} {len(names)}")
+            raise _bad_line(line, f"names {pluralize(len(header) - first, 'column')}, but {named_by} {len(names)}")
         width, named_by = len(header), f"line {line} names"
         order = [first, first + 1, *(place for place in range(width) if not first <= place < first + 2)]
         names = names or [header[place] for place in order]
@@ -182,7 +182,7 @@ def edge_list(path: Path, columns: Sequence[str] | None = None) -> Network:
     for line, cells, braces in rows:
         if names:
             if len(cells) != width:
-                reason = f"{counted(len(cells), 'field')}, but {named_by} {counted(width, 'column')}"
+                reason = f"{pluralize(len(cells), 'field')}, but {named_by} {pluralize(width, 'column')}"
                 raise _bad_line(line, f"is not a link: {reason}")
             cells = [cells[place] for place in order]
         else:

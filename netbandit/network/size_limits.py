@@ -1,7 +1,7 @@
 """Graphs that are too large to be drawn, found out before they are."""
 
-from netbandit.memory import affordable, shown
-from netbandit.part import Checks, Mistake
+from netbandit.parts.component import Checks, Mistake
+from netbandit.util.memory import affordable, shown
 
 MOST_LINKS = 50_000_000
 """No graph has more links than this, however much memory there is."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.network import distances
-from netbandit.settings import Problem
+from netbandit.parts.settings import Problem
 
 if TYPE_CHECKING:
     import networkx

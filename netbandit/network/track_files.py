@@ -17,7 +17,7 @@ from netbandit.network.contact_files import BadLineError, nanoseconds, texts
 from netbandit.network.contacts import Integers
 from netbandit.network.tracks import Floats
 from netbandit.util.table_files import TextLines
-from netbandit.wording import quoted
+from netbandit.util.wording import quoted
 
 _SECOND = 10**9
 _MOST_POINTS = 1 << 24

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.memory import affordable, shown
 from netbandit.network.contacts import Integers
-from netbandit.streams import Streams
+from netbandit.util.memory import affordable, shown
+from netbandit.util.streams import Streams
 
 Floats = NDArray[np.float64]
 

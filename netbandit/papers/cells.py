@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.key_paths import lookup
 from netbandit.papers.expressions import Expression
 from netbandit.papers.figure_runs import values_of
 from netbandit.results.numbers import rounded, scaled
+from netbandit.util.key_paths import lookup
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field, model_validator
 from netbandit.papers.expressions import Expression
 from netbandit.papers.regions import Region
 from netbandit.papers.selectors import Selector, selector_text
-from netbandit.settings import Settings
+from netbandit.parts.settings import Settings
 
 
 def _arithmetic(text: str) -> str:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from netbandit.key_paths import lookup
 from netbandit.simulation.result import RunResult
-from netbandit.units import parse_bandwidth, parse_duration
+from netbandit.util.key_paths import lookup
+from netbandit.util.units import parse_bandwidth, parse_duration
 
 _OPERATORS: Mapping[type, Callable[[float, float], float]] = {
     ast.Add: operator.add,

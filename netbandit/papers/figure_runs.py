@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from netbandit.key_paths import lookup
+from netbandit.checks.check import RunPlan, check
 from netbandit.papers.expressions import Expression
 from netbandit.papers.figures import Figure, Paper, PaperError
 from netbandit.papers.selectors import NOT_GIVEN, SCENARIO, Selector
-from netbandit.plural import counted
 from netbandit.results.store import PointResult, load_study
 from netbandit.running import sweeps as sweep
 from netbandit.running.sweeps import FailedRun, Progress
 from netbandit.scenario.load import Document, load
-from netbandit.simulation.check import RunPlan, check
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
+from netbandit.util.key_paths import lookup
+from netbandit.util.text import pluralize
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class FigureRuns:
         """
         found = self.select(selector)
         if len(found) != 1:
-            raise PaperError(f"{self.figure.id}: {selector} names {counted(len(found), 'point')}, and must name one")
+            raise PaperError(f"{self.figure.id}: {selector} names {pluralize(len(found), 'point')}, and must name one")
         return found[0]
 
 

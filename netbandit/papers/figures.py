@@ -30,11 +30,11 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 import netbandit
-from netbandit.nesting import TooDeepError, read_toml
 from netbandit.papers.claims import Claim, Formula
 from netbandit.papers.selectors import Selector
-from netbandit.settings import Settings
-from netbandit.wording import did_you_mean
+from netbandit.parts.settings import Settings
+from netbandit.util.nesting import TooDeepError, read_toml
+from netbandit.util.wording import did_you_mean
 
 FILE = "claims.toml"
 """The file of a paper's folder that holds its figures and claims."""

@@ -8,10 +8,10 @@ from netbandit.papers.figure_runs import FigureRuns, values_of
 from netbandit.papers.figures import PaperError
 from netbandit.papers.selectors import selector_text
 from netbandit.papers.verdicts import Evidence, InterimLook, Measured
-from netbandit.plural import counted
 from netbandit.results.failures import Failures, failures_of
 from netbandit.results.store import PointResult
 from netbandit.simulation.result import bound_of
+from netbandit.util.text import pluralize
 
 
 def evidence(claim: Claim, runs: FigureRuns, look: InterimLook | None = None) -> Evidence:
@@ -26,7 +26,9 @@ def evidence(claim: Claim, runs: FigureRuns, look: InterimLook | None = None) ->
         if claim.measure == "slope":
             points = runs.select(selector)
             if len(points) < 2:
-                raise PaperError(f"{claim.id}: {selector} names {counted(len(points), 'point')}, and a slope needs two")
+                raise PaperError(
+                    f"{claim.id}: {selector} names {pluralize(len(points), 'point')}, and a slope needs two"
+                )
         else:
             points = [runs.one(each) for each in (selector, against) if each is not None]
         used += points

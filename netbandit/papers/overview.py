@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 from netbandit.papers.figure_runs import points_of
 from netbandit.papers.figures import Figure, Paper
 from netbandit.papers.record import RecordedFigure, current, shipped
-from netbandit.plural import counted
 from netbandit.running.estimate import decisions, estimate, size_text
-from netbandit.units import rough_time
+from netbandit.util.text import pluralize
+from netbandit.util.units import rough_time
 
 if TYPE_CHECKING:
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 _SECONDS = 1e6
 """Decisions that are a matter of seconds: no run is tried."""
@@ -42,10 +42,10 @@ def figure_lines(paper: Paper, replications: int | None, jobs: int, *, tried: bo
     for figure, found in current(shipped() if replications is None else {}, paper):
         claims = [claim for claim in paper.claims if claim.figure == figure.id]
         ours = sum(claim.ours for claim in claims)
-        asked = counted(len(claims), "claim") + (f" ({ours} ours)" if ours else "")
+        asked = pluralize(len(claims), "claim") + (f" ({ours} ours)" if ours else "")
         if found is not None and found.seconds is not None:
             seconds = found.seconds / min(jobs, found.runs)
-            said = f"{counted(found.runs, 'run')}, {rough_time(seconds)} when recorded, {_decided(found)}"
+            said = f"{pluralize(found.runs, 'run')}, {rough_time(seconds)} when recorded, {_decided(found)}"
             if found.decided and seconds <= _QUICK:
                 quick.append(f"{paper.name}/{figure.id}")
         else:
@@ -70,14 +70,14 @@ def _estimated(paper: Paper, figure: Figure, replications: int | None, jobs: int
     points = points_of(paper, figure, replications)
     runs = sum(point.resolved["run"]["replications"] for _, point, _ in points)
     if decisions([point for _, point, _ in points]) <= _SECONDS:
-        return f"{counted(runs, 'run')}, seconds"
+        return f"{pluralize(runs, 'run')}, seconds"
     if not tried:
-        return f"{counted(runs, 'run')}, not recorded"
+        return f"{pluralize(runs, 'run')}, not recorded"
     by_scenario: dict[str, list[RunnablePoint]] = {}
     for name, point, _ in points:
         by_scenario.setdefault(name, []).append(point)
     found = [estimate(some, most=_FEW, enough=_SOON) for some in by_scenario.values()]
     if not all(one.tried for one in found):
-        return f"{counted(runs, 'run')}, not known for how long"
+        return f"{pluralize(runs, 'run')}, not known for how long"
     seconds, size = sum(one.seconds for one in found), sum(one.bytes for one in found)
-    return f"{counted(runs, 'run')}, about {rough_time(seconds / min(jobs, runs))}, {size_text(size)}"
+    return f"{pluralize(runs, 'run')}, about {rough_time(seconds / min(jobs, runs))}, {size_text(size)}"

@@ -6,9 +6,9 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
+from netbandit.parts.settings import Settings
 from netbandit.results.intervals import Interval
 from netbandit.results.numbers import shortest
-from netbandit.settings import Settings
 
 Verdict = Literal["holds", "does not hold", "not decidable", "not tested"]
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from netbandit.plots.style import NEUTRAL
 from netbandit.results.store import PointResult
-from netbandit.units import parse_duration
+from netbandit.util.units import parse_duration
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from netbandit.key_paths import CASE
 from netbandit.plots.bands import Kind
 from netbandit.plots.style import Look, looks
 from netbandit.plots.values import Scale, identity, in_order, name, scale, shown
@@ -14,6 +13,7 @@ from netbandit.results.intervals import MEAN, Statistic
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY
 from netbandit.results.varied_keys import NOT_A_POINT, parameter_names, short_names, without_case_keys
+from netbandit.util.key_paths import CASE
 
 ABSENT = "–"
 """What stands for the value of a key that a point does not have."""

@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from netbandit.nesting import read_json
 from netbandit.plots.bands import Kind
 from netbandit.plots.study_pictures import Asked, Picture, draw_asked, pictures, timelines
 from netbandit.plots.style import save
@@ -14,6 +13,7 @@ from netbandit.results.intervals import MEAN, Statistic
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import StudyResult, load_finished
 from netbandit.results.varied_keys import UnknownNameError
+from netbandit.util.nesting import read_json
 
 PICTURES = "pictures.json"
 """The file of a results folder that says which pictures in it are ours, and which of them the user has asked for."""

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netbandit.execution import environment_variable
 from netbandit.results.numbers import scaled
 from netbandit.results.safe_files import whole
+from netbandit.simulation.execution import environment_variable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

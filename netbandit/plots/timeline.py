@@ -20,7 +20,7 @@ from netbandit.results.numbers import scaled
 from netbandit.results.store import lookup
 from netbandit.simulation.result import RunResult
 from netbandit.trace.read import SERVER, WAITS, Lines, Phase, Transfer
-from netbandit.units import parse_duration
+from netbandit.util.units import parse_duration
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from netbandit.results.numbers import scaled
-from netbandit.units import parse_bandwidth, parse_duration, parse_energy, parse_length, parse_power
+from netbandit.util.units import parse_bandwidth, parse_duration, parse_energy, parse_length, parse_power
 
 _WORDS = {
     "run.horizon": "horizon (slots)",

@@ -19,7 +19,7 @@ in a pattern, in its ``stand_ins``. What cannot be is refused before anything ru
 from collections.abc import Callable, Mapping, Sequence
 
 from netbandit.network.network import Network
-from netbandit.part import Checks, Others
+from netbandit.parts.component import Checks, CommunicationPattern, Others
 from netbandit.protocols.ask import Answer, AskProtocol, HearAnswer
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
@@ -28,11 +28,11 @@ from netbandit.protocols.deposits import DepositHandler, DepositProtocol
 from netbandit.protocols.exchange import ExchangeProtocol, Mix
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.neighbour_rounds import must_be_connected
-from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol, Pattern
+from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
 from netbandit.protocols.rounds_over_broadcast import RoundsOverBroadcast
 from netbandit.protocols.triggered_rounds import TriggeredRounds
 
-_MADE_FOR: Mapping[Pattern, type] = {
+_MADE_FOR: Mapping[CommunicationPattern, type] = {
     "round": CallbackRoundProtocol,
     "broadcast": BroadcastProtocol,
     "call": CallProtocol,
@@ -43,7 +43,7 @@ _MADE_FOR: Mapping[Pattern, type] = {
 }
 """The class of the protocols that are made for a pattern."""
 
-_CARRIED_BY: Mapping[Pattern, tuple[Pattern, ...]] = {
+_CARRIED_BY: Mapping[CommunicationPattern, tuple[CommunicationPattern, ...]] = {
     "round": ("round", "broadcast"),
     "broadcast": ("broadcast", "round"),
     "call": ("call", "round", "broadcast"),
@@ -55,7 +55,7 @@ _CARRIED_BY: Mapping[Pattern, tuple[Pattern, ...]] = {
 """The patterns for which a protocol may be made that carries a pattern."""
 
 
-def misfit(kind: type[NetworkProtocol], pattern: Pattern) -> str | None:
+def misfit(kind: type[NetworkProtocol], pattern: CommunicationPattern) -> str | None:
     """Return why a class that offers *pattern* cannot carry it, or None if it can."""
     stand_in = kind.stand_ins.get(pattern)
     made_for = tuple(_MADE_FOR[each] for each in _CARRIED_BY[pattern])
@@ -76,7 +76,7 @@ def check_with(protocol: NetworkProtocol, others: Others) -> Checks:
 
     Where the learner never talks, what a call needs is asked for.
     """
-    pattern: Pattern = getattr(others, "talk", "call")
+    pattern: CommunicationPattern = getattr(others, "talk", "call")
     if pattern not in protocol.patterns or misfit(type(protocol), pattern) is not None:
         return  # said of the class
     if pattern in protocol.stand_ins:
@@ -163,7 +163,7 @@ def _rounds(protocol: NetworkProtocol) -> CallbackRoundProtocol:
     return rounds
 
 
-def _stand_in(protocol: NetworkProtocol, pattern: Pattern) -> NetworkProtocol:
+def _stand_in(protocol: NetworkProtocol, pattern: CommunicationPattern) -> NetworkProtocol:
     """Return what stands for *protocol* in a pattern, or another one like it; not started."""
     kind = protocol.stand_ins.get(pattern)
     return protocol.fresh() if kind is None else kind.model_validate(protocol.table())

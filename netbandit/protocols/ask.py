@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from netbandit.network.network import Network
-from netbandit.part import state
-from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
+from netbandit.parts.component import CommunicationPattern, state
+from netbandit.protocols.protocol import Item, NetworkProtocol
 
 Answer = Callable[[int, int], Item | None]
 """Called with an agent that is asked, when it is, and by whom; returns what it answers, None: nothing."""
@@ -18,7 +18,7 @@ HearAnswer = Callable[[int, int, Item], None]
 class AskProtocol(NetworkProtocol):
     """A protocol of asking."""
 
-    patterns: ClassVar[frozenset[Pattern]] = frozenset({"ask"})
+    patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"ask"})
 
     answer: Answer = state()
     """See `Answer`."""

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import ClassVar, NamedTuple
 
 from netbandit.network.network import Network
-from netbandit.part import state
-from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
+from netbandit.parts.component import CommunicationPattern, state
+from netbandit.protocols.protocol import Item, NetworkProtocol
 
 
 class Heard(NamedTuple):
@@ -31,7 +31,7 @@ Hear = Callable[[int, list[Heard]], None]
 class BroadcastProtocol(NetworkProtocol):
     """A protocol of broadcasts."""
 
-    patterns: ClassVar[frozenset[Pattern]] = frozenset({"broadcast", "round", "call"})
+    patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"broadcast", "round", "call"})
 
     hear: Hear = state()
     """Called whenever something reaches an agent, before the agent decides at that instant."""

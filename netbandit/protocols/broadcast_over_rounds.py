@@ -9,7 +9,7 @@ from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import LABEL_BYTES
 from netbandit.network.network import Network, Receive
-from netbandit.part import state
+from netbandit.parts.component import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
 from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item

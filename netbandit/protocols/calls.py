@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import ClassVar, Protocol
 
 from netbandit.network.network import Network
-from netbandit.part import state
-from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
+from netbandit.parts.component import CommunicationPattern, state
+from netbandit.protocols.protocol import Item, NetworkProtocol
 
 
 class SyncHandler(Protocol):
@@ -56,7 +56,7 @@ class CallProtocol(NetworkProtocol):
     synchronised on its own. Several calls for one set in one slot count once.
     """
 
-    patterns: ClassVar[frozenset[Pattern]] = frozenset({"call"})
+    patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"call"})
 
     sync_handler: SyncHandler = state()
     """What agents do."""

@@ -5,10 +5,10 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.part import Part
+from netbandit.parts.component import Part
 from netbandit.protocols.protocol import SeenLinks
-from netbandit.units import DURATION, Duration
-from netbandit.wording import Allowed
+from netbandit.util.units import DURATION, Duration
+from netbandit.util.wording import Allowed
 
 
 def _duration(text: Any) -> Any:

@@ -14,7 +14,7 @@ from netbandit.network.clock import AGENTS, SENDS, InstantQueue, ScheduledEvent
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
-from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.parts.component import Checks, Mistake, Note, Others
 from netbandit.protocols.deadline import DeadlineKey
 from netbandit.protocols.exchange import Agents, ExchangeProtocol, Mix, Rows
 from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue

@@ -13,10 +13,10 @@ from simpy import Event
 from simpy.events import EventPriority
 
 from netbandit.network.clock import Clock, ScheduledEvent
-from netbandit.part import Checks, Mistake, Others, Part
+from netbandit.parts.component import Checks, Mistake, Others, Part
 from netbandit.protocols.protocol import Item
-from netbandit.units import DURATION, Duration
-from netbandit.wording import Allowed
+from netbandit.util.units import DURATION, Duration
+from netbandit.util.wording import Allowed
 
 DEADLINES = EventPriority(5)
 """What arrives, or takes effect, at the instant of a deadline is in time."""

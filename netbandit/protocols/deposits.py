@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import ClassVar, Protocol
 
 from netbandit.network.network import Network
-from netbandit.part import state
-from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern
+from netbandit.parts.component import CommunicationPattern, state
+from netbandit.protocols.protocol import Item, NetworkProtocol
 
 
 class DepositHandler(Protocol):
@@ -34,7 +34,7 @@ class DepositHandler(Protocol):
 class DepositProtocol(NetworkProtocol):
     """A protocol of deposits."""
 
-    patterns: ClassVar[frozenset[Pattern]] = frozenset({"deposit"})
+    patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"deposit"})
 
     deposit_handler: DepositHandler = state()
     """What agents and the keeper do."""

@@ -6,8 +6,9 @@ from typing import ClassVar
 from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
+from netbandit.parts.component import CommunicationPattern
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
-from netbandit.protocols.protocol import Item, Pattern, SeenLinks
+from netbandit.protocols.protocol import Item, SeenLinks
 
 
 class Earliest(BroadcastProtocol):
@@ -20,7 +21,7 @@ class Earliest(BroadcastProtocol):
     these are shortest paths. Slotted, agents pass on at boundaries, a hop a slot at the most. Nobody sends anything.
     """
 
-    patterns: ClassVar[frozenset[Pattern]] = frozenset({"broadcast", "round"})
+    patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"broadcast", "round"})
     uses_uplinks: ClassVar[bool] = False
     out_of_band: ClassVar[bool] = True
     forgetful: ClassVar[bool] = True

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.network.network import Network
-from netbandit.part import state
-from netbandit.protocols.protocol import NetworkProtocol, Pattern
+from netbandit.parts.component import CommunicationPattern, state
+from netbandit.protocols.protocol import NetworkProtocol
 
 Agents = NDArray[np.int64]
 Rows = NDArray[np.float64]
@@ -27,7 +27,7 @@ class ExchangeProtocol(NetworkProtocol):
     added up.
     """
 
-    patterns: ClassVar[frozenset[Pattern]] = frozenset({"exchange"})
+    patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"exchange"})
 
     mix: Mix = state()
     """See `Mix`."""

@@ -7,9 +7,9 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from netbandit.network.network import Network
-from netbandit.part import Checks, Mistake, state
+from netbandit.parts.component import Checks, CommunicationPattern, Mistake, state
 from netbandit.protocols.deadline import DeadlineKey
-from netbandit.protocols.protocol import NetworkProtocol, Pattern
+from netbandit.protocols.protocol import NetworkProtocol
 
 
 class GatherProtocol(DeadlineKey, NetworkProtocol):
@@ -30,7 +30,7 @@ class GatherProtocol(DeadlineKey, NetworkProtocol):
     ``regret_per_decision``); ``worst``: that of the user's worst arm; ``random``: that of an arm drawn at random, in
     expectation."""
 
-    patterns: ClassVar[frozenset[Pattern]] = frozenset({"gather"})
+    patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"gather"})
 
     part_bytes: Sequence[int] = state()
     """Bytes of each agent's part of a user's contexts; 0: it sends nothing. Agent 0's does not travel."""

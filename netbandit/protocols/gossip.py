@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from netbandit.network.message import HEADER_BYTES, Kind
+from netbandit.parts.component import CommunicationPattern
 from netbandit.protocols.gossip_ask import GossipAsk
 from netbandit.protocols.handlers import Handlers
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
@@ -34,7 +35,7 @@ from netbandit.protocols.primitives import (
     slot_length,
     tell_one,
 )
-from netbandit.protocols.protocol import NetworkProtocol, Pattern, SeenLinks
+from netbandit.protocols.protocol import NetworkProtocol, SeenLinks
 from netbandit.texts import text
 
 GOSSIP = Kind("GOSSIP")
@@ -94,8 +95,8 @@ class Gossip(NeighbourRounds):
     drawn uniformly of those who are; if nobody is, it looks again in the next slot.
     """
 
-    patterns: ClassVar[frozenset[Pattern]] = frozenset({"round", "call", "broadcast", "ask"})
-    stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {"ask": GossipAsk}
+    patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"round", "call", "broadcast", "ask"})
+    stand_ins: ClassVar[Mapping[CommunicationPattern, type[NetworkProtocol]]] = {"ask": GossipAsk}
     handlers: ClassVar[Handlers] = Handlers(on_message, act)
     stream: ClassVar[str] = "gossip"
     seen_links: ClassVar[SeenLinks | None] = "choose"

@@ -6,7 +6,7 @@ from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
-from netbandit.part import Checks, Others
+from netbandit.parts.component import Checks, Others
 from netbandit.protocols.ask import Answer, AskProtocol, HearAnswer
 from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds
 from netbandit.protocols.protocol import Item

@@ -13,11 +13,11 @@ from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
-from netbandit.part import Checks, Mistake, Others, state
+from netbandit.parts.component import Checks, CommunicationPattern, Mistake, Others, state
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.local_broadcast import LocalBroadcast, LocalKeys, unused_by_calls
 from netbandit.protocols.newest_releases import NamedSums, NewestReleases, Releasing
-from netbandit.protocols.protocol import Item, NetworkProtocol, Pattern, SeenLinks
+from netbandit.protocols.protocol import Item, NetworkProtocol, SeenLinks
 from netbandit.protocols.words import Copies, Furthest, one_by_one, passed_on
 from netbandit.texts import text
 
@@ -128,8 +128,8 @@ class Local(LocalKeys, CallProtocol):
 
     uses_uplinks: ClassVar[bool] = False
     counts_slots: ClassVar[bool] = True
-    patterns: ClassVar[frozenset[Pattern]] = frozenset({"call", "broadcast", "round"})
-    stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {
+    patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"call", "broadcast", "round"})
+    stand_ins: ClassVar[Mapping[CommunicationPattern, type[NetworkProtocol]]] = {
         "broadcast": LocalBroadcast,
         "round": LocalBroadcast,
     }

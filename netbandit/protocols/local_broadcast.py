@@ -6,7 +6,7 @@ from pydantic import Field
 
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
-from netbandit.part import Checks, Mistake, Note, Others, state
+from netbandit.parts.component import Checks, Mistake, Note, Others, state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
 from netbandit.protocols.carry import Carry
 from netbandit.protocols.deadline import DeadlineKey

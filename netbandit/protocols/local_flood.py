@@ -10,13 +10,13 @@ from netbandit.network.clock import AGENTS, SENDS, InstantQueue
 from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
-from netbandit.part import state
+from netbandit.parts.component import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
 from netbandit.protocols.carried import Carried
 from netbandit.protocols.protocol import Item
 from netbandit.protocols.words import Copies, for_all, one_by_one
-from netbandit.streams import Streams
 from netbandit.texts import text
+from netbandit.util.streams import Streams
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ from simpy import Event
 
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
-from netbandit.part import Checks, Others
+from netbandit.parts.component import Checks, Others
 from netbandit.protocols.deadline import DeadlineKey, WaitList, deadline_without_rounds, only_a_server
 from netbandit.protocols.protocol import SERVER, Aggregation, CallbackRoundProtocol, Item
 from netbandit.protocols.server import Server

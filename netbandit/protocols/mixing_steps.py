@@ -1,6 +1,6 @@
 """The step of a consensus, compiled: each agent adds up its own row and its neighbours', weighted."""
 
-from netbandit.jit import njit
+from netbandit.util.jit import njit
 
 
 @njit(cache=True)

@@ -8,7 +8,7 @@ from simpy import Event
 
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
-from netbandit.part import Checks, Mistake, Note, Others, state
+from netbandit.parts.component import Checks, Mistake, Note, Others, state
 from netbandit.protocols.deadline import DeadlineKey, WaitList, deadline_without_rounds
 from netbandit.protocols.handlers import HandledRounds, Handlers
 from netbandit.protocols.open_rounds import Labels, OpenRound, OpenRounds

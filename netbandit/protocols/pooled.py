@@ -8,9 +8,9 @@ from simpy import Event
 from netbandit.network.clock import AGENTS, ScheduledEvent
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
-from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.parts.component import Checks, CommunicationPattern, Mistake, Note, Others
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
-from netbandit.protocols.protocol import Item, Pattern
+from netbandit.protocols.protocol import Item
 
 
 class Pooled(BroadcastProtocol):
@@ -30,7 +30,7 @@ class Pooled(BroadcastProtocol):
     log: Literal["pulls", "slots"] = "pulls"
     """With ``when = "pull"``: whether the time t of learners is the number of all pulls so far, or of slots."""
 
-    patterns: ClassVar[frozenset[Pattern]] = frozenset({"broadcast", "round", "call"})
+    patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"broadcast", "round", "call"})
     uses_peer_links: ClassVar[bool] = False
     uses_uplinks: ClassVar[bool] = False
     out_of_band: ClassVar[bool] = True

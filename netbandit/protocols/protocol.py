@@ -11,14 +11,7 @@ from netbandit.network.clock import Clock
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
 from netbandit.network.topology import Topology
-from netbandit.part import Part, state
-
-Pattern = Literal["round", "call", "broadcast", "gather", "exchange", "deposit", "ask"]
-"""A communication pattern. ``round``: everyone contributes and it has an end; ``call``: a round that somebody calls
-for; ``broadcast``: an item reaches others one by one; ``gather``: one node needs a part from every other before it can
-act; ``exchange``: in every step each agent tells its neighbours a row of numbers, and mixes theirs;
-``deposit``: an item goes to a keeper, and what it makes of all goes back to some, while nobody waits;
-``ask``: an agent asks one neighbour, which answers."""
+from netbandit.parts.component import CommunicationPattern, Part, state
 
 Links = Literal["peer", "uplink"]
 """A table of ``[links]``: those between agents, and those between an agent and the server."""
@@ -92,9 +85,9 @@ class NetworkProtocol(Part, ABC):
     timing: Literal["slotted", "asynchronous"] = "slotted"
     """``slotted``: what begins in a slot takes effect in a later one; ``asynchronous``: at once."""
 
-    patterns: ClassVar[frozenset[Pattern]] = frozenset()
+    patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset()
     """The communication patterns it offers."""
-    stand_ins: ClassVar[Mapping[Pattern, "type[NetworkProtocol]"]] = {}
+    stand_ins: ClassVar[Mapping[CommunicationPattern, "type[NetworkProtocol]"]] = {}
     """The protocol, with the same keys, that stands for this one where agents talk in another pattern; by default an
     adapter does."""
     chooses: ClassVar[bool] = False
@@ -194,7 +187,7 @@ class CallbackRoundProtocol(NetworkProtocol):
     The fast layer: `netbandit.protocols.rounds.RoundProtocol` is the easy one on top of it.
     """
 
-    patterns: ClassVar[frozenset[Pattern]] = frozenset({"round", "call", "broadcast"})
+    patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"round", "call", "broadcast"})
     served: ClassVar[bool] = False
     """Whether there is a server, so that calls go up to it and down from it; if not, they are flooded."""
 

@@ -13,7 +13,7 @@ from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
-from netbandit.part import Checks, Others, state
+from netbandit.parts.component import Checks, Others, state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
 from netbandit.protocols.carry import CarryKey
 from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds

@@ -37,9 +37,9 @@ from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, NUMBER_BYTES, Kind, Message
 from netbandit.network.network import Network
-from netbandit.part import state
+from netbandit.parts.component import state
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, contributed
-from netbandit.units import parse_duration
+from netbandit.util.units import parse_duration
 
 Coroutine = Generator["Wanted", Any, Item]
 """What `RoundProtocol.round` is: it yields what it waits for, and returns what informs its agent."""

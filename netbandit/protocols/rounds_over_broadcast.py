@@ -8,7 +8,7 @@ from simpy import Event
 
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
-from netbandit.part import state
+from netbandit.parts.component import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Heard
 from netbandit.protocols.deadline import DeadlineKey, WaitList
 from netbandit.protocols.done import DONE_FLOODED, DoneFlood

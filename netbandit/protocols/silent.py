@@ -10,16 +10,11 @@ from simpy import Event
 from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
+from netbandit.parts.component import CommunicationPattern
 from netbandit.protocols.ask import AskProtocol
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.exchange import Agents, ExchangeProtocol, Mix, Rows
-from netbandit.protocols.protocol import (
-    CallbackRoundProtocol,
-    Item,
-    NetworkProtocol,
-    Pattern,
-    contributed,
-)
+from netbandit.protocols.protocol import CallbackRoundProtocol, Item, NetworkProtocol, contributed
 
 
 class CalledSilent(CallProtocol):
@@ -117,8 +112,8 @@ class AskedSilent(AskProtocol):
 class Silent(CallbackRoundProtocol):
     """Every agent concludes from its own item at once; no message, no wait, no round to count."""
 
-    patterns: ClassVar[frozenset[Pattern]] = frozenset({"round", "call", "broadcast", "exchange", "ask"})
-    stand_ins: ClassVar[Mapping[Pattern, type[NetworkProtocol]]] = {
+    patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"round", "call", "broadcast", "exchange", "ask"})
+    stand_ins: ClassVar[Mapping[CommunicationPattern, type[NetworkProtocol]]] = {
         "call": CalledSilent,
         "exchange": ExchangedSilent,
         "ask": AskedSilent,

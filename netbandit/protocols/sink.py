@@ -9,7 +9,7 @@ from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
-from netbandit.part import Checks, Others, state
+from netbandit.parts.component import Checks, Others, state
 from netbandit.protocols.carry import CarryKey
 from netbandit.protocols.deadline import DEADLINES, DeadlineKey, WaitList, deadline_without_rounds, only_a_server
 from netbandit.protocols.done import DONE, DoneUpwards

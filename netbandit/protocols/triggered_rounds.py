@@ -10,7 +10,7 @@ from netbandit.network.clock import AGENTS, SENDS, InstantQueue, ScheduledEvent
 from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
-from netbandit.part import state
+from netbandit.parts.component import state
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.deadline import DEADLINES, DeadlineKey
 from netbandit.protocols.everybody import Everybody

@@ -12,7 +12,7 @@ from netbandit.network.clock import SENDS, InstantQueue, ScheduledEvent
 from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
-from netbandit.part import Checks, Mistake, Note, Others
+from netbandit.parts.component import Checks, Mistake, Note, Others
 from netbandit.protocols.carry import CarryKey
 from netbandit.protocols.deadline import DEADLINES
 from netbandit.protocols.gather import GatherProtocol

@@ -16,7 +16,7 @@ from netbandit.results.loads import node_names
 from netbandit.results.numbers import rounded, scaled
 from netbandit.results.store import PointResult, StudyResult, lookup
 from netbandit.trace.read import WAITS, TraceError, first_trace, read_trace
-from netbandit.units import parse_duration
+from netbandit.util.units import parse_duration
 
 _NETWORKS = 4
 _ROWS = 10

@@ -6,15 +6,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.checks.check import check
 from netbandit.network.contacts import contacts_until
 from netbandit.network.families.mobile import Mobile
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
 from netbandit.simulation.build import topology_streams
 from netbandit.simulation.build_contacts import build_contacts
-from netbandit.simulation.check import check
 from netbandit.simulation.result import RunResult
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 MOST_NUMBERS = 400_000
 """A page holds so many points of tracks, or beginnings and ends of contacts; of more it shows neither."""

@@ -18,5 +18,6 @@
 | which runs failed? | `failures` |
 | what must be known to read the metrics? | `remarks` |
 | what did each link carry, and cost? | `link_use` |
+| which pictures may it have? | `picture_names` |
 | how busy was each link, what did each node spend, and how long would a battery last? | `loads` |
 """

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import Any
 
-from netbandit.registry import BUILT_IN
-from netbandit.units import parse_duration
+from netbandit.parts.registry import BUILT_IN
+from netbandit.util.units import parse_duration
 
 Scenario = Mapping[str, Any]
 """A resolved scenario, as far as it is known, with the names of its files: keys that came later may be missing."""

@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from netbandit.plural import counted
-from netbandit.printable import one_line, print_line
 from netbandit.results.failures import MARK, TROUBLE, is_regret, troubles
 from netbandit.results.intervals import MEAN, Statistic
 from netbandit.results.metrics import HEADINGS
@@ -22,6 +20,7 @@ from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import Estimate, estimates, failures
 from netbandit.results.varied_keys import distinguishing, parameter_names, short_names, varied
 from netbandit.simulation.result import Metric
+from netbandit.util.text import one_line, pluralize, print_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -364,7 +363,7 @@ def _left_out(count: int, named: Sequence[str] = ()) -> str:
         return ""
     texts = [column(metric, []).name for metric in named]
     more = count - len(texts)
-    names = ", ".join([*texts, *([f"{more} more"] if more else [])]) if texts else counted(count, "metric")
+    names = ", ".join([*texts, *([f"{more} more"] if more else [])]) if texts else pluralize(count, "metric")
     return f"not shown: {names} (netbandit run with --all shows them)"
 
 

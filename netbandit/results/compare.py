@@ -17,9 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from netbandit.arguments import by_name, inside
-from netbandit.plural import counted
-from netbandit.printable import print_line
+from netbandit.parts.arguments import by_name, inside
 from netbandit.results.columns import column, marked, parameter_cells, plain_table, sign_of
 from netbandit.results.failures import MARKED
 from netbandit.results.intervals import CONFIDENCE, Statistic
@@ -41,6 +39,7 @@ from netbandit.results.paired import (
 )
 from netbandit.results.summary import Estimate, finite
 from netbandit.results.varied_keys import short_names
+from netbandit.util.text import pluralize, print_line
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -212,7 +211,7 @@ def left_out_lines(found: Comparison) -> list[str]:
         alike = [each.parameters for each in found.left_out if each.why == why]
         texts = [values_by_key({name: cell(each[name]) for name in names if each[name] is not None}) for each in alike]
         more = f"; and {len(texts) - _MOST_NAMED} more" if len(texts) > _MOST_NAMED else ""
-        lines.append(f"{counted(len(alike), 'point')} left out, {why}: {'; '.join(texts[:_MOST_NAMED])}{more}")
+        lines.append(f"{pluralize(len(alike), 'point')} left out, {why}: {'; '.join(texts[:_MOST_NAMED])}{more}")
     return lines
 
 

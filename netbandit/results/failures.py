@@ -10,10 +10,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from netbandit.plural import counted
 from netbandit.results import intervals
 from netbandit.results.intervals import CONFIDENCE, Interval, least_for
 from netbandit.simulation.result import STILL_EXPLORING, Metric, RunResult
+from netbandit.util.text import pluralize
 
 _RARE = 0.1
 
@@ -128,7 +128,7 @@ class Failures:
 def too_few(failures: Failures) -> str:
     """Say why a mean over so few runs decides nothing."""
     return (
-        f"{counted(failures.runs, 'replication')} can miss failures that happen in up to "
+        f"{pluralize(failures.runs, 'replication')} can miss failures that happen in up to "
         f"{100 * failures.most_missed:.2g} % of runs, which the interval of the mean then "
         f"ignores: means are compared from {ENOUGH} replications on"
     )

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from netbandit.results.store import lookup
 from netbandit.simulation.result import LinkUse, RunResult
-from netbandit.units import energy_of_both, energy_of_ends
+from netbandit.util.units import energy_of_both, energy_of_ends
 
 Figures = dict[str, NDArray[np.float64]]
 """Figures by name, each with one entry for each link (or node), shape (links,) or (nodes,)."""

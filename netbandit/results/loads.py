@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.key_paths import lookup
 from netbandit.results.link_use import energy_on, prices_of_ends, same_links
 from netbandit.simulation.result import LinkUse, RunResult
-from netbandit.units import parse_power
+from netbandit.util.key_paths import lookup
+from netbandit.util.units import parse_power
 
 Floats = NDArray[np.float64]
 

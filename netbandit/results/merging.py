@@ -4,12 +4,12 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from netbandit.plural import counted
 from netbandit.results.run_folder import RESULT, DamagedRunError, verify
 from netbandit.results.safe_files import storage
 from netbandit.results.store import RUNS, StudyResult, folder_of, load_points, load_study, run_names, save_study
 from netbandit.results.study_identity import differences, same_points_made_otherwise, told, united
 from netbandit.results.tables import PARQUET, write_summary, write_table
+from netbandit.util.text import pluralize
 
 
 class MergeError(Exception):
@@ -96,4 +96,4 @@ def _copy(source: Path, target: Path) -> None:
 def missing(study: StudyResult) -> str:
     """Return which replications are not there, in words; empty where all are."""
     number = sum(run is None for point in study.points for run in point.runs)
-    return f"{counted(number, 'run')} of the study {'is' if number == 1 else 'are'} not there yet" if number else ""
+    return f"{pluralize(number, 'run')} of the study {'is' if number == 1 else 'are'} not there yet" if number else ""

@@ -8,14 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from netbandit.nesting import any_depth, read_json
-from netbandit.plural import counted
-from netbandit.point import Point
 from netbandit.results.run_folder import ERROR, RESULT
 from netbandit.results.safe_files import storage
 from netbandit.results.store import RUNS, STUDY, StudyResult, load_points, load_study
 from netbandit.results.study_identity import differences, told
 from netbandit.results.tables import PARQUET, SUMMARY, TABLE
+from netbandit.simulation.sweep_point import Point
+from netbandit.util.nesting import any_depth, read_json
+from netbandit.util.text import pluralize
 
 _DERIVED = (TABLE, SUMMARY, PARQUET, "report.html", "citation.bib")
 _PICTURES = "pictures.json"  # in which the plots note what they have drawn
@@ -80,7 +80,7 @@ def refuse_other(
     except ValueError:
         return None
     pictures = len(list(_pictures(out)))
-    lost = [counted(runs, "run"), *([counted(pictures, "picture")] if pictures else [])]
+    lost = [pluralize(runs, "run"), *([pluralize(pictures, "picture")] if pictures else [])]
     lost += [file for file in _DERIVED if (out / file).exists()]
     raise OtherStudyError(
         f"{out} holds the results of another study, {there.name!r}: {told(found)}; these would be lost: "

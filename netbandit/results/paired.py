@@ -16,14 +16,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from netbandit.key_paths import CASE
-from netbandit.nesting import read_json
 from netbandit.results.failures import MEDIANS, Failures, is_regret, too_few
 from netbandit.results.intervals import Interval, Statistic
 from netbandit.results.numbers import cell
 from netbandit.results.tables import FIXED
 from netbandit.results.varied_keys import UnknownNameError, resolve, without_case_keys
-from netbandit.wording import did_you_mean
+from netbandit.util.key_paths import CASE
+from netbandit.util.nesting import read_json
+from netbandit.util.wording import did_you_mean
 
 if TYPE_CHECKING:
     from pandas import DataFrame

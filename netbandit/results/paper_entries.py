@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from netbandit.key_paths import CASE
 from netbandit.results.columns import column
 from netbandit.results.failures import MARKED, Failures, is_regret
 from netbandit.results.intervals import CONFIDENCE, Statistic
@@ -35,6 +34,7 @@ from netbandit.results.paired import (
 )
 from netbandit.results.summary import Estimate
 from netbandit.results.varied_keys import NOT_A_POINT, short_names
+from netbandit.util.key_paths import CASE
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from netbandit.exploration import unequal_exploration
+from netbandit.checks.exploration import unequal_exploration
 from netbandit.results.failures import BEST_LOST, MARKED, MEDIANS, TROUBLE, too_few, troubles
 from netbandit.results.numbers import duration, rounded, shortest
 from netbandit.results.store import PointResult, StudyResult, lookup

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, PlainValidator, TypeAdapter, Validat
 
 from netbandit.results.safe_files import native
 from netbandit.simulation.result import Curve, LinkUse, Metric, Nodes, RunResult
-from netbandit.units import parse_duration
+from netbandit.util.units import parse_duration
 
 _LARGEST = 2**63 - 1
 _MOST_AGENTS = 10**7

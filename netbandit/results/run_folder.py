@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from netbandit.nesting import any_depth, read_json
 from netbandit.results import run_content
 from netbandit.results.run_content import ContentError
 from netbandit.results.safe_files import (
@@ -26,6 +25,7 @@ from netbandit.results.safe_files import (
     write_whole,
 )
 from netbandit.simulation.result import RunResult
+from netbandit.util.nesting import any_depth, read_json
 
 FORMAT = 2
 """The version of the files in a results folder."""

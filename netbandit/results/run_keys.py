@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from netbandit.point import Point
 from netbandit.results.changed_numbers import numbers_of
 from netbandit.results.safe_files import LABELS, canonical
+from netbandit.simulation.sweep_point import Point
 
 NUMBERS = 1
 """Raised by whoever changes a number or a fingerprint that every scenario gives: runs made before are then not taken.

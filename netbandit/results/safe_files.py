@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from netbandit.nesting import TooDeepError, read_json
+from netbandit.util.nesting import TooDeepError, read_json
 
 _LEFTOVER = ".partial"
 

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from netbandit.key_paths import lookup as lookup
-from netbandit.nesting import any_depth, read_json
-from netbandit.point import Point
 from netbandit.results.run_folder import FORMAT, RESULT, DamagedRunError, complete, load_run, read_run, save_run
 from netbandit.results.run_keys import inputs, run_key, run_keys
 from netbandit.results.safe_files import SealError, native, sealed, storage, unsealed, write_whole
 from netbandit.simulation.result import RunResult
+from netbandit.simulation.sweep_point import Point
+from netbandit.util.key_paths import lookup as lookup
+from netbandit.util.nesting import any_depth, read_json
 
 STUDY = "study.json"
 """The file of a results folder that says which runs belong to which point."""

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from netbandit.key_paths import lookup
-from netbandit.point import Point
 from netbandit.results.run_keys import deciding_keys, run_key
 from netbandit.results.safe_files import canonical
 from netbandit.results.store import PointResult, StudyResult
+from netbandit.simulation.sweep_point import Point
+from netbandit.util.key_paths import lookup
 
 _CASES, _LABEL = "cases", "label"
 _KINDS = {"topology": "family"}

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from netbandit.key_paths import CASE
 from netbandit.results.numbers import cell
 from netbandit.results.store import PointResult, StudyResult
-from netbandit.wording import did_you_mean
+from netbandit.util.key_paths import CASE
+from netbandit.util.wording import did_you_mean
 
 NOT_A_POINT = frozenset({"name", "description", "extends", "run.seed", "run.replications"})
 """Keys in which two replications of one point may differ."""

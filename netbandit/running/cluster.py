@@ -20,10 +20,10 @@ from multiprocessing import current_process, forkserver, resource_tracker
 from typing import TYPE_CHECKING
 
 import netbandit
-from netbandit.execution import environment_variable
 from netbandit.results.held_folders import temporary_folder
+from netbandit.simulation.execution import environment_variable
 from netbandit.user_code.errors import message
-from netbandit.wording import quoted
+from netbandit.util.wording import quoted
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster

@@ -14,18 +14,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netbandit.plural import counted
-from netbandit.point import Point
 from netbandit.results.numbers import cell, shortest
 from netbandit.results.run_folder import CURVES, TRACE, load_run, save_run
 from netbandit.results.run_keys import run_key, run_keys
 from netbandit.results.store import folder_of
-from netbandit.units import rough_time
+from netbandit.simulation.sweep_point import Point
 from netbandit.user_code.errors import complaint
 from netbandit.user_code.loading import kept_alive
+from netbandit.util.text import pluralize
+from netbandit.util.units import rough_time
 
 if TYPE_CHECKING:
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 MOST_POINTS = 24
 """So many points are tried, evenly spread over the study."""
@@ -88,13 +88,13 @@ class StudyEstimate:
             return [f"what it takes cannot be said: {'; '.join(self.failed)}"]
         workers = min(jobs, self.runs)
         one = f", {rough_time(self.seconds)} on one" if workers > 1 else ""
-        shared = f" on {counted(workers, 'idle core')}{one}"
+        shared = f" on {pluralize(workers, 'idle core')}{one}"
         some = f", from {len(self.tried)} of {self.points} points" if len(self.tried) < self.points else ""
         times = sorted(one.seconds for one in self.tried)
         if some and times[-1] > _UNLIKE * times[0] > 0:
             some += f", which differ by a factor of {times[-1] / times[0]:.2g}"
         taken = f"about {rough_time(self.seconds / workers)}{shared}, {size_text(self.bytes)} on disk{some}"
-        return [f"estimate: {counted(self.runs, 'run')}, {taken}", *filter(None, [self.dominating]), *self.failed]
+        return [f"estimate: {pluralize(self.runs, 'run')}, {taken}", *filter(None, [self.dominating]), *self.failed]
 
     @property
     def dominating(self) -> str:
@@ -166,7 +166,7 @@ def learnt(found: StudyEstimate, folder: Path) -> str:
         return ""
     factor = taken / expected
     return (
-        f"the {counted(runs, 'run')} already in {folder} took {shortest(factor, 2)} times as long as estimated: by "
+        f"the {pluralize(runs, 'run')} already in {folder} took {shortest(factor, 2)} times as long as estimated: by "
         f"these, all runs take about {rough_time(found.seconds * factor)} on one core"
     )
 

@@ -11,9 +11,10 @@ import scipy.sparse.csgraph
 import threadpoolctl
 from numba.core.registry import cpu_target
 
+from netbandit.checks import check
 from netbandit.running import worker
 from netbandit.running.parents import end_with_parent
-from netbandit.simulation import check, slots
+from netbandit.simulation import slots
 
 __all__ = ["check", "distributed", "networkx", "scipy", "slots", "threadpoolctl", "worker"]
 

@@ -7,8 +7,8 @@ from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from netbandit.plural import counted
-from netbandit.units import rough_time
+from netbandit.util.text import pluralize
+from netbandit.util.units import rough_time
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -109,7 +109,7 @@ class ProgressReport:
 
     def _say(self, more: str = "") -> None:
         share = self._done / self._total
-        far = [f"{self._reading}: {share:.0%}" if self._reading else f"{self._done} of {counted(self._total, 'run')}"]
+        far = [f"{self._reading}: {share:.0%}" if self._reading else f"{self._done} of {pluralize(self._total, 'run')}"]
         if self._points > 1:
             far.append(f"{self._points_done} of {self._points} points")
         parts = [f"{', '.join(far)} after {rough_time(time.monotonic() - self._began)}", self._rate(), self._estimate()]

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import netbandit
-from netbandit.plural import counted
-from netbandit.point import Point
 from netbandit.results.held_folders import opened
 from netbandit.results.one_study import OtherStudyError, refuse_other, remove_other
 from netbandit.results.run_folder import DamagedRunError, verify, was_traced
@@ -24,15 +22,17 @@ from netbandit.results.tables import PARQUET, SUMMARY, TABLE, write_summary, wri
 from netbandit.running import cluster
 from netbandit.running.lost_workers import giving_up_without_workers
 from netbandit.running.worker import Ended, Failure, copy_run, perform, perform_packed
-from netbandit.simulation.announcing import to_stderr
+from netbandit.simulation.compile_notice import to_stderr
 from netbandit.simulation.result import versions
+from netbandit.simulation.sweep_point import Point
 from netbandit.user_code.errors import complaint, message
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-    from netbandit.simulation.check import RunPlan
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.checks.check import RunPlan
+    from netbandit.simulation.replication import RunnablePoint
 
 Progress = Callable[[int, int, int, int], None]
 """Told how many runs have ended, and how many there are to do; then the same of the points they belong to."""
@@ -102,7 +102,7 @@ class Interrupted(KeyboardInterrupt):
     """
 
     def __init__(self, finished: int, total: int) -> None:
-        super().__init__(f"{finished} of {counted(total, 'run')} {'is' if finished == 1 else 'are'} complete")
+        super().__init__(f"{finished} of {pluralize(total, 'run')} {'is' if finished == 1 else 'are'} complete")
         self.finished = finished
         self.total = total
 

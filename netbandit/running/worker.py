@@ -13,15 +13,15 @@ from shutil import copyfile
 from typing import TYPE_CHECKING, NamedTuple
 
 import netbandit
-from netbandit.point import Point
 from netbandit.results.run_folder import ERROR, TRACE, DamagedRunError, complete, read_run, save_run
 from netbandit.results.safe_files import StorageError, make_folder, partial, write_whole
-from netbandit.simulation import announcing
+from netbandit.simulation import compile_notice
+from netbandit.simulation.sweep_point import Point
 from netbandit.user_code.errors import complaint
 from netbandit.user_code.loading import find_beside, importing, kept_alive
 
 if TYPE_CHECKING:
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 _STORAGE_IS_GONE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
@@ -117,7 +117,7 @@ def perform_packed(
         topic: Under which the client hears what a user should know.
         version: The client's version of netbandit.
     """
-    with announcing.telling(lambda line: _tell_client(topic, line)):
+    with compile_notice.telling(lambda line: _tell_client(topic, line)):
         return _perform_packed(packed, replication, Path(folder), trace, imports, version)
 
 

@@ -11,5 +11,5 @@
 | `errors` | all mistakes, a line each: FILE:LINE:COLUMN: key.path: what is wrong, what is allowed |
 | `schema`, `toml_text` | the JSON Schema for editors; tables as a file again |
 
-`netbandit.simulation.check` makes parts of all this, or says every mistake at once.
+`netbandit.checks.check` makes parts of all this, or says every mistake at once.
 """

@@ -4,10 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from netbandit.duration_keys import PositiveDuration
-from netbandit.reading import read
-from netbandit.settings import Settings
-from netbandit.wording import Allowed, did_you_mean, key_text, show
+from netbandit.parts.settings import PositiveDuration, Settings
+from netbandit.parts.validation import read
+from netbandit.util.wording import Allowed, did_you_mean, key_text, show
 
 _ACTIVITY = '"every", "one", { share = 0.2 } or { poisson = "20 ms" }'
 _NAMES = ("every", "one")

@@ -4,11 +4,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from netbandit.adversaries.attacks import Attack, Target
-from netbandit.duration_keys import DurationText
+from netbandit.byzantine.adversaries.attacks import Attack, Target
+from netbandit.parts.settings import DurationText, Settings
 from netbandit.scenario.faults import NodeName
-from netbandit.settings import Settings
-from netbandit.wording import Allowed, show
+from netbandit.util.wording import Allowed, show
 
 OwnAttack = Annotated[str, Field(pattern="^[^:]+:[^:]+$"), Allowed('"package.module:Class"')]
 """The name of an attack of the user's own."""

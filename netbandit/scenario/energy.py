@@ -5,11 +5,10 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from netbandit.duration_keys import DurationText, PositiveDuration
+from netbandit.parts.settings import DurationText, PositiveDuration, Settings
 from netbandit.scenario.links import Energy
-from netbandit.settings import Settings
-from netbandit.units import ENERGY, POWER, parse_energy, parse_power
-from netbandit.wording import Allowed, show
+from netbandit.util.units import ENERGY, POWER, parse_energy, parse_power
+from netbandit.util.wording import Allowed, show
 
 
 class Chip(NamedTuple):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from netbandit.printable import one_line
+from netbandit.util.text import one_line
 
 
 @dataclass(frozen=True, order=True)

@@ -4,10 +4,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from netbandit.duration_keys import DurationText, PositiveDuration
+from netbandit.parts.settings import DurationText, PositiveDuration, Settings
 from netbandit.scenario.link_faults import Probability
-from netbandit.settings import Settings
-from netbandit.wording import Allowed, show
+from netbandit.util.wording import Allowed, show
 
 
 class FailingSettings(Settings):

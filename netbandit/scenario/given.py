@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from netbandit.parts.settings import KeyPath, Raw
 from netbandit.scenario.errors import Place, ScenarioError
 from netbandit.scenario.overrides import Override
 from netbandit.scenario.source import flat_sweep
-from netbandit.settings import KeyPath, Raw
-from netbandit.wording import did_you_mean
+from netbandit.util.wording import did_you_mean
 
 TABLES: Mapping[str, tuple[str, ...]] = {
     "": ("run", "topology", "links", "faults", "adversary", "energy", "bandit", "learner", "protocol", "sweep"),

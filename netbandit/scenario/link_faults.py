@@ -4,9 +4,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from netbandit.duration_keys import DurationText, PositiveDuration, duration_text
-from netbandit.settings import Settings
-from netbandit.wording import Allowed, show
+from netbandit.parts.settings import DurationText, PositiveDuration, Settings, duration_text
+from netbandit.util.wording import Allowed, show
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 

@@ -6,11 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from netbandit.duration_keys import DurationText, duration_text
+from netbandit.parts.settings import DurationText, Settings, duration_text
 from netbandit.scenario.link_faults import FaultyLinkSettings
 from netbandit.scenario.radio import RadioSettings
-from netbandit.settings import Settings
-from netbandit.units import (
+from netbandit.util.units import (
     BANDWIDTH,
     ENERGY,
     Bandwidth,
@@ -19,7 +18,7 @@ from netbandit.units import (
     parse_bandwidth,
     parse_energy,
 )
-from netbandit.wording import Allowed, did_you_mean, show
+from netbandit.util.wording import Allowed, did_you_mean, show
 
 FROM_GRAPH = ("geographic", "edges")
 """Latencies that the graph says: by the places of its nodes, or by the attribute of each link."""

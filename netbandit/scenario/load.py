@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from netbandit.parts.settings import KeyPath, Problem, Raw
 from netbandit.scenario.errors import Place, ScenarioError
 from netbandit.scenario.given import Given, given, keyword_overrides
 from netbandit.scenario.merge import FIRST_OVERRIDE, Merged, Origin, written_order
 from netbandit.scenario.objects import plain
 from netbandit.scenario.overrides import Override, read_overrides
 from netbandit.scenario.source import Source, read_source, source_of
-from netbandit.settings import KeyPath, Problem, Raw
-from netbandit.wording import key_text, show
+from netbandit.util.wording import key_text, show
 
 _KEYS = re.compile(r"\b(?:run|topology|links|bandit|learner|protocol)(?:\.[a-z_]+)+")
 """Keys of a scenario in the text of a message."""

@@ -4,13 +4,13 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from netbandit.plural import counted
+from netbandit.parts.settings import KeyPath, Problem
 from netbandit.scenario.given import Given
 from netbandit.scenario.model import PARTS
 from netbandit.scenario.overrides import Override
 from netbandit.scenario.source import Source
 from netbandit.scenario.sweep import APPEND, CASES, INHERIT, are_cases
-from netbandit.settings import KeyPath, Problem
+from netbandit.util.text import pluralize
 
 Origin = Source | Given | Override
 """What wrote a value."""
@@ -87,7 +87,7 @@ class Merged:
         sweep, before = written.get("sweep"), self.data.get("sweep")
         if isinstance(sweep, dict) and CASES in sweep and isinstance(before, dict) and are_cases(before.get(CASES)):
             number = len(before[CASES])
-            text = f"replaces the {counted(number, 'case')} of the extended file; [[sweep.{APPEND}]] adds to them"
+            text = f"replaces the {pluralize(number, 'case')} of the extended file; [[sweep.{APPEND}]] adds to them"
             self.notes.append((("sweep", CASES), text))
 
     def _append_cases(self, origin: Origin) -> None:

@@ -7,15 +7,14 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from netbandit.duration_keys import duration_text
+from netbandit.parts.settings import Raw, Settings, duration_text
 from netbandit.scenario.activity import Activity, ShareActivity
 from netbandit.scenario.adversary import AdversarySettings
 from netbandit.scenario.energy import EnergySettings
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinksSettings
-from netbandit.settings import Raw, Settings
-from netbandit.units import DURATION, Duration
-from netbandit.wording import Allowed, show
+from netbandit.util.units import DURATION, Duration
+from netbandit.util.wording import Allowed, show
 
 LONGEST_HORIZON = 10**12
 LARGEST_SEED = 2**63 - 1  # the largest integer of TOML

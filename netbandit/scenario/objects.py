@@ -10,11 +10,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from netbandit.part import Part
-from netbandit.reading import TOO_DEEP, is_frame, native, too_deep
-from netbandit.registry import GRAPH, kind_key, kind_of, load_class
+from netbandit.parts.component import Part
+from netbandit.parts.registry import GRAPH, kind_key, kind_of, load_class
+from netbandit.parts.settings import Raw
+from netbandit.parts.validation import TOO_DEEP, is_frame, native, too_deep
 from netbandit.scenario.errors import ScenarioError
-from netbandit.settings import Raw
 
 PARTS = ("topology", "bandit", "learner", "protocol")
 """The tables that a class of its own stands for."""

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from netbandit.nesting import read_toml
-from netbandit.reading import DEEPEST, TOO_DEEP, too_deep
+from netbandit.parts.validation import DEEPEST, TOO_DEEP, too_deep
 from netbandit.scenario.errors import Place, ScenarioError
 from netbandit.scenario.source import flat_sweep
-from netbandit.wording import key_text, show
+from netbandit.util.nesting import read_toml
+from netbandit.util.wording import key_text, show
 
 _PIECE = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -5,8 +5,8 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
-from netbandit.nesting import read_toml
-from netbandit.settings import KeyPath
+from netbandit.parts.settings import KeyPath
+from netbandit.util.nesting import read_toml
 
 # Possessive repetitions (*+): a long string costs one pass, never a backtrack. Where what they repeat looks ahead it is
 # an atomic group (?>...) that says so: Python 3.11.2 gets the shorter form wrong.

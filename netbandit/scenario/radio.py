@@ -5,10 +5,9 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from netbandit.duration_keys import PositiveDuration
-from netbandit.settings import Settings
-from netbandit.units import parse_frequency
-from netbandit.wording import Allowed, one_of, show
+from netbandit.parts.settings import PositiveDuration, Settings
+from netbandit.util.units import parse_frequency
+from netbandit.util.wording import Allowed, one_of, show
 
 BANDWIDTHS = ("125 kHz", "250 kHz", "500 kHz")
 """The bandwidths of LoRa in the bands for short-range devices, as the SX1272 has them."""

@@ -6,14 +6,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from netbandit.key_paths import lookup
-from netbandit.nesting import TooDeepError, read_toml
-from netbandit.reading import TOO_DEEP, too_deep
+from netbandit.parts.settings import KeyPath
+from netbandit.parts.validation import TOO_DEEP, too_deep
 from netbandit.scenario.errors import Place, ScenarioError
 from netbandit.scenario.positions import locate, statements_before
-from netbandit.settings import KeyPath
+from netbandit.util.key_paths import lookup
+from netbandit.util.nesting import TooDeepError, read_toml
 from netbandit.util.table_files import not_regular
-from netbandit.wording import key_text
+from netbandit.util.wording import key_text
 
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _REPEATED = ("Cannot overwrite", "Cannot declare", "Cannot mutate", "Cannot redefine")

@@ -14,11 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from netbandit.key_paths import CASE, lookup
-from netbandit.reading import UNKNOWN_KEY
+from netbandit.parts.settings import KeyPath, Problem, Raw
+from netbandit.parts.validation import UNKNOWN_KEY
 from netbandit.scenario.objects import numbered_apart, plain
-from netbandit.settings import KeyPath, Problem, Raw
-from netbandit.wording import quoted, show
+from netbandit.util.key_paths import CASE, lookup
+from netbandit.util.wording import quoted, show
 
 MOST_POINTS = 100_000
 """The largest grid."""

@@ -5,12 +5,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from netbandit.part import Part, read_part
-from netbandit.reading import UNKNOWN_KEY, read
-from netbandit.registry import BUILT_IN, KindError, key_names, part_class
+from netbandit.parts.component import Part, read_part
+from netbandit.parts.registry import BUILT_IN, KindError, key_names, part_class
+from netbandit.parts.settings import Problem
+from netbandit.parts.validation import UNKNOWN_KEY, read
 from netbandit.scenario.objects import plain
-from netbandit.settings import Problem
-from netbandit.wording import did_you_mean, one_of, show
+from netbandit.util.wording import did_you_mean, one_of, show
 
 
 def read_topology(written: Any, folder: Path) -> tuple[Part | None, list[Problem], list[Problem]]:

@@ -1,13 +1,15 @@
 """The tables that every scenario has, and what cannot be together among them."""
 
+from collections.abc import Iterator
 from typing import Any
 
-from netbandit.reading import read
+from netbandit.parts.registry import BUILT_IN
+from netbandit.parts.settings import Problem, Raw, Settings
+from netbandit.parts.validation import read
 from netbandit.scenario.energy import with_bandwidth
-from netbandit.scenario.link_checks import combinations
-from netbandit.scenario.links import LinksSettings
+from netbandit.scenario.links import LinksSettings, UniformLatency
 from netbandit.scenario.model import RunSettings, Scenario
-from netbandit.settings import Problem, Raw, Settings
+from netbandit.util.wording import show
 
 
 def valid_tables(data: Raw) -> dict[str, Any]:
@@ -39,3 +41,63 @@ def validate(data: Raw) -> tuple[Scenario | None, list[Problem]]:
     links, _ = read(LinksSettings, data.get("links", {}))
     problems = problems + combinations(run, topology.get("family") if isinstance(topology, dict) else None, links)
     return (None if problems else scenario), problems
+
+
+def combinations(run: RunSettings | None, family: object, links: LinksSettings | None) -> list[Problem]:
+    """Return what cannot be together among the tables of this package, whichever of them are valid so far.
+
+    Args:
+        run: ``[run]``, or None if it has mistakes.
+        family: The family of the topology, whatever was written.
+        links: ``[links]``, or None if it has mistakes.
+    """
+    problems: list[Problem] = []
+    if links is None:
+        return problems
+    ours = isinstance(family, str) and family in BUILT_IN["topology"]
+    needs = {"geographic": "coordinates", "edges": "links"}.get(str(links.peer.latency))
+    if ours and needs is not None and family != "file" and (family, needs) != ("contacts", "links"):
+        problems.append(
+            (
+                ("links", "peer", "latency"),
+                f"{show(links.peer.latency)} needs the {needs} of a topology file: "
+                f'must be a duration such as "10 ms" with topology.family = {show(family)}',
+            )
+        )
+    problems += _radio_problems(links)
+    for which, latency in (("peer", links.peer.latency), ("uplink", links.uplink.latency)):
+        if not isinstance(latency, UniformLatency):
+            continue
+        shortest, longest = latency.ends
+        if shortest.in_slots != longest.in_slots and run is None:
+            continue
+        slot = run.slot_nanoseconds if run is not None else 1
+        if shortest.amount * (slot if shortest.in_slots else 1) > longest.amount * (slot if longest.in_slots else 1):
+            problems.append(
+                (
+                    ("links", which, "latency", "uniform"),
+                    f"must go from the shortest to the longest latency, not from {show(latency.uniform[0])} "
+                    f"to {show(latency.uniform[1])}",
+                )
+            )
+    return problems
+
+
+_NOT_BY_RADIO = (
+    *(("peer", key) for key in ("jitter", "overtaking", "duplicate", "retry")),
+    ("uplink", "retry"),
+)
+
+
+def _radio_problems(links: LinksSettings) -> Iterator[Problem]:
+    """Yield keys that do not go together with a radio, and an airtime that nobody knows."""
+    radio = links.peer.radio
+    if radio is None:
+        return
+    for table, key in _NOT_BY_RADIO:
+        settings = getattr(links, table)
+        if getattr(settings, key) != type(settings).model_fields[key].default:
+            yield ("links", table, key), "must be left out where agents share the air (links.peer.radio)"
+    if links.peer.bandwidth is None and radio.airtime is None:
+        text = 'is missing: give it, a preset, or links.peer.bandwidth such as "250 kbit/s"'
+        yield ("links", "peer", "radio", "airtime"), text

@@ -50,12 +50,12 @@ class Ages:
         return (self._horizon + 1) / 2 - self._younger / (pairs * self._horizon)
 
 
-def ages_of(stage: ReplicationContext) -> Ages | None:
+def ages_of(context: ReplicationContext) -> Ages | None:
     """Return the ages of what agents hear; None: links neither come nor go, or there are too many agents."""
-    agents = stage.topology.agents
-    if stage.network.faults.plan.contacts is None or agents > MOST_AGENTS:
+    agents = context.topology.agents
+    if context.network.faults.plan.contacts is None or agents > MOST_AGENTS:
         return None
-    return Ages(agents, stage.clock.horizon)
+    return Ages(agents, context.clock.horizon)
 
 
 def age_figures(ages: Ages | None) -> dict[str, float | None]:

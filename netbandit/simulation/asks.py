@@ -9,9 +9,9 @@ from netbandit.learners.slots import Learner
 from netbandit.network.clock import ScheduledEvent
 from netbandit.protocols.adapters import ask_protocol
 from netbandit.protocols.protocol import Item
+from netbandit.simulation.byzantine_replies import AnswerLies
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.lies_in_answers import AnswerLies
 from netbandit.simulation.result import Metric
 
 _FIRST = EventPriority(-1)
@@ -22,17 +22,17 @@ class Asks(Communication):
     """Agents that ask, and hear the answers when they come.
 
     Args:
-        stage: All that the driver works with.
+        context: All that the driver works with.
         learner: The learner, not yet started.
     """
 
     lies: AnswerLies
 
-    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
-        super().__init__(stage, learner)
-        self._protocol = ask_protocol(stage.point.protocol, stage.network, self._answer, self._hear)
+    def __init__(self, context: ReplicationContext, learner: Learner) -> None:
+        super().__init__(context, learner)
+        self._protocol = ask_protocol(context.protocol, context.network, self._answer, self._hear)
         self.isolated = self._protocol.isolated
-        near = np.array([len(neighbours) for neighbours in stage.topology.neighbours], dtype=np.int64)
+        near = np.array([len(neighbours) for neighbours in context.topology.neighbours], dtype=np.int64)
         self.members = np.ones_like(near) if self.isolated else near + 1
         self._asked_at = np.full(len(near), -1)
         self._answers = np.zeros(len(near), dtype=np.int64)
@@ -57,8 +57,8 @@ class Asks(Communication):
         """Let those ask who do at this boundary: all have made up their minds before the first of them speaks."""
         slot = self.clock.now // self.clock.slot
         agents = self.everybody
-        if self.stage.network.agents_fail:
-            agents = np.array([agent for agent in agents.tolist() if not self.stage.network.is_down(agent)], np.int64)
+        if self.context.network.agents_fail:
+            agents = np.array([agent for agent in agents.tolist() if not self.context.network.is_down(agent)], np.int64)
         asking = agents[self._learner.ask(slot, agents)]
         self._slots += len(asking) > 0
         self._asked_at[asking] = slot

@@ -20,13 +20,13 @@ from netbandit.network.message import HEADER_BYTES
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.network.trace_writer import Trace
+from netbandit.parts.settings import Problem
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinkSettings, LinksSettings, UniformLatency, UplinkSettings
 from netbandit.scenario.radio import LoRaSettings
-from netbandit.settings import Problem
 from netbandit.simulation.build_faults import Changing, build_faults
-from netbandit.streams import Streams
-from netbandit.units import Bandwidth, Duration, energy_of_both, parse_frequency
+from netbandit.util.streams import Streams
+from netbandit.util.units import Bandwidth, Duration, energy_of_both, parse_frequency
 
 
 def topology_streams(family: Family, seed: int, replication: int) -> Streams:

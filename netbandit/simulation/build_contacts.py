@@ -23,13 +23,13 @@ from netbandit.network.families.family import Family
 from netbandit.network.families.meeting import Meeting
 from netbandit.network.outages import LinkSchedule, Redrawn
 from netbandit.network.topology import Topology
+from netbandit.parts.settings import Problem
 from netbandit.protocols.local import Local
 from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.settings import Problem
 from netbandit.simulation.build_faults import Changing
-from netbandit.streams import Streams
-from netbandit.units import parse_duration
-from netbandit.wording import show
+from netbandit.util.streams import Streams
+from netbandit.util.units import parse_duration
+from netbandit.util.wording import show
 
 
 def build_contacts(family: Family, topology: Topology, streams: Streams, slot: int, end: int) -> LinkSchedule | None:

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.network.batteries import JOULE, Daily, EnergyPlan, OnAndOff, Price
 from netbandit.network.network import Network
+from netbandit.parts.settings import Problem
 from netbandit.scenario.energy import CHIPS, DailyHarvest, EnergySettings, HarvestFile, OnOffHarvest, UniformCapacity
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinkEnergySettings, LinksSettings
 from netbandit.scenario.model import RunSettings
-from netbandit.settings import Problem
 from netbandit.simulation.build import link_class
-from netbandit.units import parse_duration, parse_power
 from netbandit.util.table_files import Table, TableFileError, finite
-from netbandit.wording import show
+from netbandit.util.units import parse_duration, parse_power
+from netbandit.util.wording import show
 
 _NANO = 10**9
 _HEADER = ("FROM", "WATT")

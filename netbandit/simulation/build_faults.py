@@ -14,15 +14,15 @@ from netbandit.network.outages import Failing, LinkSchedule, Outage, OutagePlan,
 from netbandit.network.radio_plan import Aloha, Csma, RadioPlan
 from netbandit.network.retry import ACK_BYTES, Retry
 from netbandit.network.topology import Topology
+from netbandit.parts.settings import Problem
 from netbandit.protocols.parameter_server import ParameterServer
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario import link_faults
 from netbandit.scenario.faults import FailingSettings, FaultsSettings, NodeName, OutageSettings, RedrawnSettings
 from netbandit.scenario.links import LinksSettings, UniformLatency
 from netbandit.scenario.radio import AlohaAccess, RadioSettings
-from netbandit.settings import Problem
-from netbandit.units import parse_bandwidth, parse_duration
-from netbandit.wording import show
+from netbandit.util.units import parse_bandwidth, parse_duration
+from netbandit.util.wording import show
 
 
 class Changing(NamedTuple):

@@ -17,36 +17,36 @@ from netbandit.simulation.communication import Communication
 from netbandit.simulation.driver import ReplicationContext
 
 
-def bulk_broadcasts(stage: ReplicationContext, learner: Learner) -> Communication | None:
+def bulk_broadcasts(context: ReplicationContext, learner: Learner) -> Communication | None:
     """Return how agents talk in bulk; None: something is irregular, and goes message by message."""
-    protocol = stage.point.protocol
-    if not chosen(BroadcastsInBulk(stage, learner)):
-        return _bulk_trees(stage, learner)
+    protocol = context.protocol
+    if not chosen(BroadcastsInBulk(context, learner)):
+        return _bulk_trees(context, learner)
     if isinstance(protocol, Pooled):
-        return BulkPooled(stage, learner)
+        return BulkPooled(context, learner)
     assert isinstance(protocol, Local)
     if to_neighbours(protocol):
-        return BulkNeighbours(stage, learner)
+        return BulkNeighbours(context, learner)
     from netbandit.simulation.bulk_floods import BulkFloods
 
-    return BulkFloods(stage, learner)
+    return BulkFloods(context, learner)
 
 
-def _bulk_trees(stage: ReplicationContext, learner: Learner) -> Communication | None:
-    if not chosen(TreesInBulk(stage)):
+def _bulk_trees(context: ReplicationContext, learner: Learner) -> Communication | None:
+    if not chosen(TreesInBulk(context)):
         return None
     from netbandit.simulation.compiled_broadcasts import BulkTrees
 
-    protocol = stage.point.protocol
-    return BulkTrees(stage, learner, protocol.ttl if isinstance(protocol, Local) else None)
+    protocol = context.protocol
+    return BulkTrees(context, learner, protocol.ttl if isinstance(protocol, Local) else None)
 
 
-def bulk_exchanges(stage: ReplicationContext, learner: Learner) -> Communication | None:
+def bulk_exchanges(context: ReplicationContext, learner: Learner) -> Communication | None:
     """Return how agents exchange in bulk; None: something is irregular, and goes message by message."""
-    if not chosen(ExchangesInBulk(stage)):
+    if not chosen(ExchangesInBulk(context)):
         return None
-    if step_together(stage):
-        return BulkExchanges(stage, learner)
+    if step_together(context):
+        return BulkExchanges(context, learner)
     from netbandit.simulation.bulk_steps import BulkSteps
 
-    return BulkSteps(stage, learner)
+    return BulkSteps(context, learner)

@@ -17,9 +17,9 @@ from netbandit.protocols.local_flood import ITEMS
 from netbandit.protocols.relay import RELAY
 from netbandit.simulation.ages import age_figures, ages_of
 from netbandit.simulation.bulk_links import BulkLinks
+from netbandit.simulation.byzantine_vectors import RowLies
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.lies_in_rows import RowLies
 from netbandit.simulation.result import Metric
 
 Numbers = NDArray[np.int64]
@@ -29,15 +29,15 @@ class BulkBroadcasts(Communication):
     """As `Broadcasts`, for a learner that shares in every slot.
 
     Args:
-        stage: All that the driver works with.
+        context: All that the driver works with.
         learner: The learner, not yet started.
         slowest: In how many slots an agent hears what it hears at all.
     """
 
     lies: RowLies
 
-    def __init__(self, stage: ReplicationContext, learner: Learner, slowest: int) -> None:
-        super().__init__(stage, learner)
+    def __init__(self, context: ReplicationContext, learner: Learner, slowest: int) -> None:
+        super().__init__(context, learner)
         self._depth = slowest + 1
         self._told: NDArray[np.float64] | None = None
         self._spoken: NDArray[np.bool_] = np.zeros(self._depth, dtype=np.bool_)
@@ -45,7 +45,7 @@ class BulkBroadcasts(Communication):
         self._item_bytes = 0
         self._waited = 0
         self._heard = 0
-        self._ages = ages_of(stage)
+        self._ages = ages_of(context)
 
     @abstractmethod
     def _arrived(self, slot: int) -> tuple[Numbers, Numbers, Numbers]:
@@ -110,8 +110,8 @@ class BulkBroadcasts(Communication):
 class BulkPooled(BulkBroadcasts):
     """Everybody hears everybody at the next boundary, without a message."""
 
-    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
-        super().__init__(stage, learner, 1)
+    def __init__(self, context: ReplicationContext, learner: Learner) -> None:
+        super().__init__(context, learner, 1)
         agents = len(self.everybody)
         self._receivers, self._sources = np.nonzero(~np.eye(agents, dtype=np.bool_))
         self.members = np.full(agents, agents)
@@ -127,14 +127,14 @@ class OverLinks(BulkBroadcasts):
     """What is told goes over links.
 
     Args:
-        stage: All that the driver works with.
+        context: All that the driver works with.
         learner: The learner, not yet started.
         links: The links.
         slowest: In how many slots an agent hears what it hears at all.
     """
 
-    def __init__(self, stage: ReplicationContext, learner: Learner, links: BulkLinks, slowest: int) -> None:
-        super().__init__(stage, learner, slowest)
+    def __init__(self, context: ReplicationContext, learner: Learner, links: BulkLinks, slowest: int) -> None:
+        super().__init__(context, learner, slowest)
         self._links = links
 
     @property
@@ -151,17 +151,17 @@ class BulkNeighbours(OverLinks):
     """Everybody hears its neighbours alone.
 
     Args:
-        stage: All that the driver works with.
+        context: All that the driver works with.
         learner: The learner, not yet started.
     """
 
-    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
-        protocol = stage.point.protocol
+    def __init__(self, context: ReplicationContext, learner: Learner) -> None:
+        protocol = context.protocol
         assert isinstance(protocol, Local)
         self._floods = protocol.route == "flood"
         kind = ITEMS if self._floods else RELAY
-        links = BulkLinks(stage.network, stage.clock, kind, stage.fingerprint)
-        super().__init__(stage, learner, links, links.slowest)
+        links = BulkLinks(context.network, context.clock, kind, context.fingerprint)
+        super().__init__(context, learner, links, links.slowest)
         self.members = np.bincount(links.receivers, minlength=len(self.everybody)) + 1
         self.isolated = not len(links.receivers)
         self._rows = np.arange(len(links.receivers))

@@ -13,9 +13,9 @@ from netbandit.network.message import HEADER_BYTES
 from netbandit.protocols.consensus import MIX, Consensus
 from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
 from netbandit.simulation.bulk_links import hop_slots
+from netbandit.simulation.byzantine_vectors import RowLies
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.lies_in_rows import RowLies
 from netbandit.simulation.result import Metric
 
 
@@ -25,23 +25,23 @@ class BulkExchanges(Communication):
     b is the first slot in which the learner has something to tell.
 
     Args:
-        stage: All that the driver works with.
+        context: All that the driver works with.
         learner: The learner, not yet started.
     """
 
     lies: RowLies
 
-    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
-        super().__init__(stage, learner)
-        protocol, topology = stage.point.protocol, stage.network.topology
+    def __init__(self, context: ReplicationContext, learner: Learner) -> None:
+        super().__init__(context, learner)
+        protocol, topology = context.protocol, context.network.topology
         assert isinstance(protocol, Consensus)
         agents = len(self.everybody)
         self._matrix = mixing(agents, topology.edges, protocol.weights, protocol.step)
-        self._every = int(hop_slots(stage.network)[-1])
+        self._every = int(hop_slots(context.network)[-1])
         self.isolated = False
         self.eigenvalue = second_eigenvalue(self._matrix)
         self.members = np.full(agents, agents)
-        channels = sorted((one.receiver, one.sender, one.latency) for out in stage.network.channels for one in out)
+        channels = sorted((one.receiver, one.sender, one.latency) for out in context.network.channels for one in out)
         table = np.array(channels, dtype=np.int64).reshape(-1, 3)
         order = np.lexsort((table[:, 1], table[:, 0], table[:, 2]))  # by time, then receiver, then sender
         self._receivers, self._latencies = table[order, 0], table[order, 2]
@@ -79,7 +79,7 @@ class BulkExchanges(Communication):
         events[:, 1] = self._receivers
         events[:, 2] = MIX.code
         events[:, 3] = self._size
-        self.stage.fingerprint.record_all(events)
+        self.context.fingerprint.record_all(events)
 
     def deliver(self, slot: int) -> None:
         """Let all agents step, if it is time."""
@@ -99,7 +99,7 @@ class BulkExchanges(Communication):
 
     def finish(self) -> None:
         """Count all messages."""
-        self.stage.network.count_everywhere(MIX, self._size, self._times)
+        self.context.network.count_everywhere(MIX, self._size, self._times)
 
     def metrics(self) -> dict[str, Metric]:
         """Return the same figures as `Exchanges`."""

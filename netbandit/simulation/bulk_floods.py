@@ -8,9 +8,9 @@ from netbandit.network import distances
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
 from netbandit.protocols.local import Local
 from netbandit.protocols.local_flood import ITEMS, RandomStops
-from netbandit.simulation.announcing import announce
 from netbandit.simulation.bulk_broadcasts import Numbers, OverLinks
 from netbandit.simulation.bulk_links import BulkLinks, hop_slots, slots_of_hops
+from netbandit.simulation.compile_notice import announce
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.machine.floods import Flood, hear_all, name, pass_on
 from netbandit.simulation.result import Metric
@@ -20,25 +20,25 @@ class BulkFloods(OverLinks):
     """Everybody hears all that are at most ttl hops away, and whose observations come through.
 
     Args:
-        stage: All that the driver works with.
+        context: All that the driver works with.
         learner: The learner, not yet started.
     """
 
-    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
-        protocol = stage.point.protocol
+    def __init__(self, context: ReplicationContext, learner: Learner) -> None:
+        protocol = context.protocol
         assert isinstance(protocol, Local)
         announce(hear_all, "floods in bulk")
-        links = BulkLinks(stage.network, stage.clock, ITEMS, stage.fingerprint)
-        super().__init__(stage, learner, links, protocol.ttl * links.slowest)
-        graph = stage.topology
+        links = BulkLinks(context.network, context.clock, ITEMS, context.fingerprint)
+        super().__init__(context, learner, links, protocol.ttl * links.slowest)
+        graph = context.topology
         adjacency = distances.adjacency(graph.agents, graph.edges)
         near = [len(distances.within(adjacency, agent, protocol.ttl)) for agent in range(graph.agents)]
         self.members = np.array(near, dtype=np.int64)
         self.isolated = not (self.members > 1).any()
         self._absorbs = protocol.absorb
-        self._stops = RandomStops(stage.streams, graph.agents, protocol.stop) if protocol.stop else None
+        self._stops = RandomStops(context.streams, graph.agents, protocol.stop) if protocol.stop else None
         self.items = 0
-        sums = slots_of_hops(hop_slots(stage.network), protocol.ttl)
+        sums = slots_of_hops(hop_slots(context.network), protocol.ttl)
         self._flood = _flood(links, sums, graph.agents, protocol.ttl, self._depth)
         self._copies = np.zeros(len(links.senders), dtype=np.int64)
 

@@ -11,9 +11,9 @@ from netbandit.network.message import HEADER_BYTES
 from netbandit.protocols.consensus import MIX, Consensus
 from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
 from netbandit.simulation.bulk_links import BulkLinks
+from netbandit.simulation.byzantine_vectors import RowLies
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.lies_in_rows import RowLies
 from netbandit.simulation.newest_rows import complete, take_in
 from netbandit.simulation.result import Metric
 
@@ -25,25 +25,25 @@ class BulkSteps(Communication):
     nobody can need an older one; with ``pace = "slot"`` those of the slots from which something can still come.
 
     Args:
-        stage: All that the driver works with.
+        context: All that the driver works with.
         learner: The learner, not yet started.
     """
 
     lies: RowLies
 
-    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
-        super().__init__(stage, learner)
-        protocol, topology = stage.point.protocol, stage.network.topology
+    def __init__(self, context: ReplicationContext, learner: Learner) -> None:
+        super().__init__(context, learner)
+        protocol, topology = context.protocol, context.network.topology
         assert isinstance(protocol, Consensus)
         agents = len(self.everybody)
         self._matrix = mixing(agents, topology.edges, protocol.weights, protocol.step)
-        self._links = links = BulkLinks(stage.network, stage.clock, MIX, stage.fingerprint)
+        self._links = links = BulkLinks(context.network, context.clock, MIX, context.fingerprint)
         self.isolated = False
         self.eigenvalue = second_eigenvalue(self._matrix)
         self.matrix = self._matrix.dense
         self.members = np.full(agents, agents)
         self._waits = protocol.pace == "step"
-        self._repeats = self._waits and stage.network.faults.peers_lose_for_good
+        self._repeats = self._waits and context.network.faults.peers_lose_for_good
         self._kept = 2 if self._waits else links.slowest + 1
         count = len(links.senders)
         self._told = np.full((links.slowest, agents), -1)

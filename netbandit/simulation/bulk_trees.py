@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from netbandit.network.clock import ARRIVALS, ScheduledEvent
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
-from netbandit.part import state
+from netbandit.parts.component import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
 from netbandit.protocols.protocol import Item
 from netbandit.protocols.relay import RELAY, links_of_tree, message_bytes

@@ -14,13 +14,13 @@ from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.protocol import Item
 from netbandit.simulation import compiled_adapters
 from netbandit.simulation.ages import age_figures, ages_of
+from netbandit.simulation.byzantine_replies import AnswerLies
+from netbandit.simulation.byzantine_sums import SumLies
+from netbandit.simulation.byzantine_vectors import RowLies
 from netbandit.simulation.choosing.network_loops import enough_rounds
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.lies import Liars
-from netbandit.simulation.lies_in_answers import AnswerLies
-from netbandit.simulation.lies_in_rows import RowLies
-from netbandit.simulation.lies_in_sums import SumLies
 from netbandit.simulation.result import Metric
 from netbandit.simulation.trace_phases import Phases
 
@@ -28,21 +28,21 @@ Learners = Sequence[Learner]
 """The learner of each set of parameters; mostly there is one set."""
 
 
-def lies_of(stage: ReplicationContext, learner: Learner) -> Liars:
+def lies_of(context: ReplicationContext, learner: Learner) -> Liars:
     """Return what makes the lies of a *learner*'s agents, which depends on what they tell and not on how it is carried.
 
     Args:
-        stage: The replication.
+        context: The replication.
         learner: The learner, not yet started.
     """
     match learner.talk():
         case "broadcast" | "exchange":
-            return RowLies(stage, learner)
+            return RowLies(context, learner)
         case "call":
-            return SumLies(stage, learner)
+            return SumLies(context, learner)
         case "ask":
-            return AnswerLies(stage)
-    return Liars(stage)
+            return AnswerLies(context)
+    return Liars(context)
 
 
 class Communication:
@@ -52,7 +52,7 @@ class Communication:
     can have changed an agent's mind in between.
 
     Args:
-        stage: All that the driver works with.
+        context: All that the driver works with.
         learner: The learner, not yet started.
 
     Attributes:
@@ -72,11 +72,11 @@ class Communication:
 
     lies: Liars
 
-    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
-        self.stage = stage
-        self.clock: Clock = stage.clock
-        self.lies = lies_of(stage, learner)
-        agents = stage.topology.agents
+    def __init__(self, context: ReplicationContext, learner: Learner) -> None:
+        self.context = context
+        self.clock: Clock = context.clock
+        self.lies = lies_of(context, learner)
+        agents = context.topology.agents
         self.everybody = np.arange(agents)
         self.present = self.everybody
         self.deciding = self.everybody
@@ -150,23 +150,25 @@ class Broadcasts(Communication):
     """Agents that tell each other what they know in slots known ahead, and hear it when it arrives.
 
     Args:
-        stage: All that the driver works with.
+        context: All that the driver works with.
         learner: The learner, not yet started.
         protocol: What carries what they tell, started; None: as the scenario has it.
     """
 
     lies: RowLies
 
-    def __init__(self, stage: ReplicationContext, learner: Learner, protocol: BroadcastProtocol | None = None) -> None:
-        super().__init__(stage, learner)
-        self._protocol = protocol or broadcast_protocol(stage.point.protocol, stage.network, self._hear)
+    def __init__(
+        self, context: ReplicationContext, learner: Learner, protocol: BroadcastProtocol | None = None
+    ) -> None:
+        super().__init__(context, learner)
+        self._protocol = protocol or broadcast_protocol(context.protocol, context.network, self._hear)
         self._protocol.absorbs = self._absorbs if hasattr(learner, "absorbs") else None
         self.members = np.array(self._protocol.reach, dtype=np.int64)
         self.isolated = not (self.members > 1).any()
         self._said: list[int] = []
         self._delays = [0, 0]
         self._heard: tuple[list[int], list[int], list[NDArray[np.float64]], list[int]] = [], [], [], []
-        self._ages = ages_of(stage)
+        self._ages = ages_of(context)
         self._phases: Phases | None = None
 
     def open(self, learners: Learners) -> None:
@@ -178,7 +180,7 @@ class Broadcasts(Communication):
         self._next = self._learner.next_share(0)
         if self.isolated and self._learner.explored_slots() is None:
             self._next = None  # nobody can hear it
-        trace, explored = self.stage.network.trace, self._learner.explored_slots()
+        trace, explored = self.context.network.trace, self._learner.explored_slots()
         if trace is not None and explored is not None:
             self._phases = Phases(
                 trace, self.clock.slot, explored.tolist(), (self.members - 1).tolist(), len(list(self._slots()))
@@ -288,7 +290,7 @@ class Broadcasts(Communication):
     @property
     def releases(self) -> int:
         """What nobody can hear is not told."""
-        told = self.stage.network.ledger.kinds or self.stage.point.protocol.out_of_band
+        told = self.context.network.ledger.kinds or self.context.protocol.out_of_band
         return len(self._said) if told and not self.isolated else 0
 
     def metrics(self) -> dict[str, Metric]:
@@ -331,23 +333,23 @@ class Synchronisations(Communication):
     the protocol calls.
 
     Args:
-        stage: All that the driver works with.
+        context: All that the driver works with.
         learner: The learner, not yet started.
     """
 
     lies: SumLies
 
-    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
-        super().__init__(stage, learner)
-        self._dimension = getattr(stage.bandit, "dimension", 0)
+    def __init__(self, context: ReplicationContext, learner: Learner) -> None:
+        super().__init__(context, learner)
+        self._dimension = getattr(context.bandit, "dimension", 0)
         self._template = learner
-        self._protocol = compiled_adapters.call_protocol(stage.point.protocol, stage.network, self)
+        self._protocol = compiled_adapters.call_protocol(context.protocol, context.network, self)
         self.isolated = self._protocol.isolated
         groups = np.asarray(self._protocol.groups)
         self.members = np.bincount(groups)[groups]
         self.sets = self._protocol.sets
         self._wants = learner.has("wants")
-        self._all_slots = stage.point.scenario.run.activity == "every"
+        self._all_slots = context.run.activity == "every"
         self.quiet = np.zeros((self.sets, len(self.everybody)), dtype=np.bool_)
         self._releases = np.zeros((self.sets, len(self.everybody)), dtype=np.int64)
         self._released_at: dict[tuple[int, int], int] = {}
@@ -369,7 +371,7 @@ class Synchronisations(Communication):
 
     def _compile(self, learner: Learner) -> None:
         """Let rounds be played in a compiled loop, if those that are known, or will be called for, are worth it."""
-        protocol, network = self.stage.point.protocol, self.stage.network
+        protocol, network = self.context.protocol, self.context.network
         if self._wanted and learner.called:
             self._protocol = compiled_adapters.called_protocol(protocol, network, self) or self._protocol
             return
@@ -463,7 +465,7 @@ class Synchronisations(Communication):
         """Keep it for the agent's next decision; see `SyncHandler`."""
         now = self.clock.now
         released = self._released_at.get((agent, param_set), now)
-        trace = self.stage.network.trace
+        trace = self.context.network.trace
         if trace is not None and self.sets == 1:  # sets wait at the same time, and an agent has one track
             trace.phase("exploit", agent, round, released, now)
         self._waits.setdefault(round, []).append(-(-(now - released) // self.clock.slot))
@@ -526,15 +528,15 @@ class Exchanges(Communication):
     """Agents that tell their neighbours a row in every step, and mix what these tell.
 
     Args:
-        stage: All that the driver works with.
+        context: All that the driver works with.
         learner: The learner, not yet started.
     """
 
     lies: RowLies
 
-    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
-        super().__init__(stage, learner)
-        self._protocol = exchange_protocol(stage.point.protocol, stage.network, self._mix)
+    def __init__(self, context: ReplicationContext, learner: Learner) -> None:
+        super().__init__(context, learner)
+        self._protocol = exchange_protocol(context.protocol, context.network, self._mix)
         self.isolated = self._protocol.isolated
         self.eigenvalue = self._protocol.eigenvalue
         self.matrix = self._protocol.matrix
@@ -586,7 +588,7 @@ class Exchanges(Communication):
     @property
     def releases(self) -> int:
         """What nobody can hear is not told."""
-        return int(self._told.max()) if self.stage.network.ledger.kinds else 0
+        return int(self._told.max()) if self.context.network.ledger.kinds else 0
 
     def metrics(self) -> dict[str, Metric]:
         """Return the steps that all agents have made, and how many slots one took."""

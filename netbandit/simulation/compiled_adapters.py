@@ -11,7 +11,6 @@ from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Net
 from netbandit.protocols.relay import Relay
 from netbandit.protocols.rounds_over_broadcast import RoundsOverBroadcast
 from netbandit.protocols.triggered_rounds import TriggeredRounds
-from netbandit.simulation.announcing import announce
 from netbandit.simulation.choosing.network_loops import (
     CalledRounds,
     CallsOverLocal,
@@ -20,6 +19,7 @@ from netbandit.simulation.choosing.network_loops import (
     hears_apart,
 )
 from netbandit.simulation.choosing.way import chosen
+from netbandit.simulation.compile_notice import announce
 
 if TYPE_CHECKING:  # it brings numba along, which takes its time
     from netbandit.simulation.compiled_rounds.broadcasts import BroadcastOverCompiledRounds

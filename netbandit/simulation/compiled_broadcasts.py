@@ -25,19 +25,19 @@ class CompiledBroadcasts(Broadcasts):
     """As `Broadcasts`, whose figures it has, without an object for each item that an agent hears.
 
     Args:
-        stage: All that the driver works with.
+        context: All that the driver works with.
         learner: The learner, not yet started.
         broadcasts: What carries what they tell, started.
     """
 
     def __init__(
         self,
-        stage: ReplicationContext,
+        context: ReplicationContext,
         learner: Learner,
         broadcasts: "TreeBroadcasts | BroadcastOverCompiledRounds",
     ) -> None:
         self._broadcasts = broadcasts
-        super().__init__(stage, learner, broadcasts)
+        super().__init__(context, learner, broadcasts)
         # Of each item, from the oldest that is under way on: what is told, and in which slot it was said.
         self._told: NDArray[np.float64] = np.empty((0, 0))
         self._said_in: NDArray[np.int64] = np.empty(0, dtype=np.int64)
@@ -93,17 +93,17 @@ class BulkTrees(CompiledBroadcasts):
     """As `Broadcasts`, along trees; see `netbandit.simulation.bulk_trees`.
 
     Args:
-        stage: All that the driver works with.
+        context: All that the driver works with.
         learner: The learner, not yet started.
         hops: How many hops an item goes at most; None: as many as there are.
     """
 
-    def __init__(self, stage: ReplicationContext, learner: Learner, hops: int | None) -> None:
-        self._trees = TreeBroadcasts(timing=stage.point.protocol.timing)
+    def __init__(self, context: ReplicationContext, learner: Learner, hops: int | None) -> None:
+        self._trees = TreeBroadcasts(timing=context.protocol.timing)
         self._trees.hops = hops
-        self._trees.exact = isinstance(stage.point.scenario.run.activity, PoissonActivity)
-        self._trees.start(stage.network, _unasked)
-        super().__init__(stage, learner, self._trees)
+        self._trees.exact = isinstance(context.run.activity, PoissonActivity)
+        self._trees.start(context.network, _unasked)
+        super().__init__(context, learner, self._trees)
 
     def finish(self) -> None:
         """See `Communication.finish`."""

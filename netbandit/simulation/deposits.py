@@ -11,9 +11,9 @@ from netbandit.learners.keeper import Deposit, Own, Total
 from netbandit.learners.slots import Learner
 from netbandit.protocols.adapters import deposit_protocol
 from netbandit.protocols.protocol import Item
+from netbandit.simulation.byzantine_sums import SumLies
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.lies_in_sums import SumLies
 from netbandit.simulation.result import Metric
 
 
@@ -31,24 +31,24 @@ class Deposits(Communication):
     `DepositHandler` for the methods that the protocol calls.
 
     Args:
-        stage: All that the driver works with.
+        context: All that the driver works with.
         learner: The learner, not yet started.
     """
 
     lies: SumLies
 
-    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
-        super().__init__(stage, learner)
+    def __init__(self, context: ReplicationContext, learner: Learner) -> None:
+        super().__init__(context, learner)
         assert isinstance(learner, DepositLearner)  # see `communication`
         agents = len(self.everybody)
-        self._protocol = deposit_protocol(stage.point.protocol, stage.network, self)
+        self._protocol = deposit_protocol(context.protocol, context.network, self)
         self.members = np.full(agents, agents)
         self.isolated = False
         self.asks = True
         self.deposits = True
-        outages = stage.network.outages
+        outages = context.network.outages
         forgets = outages is not None and outages.forgets
-        numbers = learner.deposit_numbers(getattr(stage.bandit, "dimension", 0)) + forgets
+        numbers = learner.deposit_numbers(getattr(context.bandit, "dimension", 0)) + forgets
         self._upload_bytes, self._download_bytes = learner.item_bytes(numbers), learner.item_bytes(numbers + 1)
         self._absorbed = 0
         self._deposited = np.zeros(agents, dtype=np.int64)

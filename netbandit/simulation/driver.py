@@ -2,28 +2,32 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from netbandit.bandits.bandit import Bandit
-from netbandit.learners.learner import Talk
+from netbandit.learners.learner import AnyLearner
 from netbandit.network.clock import Clock
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
+from netbandit.parts.component import CommunicationPattern
 from netbandit.privacy.accountant import PrivacySpent
+from netbandit.protocols.protocol import NetworkProtocol
+from netbandit.scenario.adversary import AdversarySettings
+from netbandit.scenario.model import RunSettings
 from netbandit.simulation.result import Curve, Metric
-from netbandit.streams import Streams
-
-if TYPE_CHECKING:
-    from netbandit.simulation.point import RunnablePoint
+from netbandit.util.streams import Streams
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReplicationContext:
     """All that a driver works with in one replication.
 
     Attributes:
-        point: Classes and settings of the parts.
+        learner, protocol: Settings of the parts, never started.
+        run: ``[run]``.
+        adversary: ``[adversary]``.
+        attack: The class of an attack of the user's own; None: liars have none, or one of ours.
         topology: The graph.
         network: The network on it, not yet anybody's.
         clock: The clock.
@@ -33,7 +37,11 @@ class ReplicationContext:
         liars: The agents that lie; regret is that of the others.
     """
 
-    point: "RunnablePoint"
+    learner: AnyLearner
+    protocol: NetworkProtocol
+    run: RunSettings
+    adversary: AdversarySettings
+    attack: type | None
     topology: Topology
     network: Network
     clock: Clock
@@ -45,7 +53,7 @@ class ReplicationContext:
     @property
     def some_are_mute(self) -> bool:
         """Whether some agents tell nothing, from some time on."""
-        return bool(self.liars) and self.point.scenario.adversary.attack == "mute"
+        return bool(self.liars) and self.adversary.attack == "mute"
 
 
 @dataclass(frozen=True)
@@ -69,19 +77,19 @@ class DriverResult:
 
 
 class Driver(ABC):
-    """Makes agents act on a stage, in one rhythm.
+    """Makes agents act in a replication, in one rhythm.
 
     Args:
-        stage: All that it works with.
+        context: The replication.
 
     Attributes:
         talk: How its agents talk, which the protocol must offer; None where that follows from the learner.
     """
 
-    talk: ClassVar[Talk | None] = None
+    talk: ClassVar[CommunicationPattern | None] = None
 
-    def __init__(self, stage: ReplicationContext) -> None:
-        self.stage = stage
+    def __init__(self, context: ReplicationContext) -> None:
+        self.context = context
 
     @abstractmethod
     def start(self) -> None:

@@ -5,9 +5,10 @@ from netbandit.bandits.bandit import ArmBandit, Bandit, FiniteBandit
 from netbandit.bandits.procurement import Procurement
 from netbandit.bandits.vertical_context import VerticalContextBandit
 from netbandit.learners.differing_sets import DifferingSets
-from netbandit.learners.learner import AnyLearner, EpochLearner, Talk
+from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.learners.linear import GatherLearner
 from netbandit.learners.slots import Learner
+from netbandit.parts.component import CommunicationPattern
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.simulation.driver import Driver, ReplicationContext
 
@@ -40,23 +41,21 @@ def driver_of(bandit: type[Bandit], learner: type[AnyLearner]) -> type[Driver]:
     return Slots
 
 
-def driver_for(stage: ReplicationContext) -> Driver:
+def driver_for(context: ReplicationContext) -> Driver:
     """Return the driver of a replication, which must be one that a check has accepted."""
-    point = stage.point
-    kind = driver_of(type(point.bandit), type(point.learner))
-    if kind.talk == "round" and _may_differ(stage):
+    kind = driver_of(type(context.bandit), type(context.learner))
+    if kind.talk == "round" and _may_differ(context):
         from netbandit.simulation.epochs_apart import EpochsApart
 
         kind = EpochsApart
-    return kind(stage)
+    return kind(context)
 
 
-def _may_differ(stage: ReplicationContext) -> bool:
+def _may_differ(context: ReplicationContext) -> bool:
     """Return whether agents of rounds may know different things, of which the learner can make something."""
-    point, network = stage.point, stage.network
-    if not isinstance(point.learner, DifferingSets):
+    if not isinstance(context.learner, DifferingSets):
         return False
-    return conclude_apart(point.protocol, fail=network.agents_fail, forget=network.forgets)
+    return conclude_apart(context.protocol, fail=context.network.agents_fail, forget=context.network.forgets)
 
 
 def conclude_apart(protocol: NetworkProtocol, *, fail: bool, forget: bool) -> bool:
@@ -82,7 +81,7 @@ def _check_slots(bandit: type[Bandit], learner: type[Learner]) -> None:
         raise TypeError("it decides in every slot, which this bandit does not offer")
 
 
-def talk_of(bandit: type[Bandit], learner: type[AnyLearner]) -> Talk | None:
+def talk_of(bandit: type[Bandit], learner: type[AnyLearner]) -> CommunicationPattern | None:
     """Return how the agents of a learner talk in this world; None: never.
 
     Raises:

@@ -25,11 +25,10 @@ from netbandit.simulation.compiled_adapters import round_protocol
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.lies import Lies
-from netbandit.simulation.presence import Presence, PresenceSoFar
-from netbandit.simulation.recovery import Recovery
+from netbandit.simulation.presence import Presence, PresenceSoFar, Recovery
 from netbandit.simulation.regret import PhaseAccount, PullCounts
 from netbandit.simulation.result import STILL_EXPLORING, Metric
-from netbandit.simulation.returned import checked
+from netbandit.simulation.return_validation import checked
 
 EXPLORE = Kind("explore")
 EXPLOIT = Kind("exploit")
@@ -85,7 +84,7 @@ class Epochs(Driver):
     begins the epoch; what an agent plays while it waits enters no estimate, so it is only counted.
 
     Args:
-        stage: All that it works with; the bandit is finite, the learner an epoch learner, the protocol one of rounds.
+        context: All that it works with; the bandit is finite, the learner an epoch learner, the protocol one of rounds.
     """
 
     talk = "round"
@@ -94,24 +93,23 @@ class Epochs(Driver):
     apart: bool = False
     """Whether each agent concludes for itself: see `netbandit.simulation.epochs_apart`."""
 
-    def __init__(self, stage: ReplicationContext) -> None:
-        super().__init__(stage)
-        point = stage.point
-        bandit = stage.bandit
+    def __init__(self, context: ReplicationContext) -> None:
+        super().__init__(context)
+        bandit = context.bandit
         assert isinstance(bandit, FiniteBandit)
-        assert isinstance(point.learner, EpochLearner)
-        self._learner = checked(point.learner.fresh())
+        assert isinstance(context.learner, EpochLearner)
+        self._learner = checked(context.learner.fresh())
         self._bandit = bandit
-        self._lies = Lies(stage, bounded=self._learner.bounded_releases)
+        self._lies = Lies(context, bounded=self._learner.bounded_releases)
         self._round = 0
         self._prepare(self._learner)
-        self._clock = stage.clock
+        self._clock = context.clock
         self._agents = bandit.agents
-        self._fingerprint = stage.fingerprint
-        self._trace = stage.network.trace
+        self._fingerprint = context.fingerprint
+        self._trace = context.network.trace
         # An agent that learns alone, or may know something else than others, draws alone; what a cohort draws belongs
         # to the epoch, row i to agent i.
-        self._isolated = point.protocol.isolated
+        self._isolated = context.protocol.isolated
         agents = range(bandit.agents)
         alone = self._isolated or self.apart
         groups = [range(agent, agent + 1) for agent in agents] if alone else [agents]
@@ -129,21 +127,23 @@ class Epochs(Driver):
         self._waiting: dict[int, tuple[int, int, int]] = {}
         self._exploring: dict[int, int] = {}  # agents whose phase the horizon cuts, and its round
         self._contributions = np.zeros(bandit.agents, dtype=np.int64)
-        self._regret = PhaseAccount(bandit.gaps, stage.clock.horizon)
+        self._regret = PhaseAccount(bandit.gaps, context.clock.horizon)
         # What each honest agent has pulled is asked for where some lie.
-        self._pulls = PullCounts(bandit.agents, bandit.gaps, stage.clock.horizon) if self._lies.liars else None
+        self._pulls = PullCounts(bandit.agents, bandit.gaps, context.clock.horizon) if self._lies.liars else None
         self._is_best = bandit.gaps == 0
         self._best_lost = False
         self._aggregated = 0
-        self._batteries = stage.network.batteries
+        self._batteries = context.network.batteries
         self._uncounted: dict[int, Callable[[], object]] = {}  # what agents play whose end is not known
         self._presence: list[Presence] | None = None
-        outages = stage.network.outages
+        outages = context.network.outages
         self._recovery: Recovery | None = None
-        if outages is not None and (ends := outages.ends(stage.clock.end)):
-            self._recovery = Recovery(ends, stage.clock.slot)
+        if outages is not None and (ends := outages.ends(context.clock.end)):
+            self._recovery = Recovery(ends, context.clock.slot)
         if outages is not None and outages.any_agents:
-            absent = [partial(outages.absent_slots, agent, stage.clock.slot, stage.clock.horizon) for agent in agents]
+            absent = [
+                partial(outages.absent_slots, agent, context.clock.slot, context.clock.horizon) for agent in agents
+            ]
             known = self._batteries is None
             self._presence = [Presence(each()) if known else PresenceSoFar(each) for each in absent]
 
@@ -162,12 +162,11 @@ class Epochs(Driver):
 
     def _prepare(self, learner: EpochLearner) -> None:
         """Tell a learner that has not started yet what it may know of lies."""
-        learner.expect_lies(len(self.stage.liars), lambda: self.stage.streams.generator("groups", self._round))
+        learner.expect_lies(len(self.context.liars), lambda: self.context.streams.generator("groups", self._round))
 
     def start(self) -> None:
         """Start a process for every agent."""
-        point = self.stage.point
-        self._protocol = round_protocol(point.protocol, self.stage.network, self)
+        self._protocol = round_protocol(self.context.protocol, self.context.network, self)
         self._let_sinks_lie()
         for cohort in self._cohorts:
             for row, agent in enumerate(cohort.members):
@@ -197,7 +196,7 @@ class Epochs(Driver):
 
     def stalled(self) -> list[int]:
         """See `Driver.stalled`: whoever still explores at the horizon would contribute after it, if it comes back."""
-        outages, end = self.stage.network.outages, self._clock.end
+        outages, end = self.context.network.outages, self._clock.end
         gone = {agent for agent in self._exploring if outages is not None and outages.is_gone(agent, end)}
         first = min((number for agent, number in self._exploring.items() if agent not in gone), default=inf)
         return [self._clock.horizon - since for number, since, _ in self._waiting.values() if number < first]
@@ -216,7 +215,7 @@ class Epochs(Driver):
         regret, curve = self._regret.total_and_curve()
         rounds = self._ended_rounds()
         # What stays in an agent is not released: nothing is where nobody was ever told.
-        told = bool(self.stage.network.ledger.kinds) or (self.stage.point.protocol.out_of_band and self._agents > 1)
+        told = bool(self.context.network.ledger.kinds) or (self.context.protocol.out_of_band and self._agents > 1)
         spent = self._spent(int(self._contributions.max()) if told else 0)
         metrics: dict[str, Metric] = {
             "rounds": len(rounds),
@@ -231,7 +230,7 @@ class Epochs(Driver):
         }
         if self._recovery is not None:
             metrics["recovery_slots"] = self._recovery.slots(since for _, since, _ in self._waiting.values())
-        if getattr(self.stage.point.protocol, "deadline", None) is not None:
+        if getattr(self.context.protocol, "deadline", None) is not None:
             metrics["late"] = getattr(self._protocol, "late", 0)
         over = self._exploring and not self._waiting and not self._contributions.any()
         remarks = (*self._remarks(), *([STILL_EXPLORING] if over else []))
@@ -282,7 +281,7 @@ class Epochs(Driver):
     def _choice(self, round: int) -> Choice:
         chosen = self._chosen.get(round)
         if chosen is None:
-            rng = self.stage.streams.generator("participants", round)
+            rng = self.context.streams.generator("participants", round)
             drawn: list[int] = rng.choice(self._agents, self._participating, replace=False).tolist()
             if len(self._chosen) == _CHOICES_KEPT:  # an agent far behind has it drawn again, and it is the same
                 del self._chosen[min(self._chosen)]
@@ -425,7 +424,7 @@ class Epochs(Driver):
             return self._next_present(agent, slot)
         while (slot := max(slot, clock.boundary(clock.now))) < clock.horizon:
             yield clock.wait_until(slot)
-            if not self.stage.network.is_down(agent):
+            if not self.context.network.is_down(agent):
                 break
             yield from self._until_back(agent)
         return slot
@@ -453,7 +452,7 @@ class Epochs(Driver):
         clock = self._clock
         self._uncounted[agent] = explore
         while True:
-            while self.stage.network.is_down(agent):
+            while self.context.network.is_down(agent):
                 yield from self._until_back(agent)
             end = self._presence[agent].end(start, slots)
             if end >= clock.horizon:
@@ -506,4 +505,4 @@ class Epochs(Driver):
         return epoch
 
     def _generators(self, index: int) -> tuple[np.random.Generator, np.random.Generator]:
-        return self.stage.streams.generator("rewards", index), self.stage.streams.generator("noise", index)
+        return self.context.streams.generator("rewards", index), self.context.streams.generator("noise", index)

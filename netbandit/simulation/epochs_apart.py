@@ -21,7 +21,7 @@ from netbandit.protocols.protocol import SERVER, Item
 from netbandit.simulation.compiled_adapters import round_protocol
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.epochs import EXPLOIT, EXPLORE, Epochs
-from netbandit.simulation.returned import checked
+from netbandit.simulation.return_validation import checked
 
 _POOLED_BYTES = LABEL_BYTES + 4 * NUMBER_BYTES
 """Of an arm for which one item stands for several agents: which it is, the mean, N_k, and the sums of 1/S and 1/S^2."""
@@ -36,14 +36,14 @@ class EpochsApart(Epochs):
     comes back, and ends when it goes down; what it had told stays with the others.
 
     Args:
-        stage: As for `Epochs`; the learner's sets may differ.
+        context: As for `Epochs`; the learner's sets may differ.
     """
 
     apart = True
 
-    def __init__(self, stage: ReplicationContext) -> None:
-        super().__init__(stage)
-        self._forgets = stage.network.forgets
+    def __init__(self, context: ReplicationContext) -> None:
+        super().__init__(context)
+        self._forgets = context.network.forgets
         self._learners: list[Any] = [None] * self._agents
         self._sharing = [self._participating] * self._agents
         self._concluded: dict[int, set[int]] = {}
@@ -53,10 +53,10 @@ class EpochsApart(Epochs):
 
     def start(self) -> None:
         """Start a process for every agent that is up."""
-        network = self.stage.network
+        network = self.context.network
         # Who goes down is forgotten before the clock that ends rounds looks at who is left.
         down = set(network.watch_agents(self._changed)) if self._forgets else set()
-        self._protocol = round_protocol(self.stage.point.protocol, network, self)
+        self._protocol = round_protocol(self.context.protocol, network, self)
         self._let_sinks_lie()
         reach = self._protocol.reach
         if reach is not None:
@@ -169,7 +169,7 @@ class EpochsApart(Epochs):
     def _life_end(self, agent: int) -> int:
         """Return the first slot that *agent* does not play any more in the life that it begins now."""
         horizon = self._clock.horizon
-        outages = self.stage.network.outages
+        outages = self.context.network.outages
         if not self._forgets or outages is None:
             return horizon
         down = outages.node(agent).down(self._clock.now)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from netbandit.simulation.result import Metric
-from netbandit.simulation.returned import LARGEST, described
+from netbandit.simulation.return_validation import LARGEST, described
 from netbandit.user_code.errors import ReturnedError
 
 OF_EVERY_RUN = frozenset({

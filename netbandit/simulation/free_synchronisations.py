@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
+from netbandit.simulation.byzantine_sums import SumLies
 from netbandit.simulation.communication import Communication, Learners
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.lies_in_sums import SumLies
 from netbandit.simulation.result import Metric
 
 
@@ -16,14 +16,14 @@ class FreeSynchronisations(Communication):
     What an agent has shared is known to the others while it is down, and if it loses its memory too.
 
     Args:
-        stage: All that the driver works with.
+        context: All that the driver works with.
         learner: The learner, not yet started.
     """
 
     lies: SumLies
 
-    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
-        super().__init__(stage, learner)
+    def __init__(self, context: ReplicationContext, learner: Learner) -> None:
+        super().__init__(context, learner)
         agents = len(self.everybody)
         self.members = np.full(agents, agents)
         self.isolated = agents == 1

@@ -19,7 +19,7 @@ from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.regret import curve_of_decisions, level_to_the_end, regret_of_decisions
 from netbandit.simulation.result import Metric
-from netbandit.simulation.returned import checked
+from netbandit.simulation.return_validation import checked
 
 DECIDE = Kind("decide")
 
@@ -44,23 +44,22 @@ class Gathers(Driver):
     what they cost is up to the key of that name: nothing, or the regret of their worst or of a random arm.
 
     Args:
-        stage: All that it works with; the bandit has contexts, the learner gathers.
+        context: All that it works with; the bandit has contexts, the learner gathers.
     """
 
     talk = "gather"
 
-    def __init__(self, stage: ReplicationContext) -> None:
-        super().__init__(stage)
-        point = stage.point
-        bandit = stage.bandit
-        settings = point.protocol
+    def __init__(self, context: ReplicationContext) -> None:
+        super().__init__(context)
+        bandit = context.bandit
+        settings = context.protocol
         assert isinstance(bandit, VerticalContextBandit)
         assert isinstance(settings, GatherProtocol)
-        assert isinstance(point.learner, GatherLearner)
+        assert isinstance(context.learner, GatherLearner)
         self._bandit = bandit
         self._theta = bandit.parameter()
         self._settings = settings
-        self._learner = checked(point.learner.fresh())
+        self._learner = checked(context.learner.fresh())
         self._users: list[NDArray[np.int64]] = []
         self._due: list[int] = []
         self._times: list[int] = []
@@ -83,7 +82,7 @@ class Gathers(Driver):
         """The mask, shape (m, m), which no agent knows but the one that drew it; None where contexts are not masked."""
         if not self._settings.masks:
             return None
-        return orthogonal_matrix(self.stage.streams.generator("masks"), self._bandit.seen)
+        return orthogonal_matrix(self.context.streams.generator("masks"), self._bandit.seen)
 
     def start(self) -> None:
         """Let the first user come."""
@@ -94,7 +93,7 @@ class Gathers(Driver):
         numbers = [whole if width and self._settings.masks else width for width in widths]
         parts = [NUMBER_BYTES * bandit.arm_count * number for number in numbers]
         masks = [NUMBER_BYTES * whole * width for width in widths]
-        network = self.stage.network
+        network = self.context.network
         self._protocol = gather_protocol(self._settings, network, parts, masks, self._decided)
         self._protocol.serve()
         outages = network.outages
@@ -117,22 +116,22 @@ class Gathers(Driver):
     def waiting(self) -> list[int]:
         """See `Driver.waiting`: agent 0 does for the oldest user, where parts may be lost."""
         users = self._protocol.under_way
-        return [self.stage.clock.horizon - min(users)] if users and self.stage.network.may_lose else []
+        return [self.context.clock.horizon - min(users)] if users and self.context.network.may_lose else []
 
     def stalled(self) -> list[int]:
         """See `Driver.stalled`: at a deadline users go away, if agent 0 was down then as soon as it is back."""
-        return self.waiting() if self._protocol.deadline_ns(self.stage.clock.slot) is None else []
+        return self.waiting() if self._protocol.deadline_ns(self.context.clock.slot) is None else []
 
     def finish(self) -> DriverResult:
         """Make the last decisions, and add up."""
         self._flush()
         protocol = self._protocol
         decisions = protocol.decisions
-        clock = self.stage.clock
+        clock = self.context.clock
         none = np.empty(0, dtype=np.int64)
         users, arms = np.concatenate([none, *self._users]), np.concatenate([none, *self.arms])
         bandit = self._bandit
-        findings = bandit.findings(users, arms, self.stage.streams.generator)
+        findings = bandit.findings(users, arms, self.context.streams.generator)
         slots = np.concatenate([none, *self._slots])
         curves = {name: curve_of_decisions(slots, values, clock.horizon) for name, values in findings.tracks.items()}
         total, decided, gone = None, None, None
@@ -165,7 +164,7 @@ class Gathers(Driver):
             "rounds": decisions,
             "round_slots": protocol.waited / decisions / clock.slot if decisions else None,
             # Contexts leave their owners without noise: a mask is no differential privacy.
-            "epsilon": inf if self.stage.network.ledger.kinds else 0.0,
+            "epsilon": inf if self.context.network.ledger.kinds else 0.0,
             "delta": 0.0,
             "epsilon_claimed": None,
             **found,
@@ -185,7 +184,7 @@ class Gathers(Driver):
         blocks = gone // self._bandit.block
         for block in np.unique(blocks).tolist():  # drawn again, from streams of their own: the numbers are the same
             mine = blocks == block
-            found = self._bandit.users(block, self.stage.streams.generator).regrets[gone[mine] % self._bandit.block]
+            found = self._bandit.users(block, self.context.streams.generator).regrets[gone[mine] % self._bandit.block]
             regrets[mine] = found.max(axis=1) if self._settings.unserved == "worst" else found.mean(axis=1)
         return np.nan_to_num(regrets)
 
@@ -238,7 +237,7 @@ class Gathers(Driver):
     def _counted(self) -> dict[str, Metric]:
         """Return unit operations by the paper's count, and what was sent by the ledger's."""
         arms, dimension, masked = self._bandit.arm_count, self._bandit.seen, self._settings.masks
-        kinds = self.stage.network.ledger.kinds
+        kinds = self.context.network.ledger.kinds
         return {
             "slot_operations": self._learner.operations(arms, dimension),
             "mask_slot_operations": masks_slot(arms, dimension) if masked else 0,
@@ -253,9 +252,9 @@ class Gathers(Driver):
         if block != self._block:
             self._flush()
             self._block = block
-        trace = self.stage.network.trace
+        trace = self.context.network.trace
         if trace is not None and self._settings.pipeline == 1:  # else agent 0 gathers for several, and has one track
-            trace.phase("gather", 0, user, user * self.stage.clock.slot, time)
+            trace.phase("gather", 0, user, user * self.context.clock.slot, time)
         self._due.append(user)
         self._times.append(time)
 
@@ -264,13 +263,13 @@ class Gathers(Driver):
         if not self._due:
             return
         bandit = self._bandit
-        users = bandit.users(self._block, self.stage.streams.generator)
+        users = bandit.users(self._block, self.context.streams.generator)
         rows = np.array(self._due, dtype=np.int64) - self._block * bandit.block
         if len(rows) < len(users.contexts):
             users = Users(users.contexts[rows], users.rewards[rows], users.regrets[rows])
         normals = np.empty((0, bandit.seen))
         if self.learner.draws_normals:
-            normals = self.stage.streams.generator("exploration", self._block).standard_normal(
+            normals = self.context.streams.generator("exploration", self._block).standard_normal(
                 (bandit.block, bandit.seen)
             )[rows]
         contexts = users.contexts
@@ -281,15 +280,15 @@ class Gathers(Driver):
         picked = np.arange(len(arms)), arms
         self.arms.append(arms)
         self._users.append(np.array(self._due, dtype=np.int64))
-        self._slots.append(np.array(self._times, dtype=np.int64) // self.stage.clock.slot + 1)
+        self._slots.append(np.array(self._times, dtype=np.int64) // self.context.clock.slot + 1)
         self._regrets.append(users.regrets[picked])
         self._rewards.append(users.rewards[picked])
-        record = self.stage.fingerprint.record
+        record = self.context.fingerprint.record
         for time, arm in zip(self._times, arms.tolist(), strict=True):
             record(time, 0, DECIDE.code, arm)
         self._due.clear()
         self._times.clear()
-        if len(self._errors) < _MOST_ERRORS * self._slots[-1][-1] / self.stage.clock.horizon:
+        if len(self._errors) < _MOST_ERRORS * self._slots[-1][-1] / self.context.clock.horizon:
             self._note_error()
 
     def _gathered(self, contexts: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -298,7 +297,7 @@ class Gathers(Driver):
         pads = []
         if self._settings.secure_sum:
             pads = [
-                [self.stage.streams.words(f"pads.{first}.{second}", self._block) for second in range(first)]
+                [self.context.streams.words(f"pads.{first}.{second}", self._block) for second in range(first)]
                 for first in range(senders)
             ]
         total = np.empty_like(contexts)

@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
 from netbandit.protocols.pooled import Pooled
+from netbandit.simulation.bandit_environments import BanditEnvironment
+from netbandit.simulation.byzantine_vectors import RowLies
 from netbandit.simulation.communication import Communication
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.lies_in_rows import RowLies
 from netbandit.simulation.result import Metric
 from netbandit.simulation.slot_account import Account
-from netbandit.simulation.slot_worlds import SlotWorld
 from netbandit.simulation.turns import Turns
 
 Play = Callable[[int, int], int]
@@ -23,15 +23,15 @@ class InTurn(Communication):
     """What an agent tells after its pull is heard by all others before the next one decides, in the same slot.
 
     Args:
-        stage: All that the driver works with.
+        context: All that the driver works with.
         learner: The learner, not yet started.
     """
 
     lies: RowLies
 
-    def __init__(self, stage: ReplicationContext, learner: Learner) -> None:
-        super().__init__(stage, learner)
-        protocol = stage.point.protocol
+    def __init__(self, context: ReplicationContext, learner: Learner) -> None:
+        super().__init__(context, learner)
+        protocol = context.protocol
         assert isinstance(protocol, Pooled)
         agents = len(self.everybody)
         self.in_turn = True
@@ -42,7 +42,7 @@ class InTurn(Communication):
         self._here: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._others: dict[int, NDArray[np.int64]] = {}
 
-    def decide(self, turn: int, turns: Turns, learner: Learner, world: SlotWorld, account: Account) -> None:
+    def decide(self, turn: int, turns: Turns, learner: Learner, world: BanditEnvironment, account: Account) -> None:
         """Let all agents of *turn* decide, in order of number; those that are down hear nothing."""
         missed: list[NDArray[np.float64]] = [np.zeros(0)]
         slot, agents = turns.slot(turn), turns.agents(turn)
@@ -78,7 +78,9 @@ class InTurn(Communication):
         return {"rounds": self._told, "round_slots": 0.0, "delay_slots": 0.0 if self._told else None}
 
 
-def one_after_the_other(talking: InTurn, learner: Learner, world: SlotWorld, account: Account, turns: Turns) -> Play:
+def one_after_the_other(
+    talking: InTurn, learner: Learner, world: BanditEnvironment, account: Account, turns: Turns
+) -> Play:
     """Return the loop of agents that take turns."""
 
     def run(first: int, last: int) -> int:

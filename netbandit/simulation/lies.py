@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.adversaries.attacks import Attack, Form, is_own
-from netbandit.adversaries.false_means import View, false_means, place_of
-from netbandit.adversaries.own_attack import LiarsView, own_lie
-from netbandit.adversaries.placement import count_liars, drawn, of_highest_degree
-from netbandit.adversaries.soundness import sound_arms, sound_means, sound_pulls
 from netbandit.bandits.gaussian import Gaussian
+from netbandit.byzantine.adversaries.attacks import Attack, Form, count_liars, drawn, is_own, of_highest_degree
+from netbandit.byzantine.adversaries.false_means import View, false_means, place_of
+from netbandit.byzantine.adversaries.own_attack import LiarsView, own_lie
+from netbandit.byzantine.adversaries.soundness import sound_arms, sound_means, sound_pulls
 from netbandit.learners.differing_sets import Told
 from netbandit.network.message import NUMBER_BYTES
 from netbandit.network.topology import Topology
@@ -23,8 +22,8 @@ from netbandit.protocols.protocol import Item
 from netbandit.scenario.adversary import AdversarySettings
 from netbandit.simulation.build_faults import NodeNumbers
 from netbandit.simulation.result import Metric
-from netbandit.streams import Streams
-from netbandit.units import Duration
+from netbandit.util.streams import Streams
+from netbandit.util.units import Duration
 
 if TYPE_CHECKING:
     from netbandit.simulation.driver import ReplicationContext
@@ -52,26 +51,26 @@ class Liars:
     """Who lies in a replication, from when on, and how much of what was told was no truth.
 
     Args:
-        stage: The replication.
+        context: The replication.
 
     Attributes:
         liars: The agents that lie.
         counted: 1 for each agent whose regret counts, 0 for a liar, shape (M,).
     """
 
-    def __init__(self, stage: "ReplicationContext") -> None:
-        self._settings = stage.point.scenario.adversary
-        self._bandit: Any = stage.bandit
-        self._clock = stage.clock
-        self._begin = Duration(self._settings.from_).nanoseconds(stage.clock.slot)
-        self._horizon = stage.clock.horizon
-        self.liars = stage.liars
-        self.counted = np.ones(stage.topology.agents)
-        self.counted[sorted(stage.liars)] = 0.0
-        self._streams = {agent: stage.streams.generator("adversary", agent) for agent in sorted(stage.liars)}
-        attack = stage.point.attack
+    def __init__(self, context: "ReplicationContext") -> None:
+        self._settings = context.adversary
+        self._bandit: Any = context.bandit
+        self._clock = context.clock
+        self._begin = Duration(self._settings.from_).nanoseconds(context.clock.slot)
+        self._horizon = context.clock.horizon
+        self.liars = context.liars
+        self.counted = np.ones(context.topology.agents)
+        self.counted[sorted(context.liars)] = 0.0
+        self._streams = {agent: context.streams.generator("adversary", agent) for agent in sorted(context.liars)}
+        attack = context.attack
         # One each, so that what one remembers does not depend on who else has told before.
-        self._own: Mapping[int, object] = {} if attack is None else {agent: attack() for agent in sorted(stage.liars)}
+        self._own: Mapping[int, object] = {} if attack is None else {agent: attack() for agent in sorted(context.liars)}
         self._contributed = self._forged = 0
         self._rejected: dict[Any, Any] = {}
 
@@ -132,16 +131,16 @@ class Lies(Liars):
     """Makes lies of means, and checks what is received.
 
     Args:
-        stage: The replication.
+        context: The replication.
         bounded: Whether honest agents release means from 0 to 1.
     """
 
-    def __init__(self, stage: "ReplicationContext", *, bounded: bool) -> None:
-        super().__init__(stage)
-        self._bounded = bounded and not isinstance(stage.bandit, Gaussian)
+    def __init__(self, context: "ReplicationContext", *, bounded: bool) -> None:
+        super().__init__(context)
+        self._bounded = bounded and not isinstance(context.bandit, Gaussian)
         self._before: dict[int, dict[int, float]] = {}
         # What such an agent tells is only what it tells of others: its own item goes no further.
-        self._speakers = frozenset(stage.topology.sinks if stage.point.protocol.speaks_for_groups else ())
+        self._speakers = frozenset(context.topology.sinks if context.protocol.speaks_for_groups else ())
 
     def told(
         self,

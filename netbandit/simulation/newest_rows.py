@@ -1,6 +1,6 @@
 """Exchanges in bulk, compiled: which rows have come over each link, and who holds all that it waits for."""
 
-from netbandit.jit import njit
+from netbandit.util.jit import njit
 
 
 @njit(cache=True)

@@ -15,15 +15,15 @@ from netbandit.simulation.free_synchronisations import FreeSynchronisations
 from netbandit.simulation.in_turn import InTurn
 
 
-def communication(stage: ReplicationContext, learner: Learner) -> Communication:
+def communication(context: ReplicationContext, learner: Learner) -> Communication:
     """Return how the agents of *learner* talk."""
-    protocol = stage.point.protocol
+    protocol = context.protocol
     if isinstance(protocol, Pooled) and learner.talk() == "call":
-        return FreeSynchronisations(stage, learner)
+        return FreeSynchronisations(context, learner)
     if isinstance(protocol, Pooled) and learner.talk() == "broadcast" and protocol.when == "pull":
-        return InTurn(stage, learner)
+        return InTurn(context, learner)
     if isinstance(learner, DepositLearner) and "deposit" in protocol.patterns:
-        return Deposits(stage, learner)
+        return Deposits(context, learner)
     kinds: dict[str | None, Callable[[ReplicationContext, Learner], Communication]] = {
         None: Never,
         "broadcast": _broadcasts,
@@ -31,24 +31,24 @@ def communication(stage: ReplicationContext, learner: Learner) -> Communication:
         "ask": Asks,
         "exchange": _exchanges,
     }
-    return kinds[learner.talk()](stage, learner)
+    return kinds[learner.talk()](context, learner)
 
 
-def _exchanges(stage: ReplicationContext, learner: Learner) -> Communication:
+def _exchanges(context: ReplicationContext, learner: Learner) -> Communication:
     """Return exchanges in bulk where all is known of a message when it is sent, else message by message."""
-    return bulk_exchanges(stage, learner) or Exchanges(stage, learner)
+    return bulk_exchanges(context, learner) or Exchanges(context, learner)
 
 
-def _broadcasts(stage: ReplicationContext, learner: Learner) -> Communication:
+def _broadcasts(context: ReplicationContext, learner: Learner) -> Communication:
     """Return broadcasts in bulk where everything is regular, else in a loop where one fits, else message by message."""
-    bulk = bulk_broadcasts(stage, learner)
+    bulk = bulk_broadcasts(context, learner)
     if bulk is not None:
         return bulk
-    shares = learner.known_shares(stage.clock.horizon)
-    protocol, network = stage.point.protocol, stage.network
-    broadcasts = compiled_adapters.broadcasts(protocol, network, shares, mute=stage.some_are_mute)
+    shares = learner.known_shares(context.clock.horizon)
+    protocol, network = context.protocol, context.network
+    broadcasts = compiled_adapters.broadcasts(protocol, network, shares, mute=context.some_are_mute)
     if broadcasts is None:
-        return Broadcasts(stage, learner)
+        return Broadcasts(context, learner)
     from netbandit.simulation.compiled_broadcasts import CompiledBroadcasts
 
-    return CompiledBroadcasts(stage, learner, broadcasts)
+    return CompiledBroadcasts(context, learner, broadcasts)

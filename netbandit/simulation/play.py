@@ -9,13 +9,13 @@ import numpy as np
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.simulation import slot_loop
-from netbandit.simulation.announcing import announce
+from netbandit.simulation.bandit_environments import BanditEnvironment
 from netbandit.simulation.choosing.slot_loop import SlotLoop
 from netbandit.simulation.choosing.way import chosen
 from netbandit.simulation.communication import Communication
+from netbandit.simulation.compile_notice import announce
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_loop import NoArmError
-from netbandit.simulation.slot_worlds import SlotWorld
 from netbandit.simulation.turns import Turns
 from netbandit.stepping import Compiled
 from netbandit.texts import OneAgentError, TextError
@@ -28,7 +28,7 @@ _NOTHING = np.zeros(0)
 
 
 def compiled(
-    world: SlotWorld, learners: Sequence[Learner], account: Account, talking: Communication, turns: Turns
+    world: BanditEnvironment, learners: Sequence[Learner], account: Account, talking: Communication, turns: Turns
 ) -> Play | None:
     """Return the compiled loop of a pair; None: it cannot be played in one, or that is not worth it.
 
@@ -85,7 +85,7 @@ def compiled(
 
 
 def _written(
-    world: SlotWorld, learner: StepLearner, account: Account, talking: Communication, turns: Turns
+    world: BanditEnvironment, learner: StepLearner, account: Account, talking: Communication, turns: Turns
 ) -> Compiled:
     """Return the loop of a pair, not yet compiled.
 
@@ -147,7 +147,7 @@ def _agent_by_agent(loop: Compiled, account: Account, turns: Turns) -> Callable[
 
 
 def generic(
-    world: SlotWorld, learners: Sequence[Learner], account: Account, talking: Communication, turns: Turns
+    world: BanditEnvironment, learners: Sequence[Learner], account: Account, talking: Communication, turns: Turns
 ) -> Play:
     """Return the loop of any pair, with the same law: one call of each method a turn, until an agent calls."""
     sets = len(learners)

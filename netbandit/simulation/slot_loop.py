@@ -1,8 +1,9 @@
 """The loop in which agents decide slot by slot, into which the steps of a learner and of a world are written.
 
 It is a text (`netbandit.texts`): the steps, methods of `netbandit.learners.steps.StepLearner` and of
-`netbandit.simulation.slot_worlds.SlotWorld` for one agent, are written out where it calls them, and what cannot be is
-left out. So there is one loop for each learner and world that meet, and one text for all of them.
+`netbandit.simulation.bandit_environments.BanditEnvironment` for one agent, are written out where it calls
+them, and what cannot be is left out. So there is one loop for each learner and world that meet, and one text for all
+of them.
 """
 
 from typing import Any
@@ -38,7 +39,7 @@ def slot_by_slot(
         last: The turn after the last one.
         asks: Whether agents are asked if they want to synchronise.
         turns: `netbandit.simulation.turns.Turns`, whose block has them.
-        world: `netbandit.simulation.slot_worlds.SlotWorld`.
+        world: `netbandit.simulation.bandit_environments.BanditEnvironment`.
         learner: `netbandit.learners.steps.StepLearner`.
         account: `netbandit.simulation.slot_account.Account`.
         talking: `netbandit.simulation.communication.Communication`.

@@ -5,19 +5,19 @@ from collections.abc import Callable
 import numpy as np
 from simpy import Event
 
+from netbandit.learners.linear import in_slots
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
+from netbandit.simulation.bandit_environments import bandit_environment
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.in_turn import InTurn, one_after_the_other
 from netbandit.simulation.patterns import communication
 from netbandit.simulation.play import compiled, generic
 from netbandit.simulation.result import Curve, Metric
-from netbandit.simulation.returned import checked
+from netbandit.simulation.return_validation import checked
 from netbandit.simulation.slot_account import Account
-from netbandit.simulation.slot_learner import in_slots
-from netbandit.simulation.slot_worlds import slot_world
 from netbandit.simulation.turns import turns_of
 from netbandit.texts import TextError
 from netbandit.user_code.errors import is_ours
@@ -39,22 +39,22 @@ class Slots(Driver):
     An agent that is down at its turn does not decide: a node that goes down or comes back is an event like any other,
     and until the next one the same agents are up.
 
-    Four parts work together: who decides when (`turns`), the world (`slot_worlds`), the learner, and how its agents
-    talk (`communication`). The turns themselves are played by numpy calls or by a compiled loop (`play`).
+    Four parts work together: who decides when (`turns`), the world (`bandit_environments`), the learner, and how its
+    agents talk (`communication`). The turns themselves are played by numpy calls or by a compiled loop (`play`).
 
     Args:
-        stage: All that it works with.
+        context: All that it works with.
     """
 
-    def __init__(self, stage: ReplicationContext) -> None:
-        super().__init__(stage)
-        self._clock = stage.clock
-        self._agents = stage.topology.agents
-        self.world = slot_world(stage.bandit)
-        self.account = Account.open(self._agents, stage.clock.horizon, each=self.world.each)
-        run = stage.point.scenario.run
+    def __init__(self, context: ReplicationContext) -> None:
+        super().__init__(context)
+        self._clock = context.clock
+        self._agents = context.topology.agents
+        self.world = bandit_environment(context.bandit)
+        self.account = Account.open(self._agents, context.clock.horizon, each=self.world.each)
+        run = context.run
         self.turns = turns_of(
-            run.activity, run.skew, self._agents, stage.clock.slot, stage.clock.horizon, stage.streams
+            run.activity, run.skew, self._agents, context.clock.slot, context.clock.horizon, context.streams
         )
         self._played = 0
         self._decisions = 0
@@ -63,20 +63,20 @@ class Slots(Driver):
 
     def start(self) -> None:
         """Build the protocol, then the learner that suits it, and appoint the first slot."""
-        stage = self.stage
-        template = checked(in_slots(stage.point.learner).fresh())
-        self.talking = talking = communication(stage, template)
-        if stage.liars:
+        context = self.context
+        template = checked(in_slots(context.learner).fresh())
+        self.talking = talking = communication(context, template)
+        if context.liars:
             self.world.count_only(talking.lies.counted)
             self.turns.count_only(talking.lies.counted > 0)
         self.learners = [checked(learner) for learner in template.replicas(talking.sets)]
-        degrees = np.array([len(near) for near in stage.topology.neighbours], dtype=np.int64)
+        degrees = np.array([len(near) for near in context.topology.neighbours], dtype=np.int64)
         for param_set, learner in enumerate(self.learners):
             world = World(
                 agents=self._agents,
                 horizon=self._clock.horizon,
                 expected_decisions=self.turns.expected,
-                streams=stage.streams,
+                streams=context.streams,
                 members=talking.members,
                 degrees=degrees,
                 in_turn=talking.in_turn,
@@ -88,14 +88,14 @@ class Slots(Driver):
                 sets=talking.sets,
                 param_set=param_set,
                 forgets=self._forgets,
-                liars=len(stage.liars),
+                liars=len(context.liars),
                 **self.world.facts(),
             )
             if isinstance(learner, StepLearner):
                 learner.world = world
-            learner.start(world, self._agents, stage.streams.generator("learner", param_set))
+            learner.start(world, self._agents, context.streams.generator("learner", param_set))
         talking.open(self.learners)
-        self.world.start(stage.streams.generator, self._clock.horizon, each_slot=self.turns.everybody)
+        self.world.start(context.streams.generator, self._clock.horizon, each_slot=self.turns.everybody)
         self._slow, self._uncompiled = False, ""
         play = None
         try:
@@ -110,8 +110,8 @@ class Slots(Driver):
             if isinstance(talking, InTurn)
             else generic(self.world, self.learners, self.account, talking, self.turns)
         )
-        if stage.network.agents_fail:
-            for agent in stage.network.watch_agents(self._changed):
+        if context.network.agents_fail:
+            for agent in context.network.watch_agents(self._changed):
                 self.turns.note(agent, up=False)
             talking.present = self.turns.here
         self._appoint()
@@ -119,7 +119,7 @@ class Slots(Driver):
     @property
     def _forgets(self) -> bool:
         """Whether agents that were down come back knowing nothing."""
-        outages = self.stage.network.outages
+        outages = self.context.network.outages
         return outages is not None and outages.forgets
 
     def _changed(self, agent: int, up: bool) -> None:
@@ -152,7 +152,7 @@ class Slots(Driver):
         account, talking, learner = self.account, self.talking, self.learners[0]
         talking.finish()
         for agent, digest in enumerate(account.digests.tolist()):
-            self.stage.fingerprint.record(self._clock.end, agent, self.world.kind.code, digest & _DIGEST)
+            self.context.fingerprint.record(self._clock.end, agent, self.world.kind.code, digest & _DIGEST)
         spent = learner.account(talking.releases)
         if self._several_lives:
             spent = spent.after_lost_memory()
@@ -179,7 +179,7 @@ class Slots(Driver):
         """Return how many decisions were made, and in how many turns of agents they were down."""
         due = self.turns.decisions
         absent = {"absent_slots": due - self._decisions, "availability": self._decisions / due if due else None}
-        return {"decisions": self._decisions, **(absent if self.stage.network.agents_fail else {})}
+        return {"decisions": self._decisions, **(absent if self.context.network.agents_fail else {})}
 
     def _appoint(self) -> None:
         """Wake at the next turn, after what arrives and is adopted at its instant."""

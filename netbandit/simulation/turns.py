@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.scenario.activity import Activity, PoissonActivity, ShareActivity
-from netbandit.streams import Streams
-from netbandit.units import parse_duration
+from netbandit.util.streams import Streams
+from netbandit.util.units import parse_duration
 
 Agents = NDArray[np.int64]
 

@@ -1,12 +1,13 @@
-"""Whether two entries differ on a track, pair by pair: all meet the same worlds and faults in a replication."""
+"""Differences between entries on a track, paired by replication: decisions, ranks, variance."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.results import intervals
 from netbandit.results.paired import holm, p_value
+from netbandit.suite.cells import Cell
 
 LEVEL = 0.05
 """All decisions of a table together are wrong in at most this share of tables."""
@@ -52,3 +53,47 @@ def pairs_of(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the first and the second of each pair of so many entries, each shape (count (count - 1) / 2,)."""
     first, second = np.triu_indices(count, 1)
     return first, second
+
+
+def ranks(cells: Mapping[str, Cell]) -> dict[str, tuple[int, int]]:
+    """Return the best and the worst rank that each entry may have, from 1.
+
+    An entry is behind those that are decidedly better, and before those that are decidedly worse: differences of regret
+    are paired by replication, with Holm's correction over all pairs.
+
+    Args:
+        cells: The entries that ran on a track, none of which is a reference alone.
+    """
+    names = list(cells)
+    better, worse = np.zeros((2, len(names)), dtype=np.int64)
+    first, second = pairs_of(len(names))
+    if len(first):
+        regret = np.array([cell.of("regret") for cell in cells.values()])
+        differences = regret[first] - regret[second]
+        known = decided(p_values(differences).tolist())
+        first_wins = differences.mean(axis=1) < 0
+        np.add.at(better, np.where(first_wins, second, first)[known], 1)
+        np.add.at(worse, np.where(first_wins, first, second)[known], 1)
+    return {
+        name: (1 + int(above), len(names) - int(below)) for name, above, below in zip(names, better, worse, strict=True)
+    }
+
+
+def pairing(cells: Mapping[str, Cell]) -> float | None:
+    """Return the variance of a difference of regrets over the sum of both variances, median over pairs of entries.
+
+    It is 1 where replications have nothing in common, and 0 where they have all; None where no pair of entries has
+    regrets that vary.
+
+    Args:
+        cells: The entries that ran on a track.
+    """
+    if len(cells) < 2:
+        return None
+    regret = np.array([cell.of("regret") for cell in cells.values()])
+    first, second = pairs_of(len(regret))
+    apart = regret.var(axis=1, ddof=1)
+    together = (regret[first] - regret[second]).var(axis=1, ddof=1)
+    sums = apart[first] + apart[second]
+    varying = sums > 0
+    return float(np.median(together[varying] / sums[varying])) if varying.any() else None

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from netbandit.registry import kind_of
+from netbandit.parts.registry import kind_of
 
 Rank = Literal["default", "tuned", "own", "reference"]
 """``default``: as shipped; ``tuned``: keys chosen on other seeds; ``own``: of the user; ``reference``: of a track."""

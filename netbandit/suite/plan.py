@@ -8,7 +8,7 @@ from netbandit.suite.entries import Entry
 from netbandit.suite.tracks import Track
 
 if TYPE_CHECKING:
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 
 def point_of(entry: Entry, track: Track, run: Mapping[str, Any] | None = None) -> "RunnablePoint":
@@ -24,8 +24,8 @@ def point_of(entry: Entry, track: Track, run: Mapping[str, Any] | None = None) -
     Raises:
         ScenarioError: It cannot be run there; each line says why.
     """
+    from netbandit.checks.check import check
     from netbandit.scenario.load import load_tables
-    from netbandit.simulation.check import check
 
     tables = {"extends": str(track.path), "name": track.name, **entry.tables}
     return check(load_tables({**tables, **({"run": dict(run)} if run else {})})).points[0]

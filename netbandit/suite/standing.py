@@ -8,10 +8,10 @@ from statistics import median
 from netbandit.results import intervals
 from netbandit.results.intervals import CONFIDENCE, Interval
 from netbandit.suite.cells import Cell
+from netbandit.suite.differences import ranks
 from netbandit.suite.entries import Entry
 from netbandit.suite.front import dominated
 from netbandit.suite.profiles import Place, gain, midranks, places
-from netbandit.suite.ranks import ranks
 from netbandit.suite.record import Record
 from netbandit.suite.scores import score, scores
 from netbandit.suite.tracks import Track

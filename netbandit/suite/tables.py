@@ -6,12 +6,12 @@ from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from netbandit.plural import counted
 from netbandit.results.numbers import shortest
 from netbandit.results.paper_formats import NOTHING, escaped
 from netbandit.suite.cells import Cell, State
 from netbandit.suite.profiles import Place
 from netbandit.suite.standing import Standing
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -114,7 +114,7 @@ def overview(standing: Standing) -> Table:
         cells = [score_text(standing, name, track) for track in standing.names]
         rows.append([name, *ordered, *harm, *others, *cells])
     return Table(
-        f"Score of each entry on {counted(len(standing.names), 'track')}; {_order_text(standing)}{HARM}; {SELF}: "
+        f"Score of each entry on {pluralize(len(standing.names), 'track')}; {_order_text(standing)}{HARM}; {SELF}: "
         "tracks on which it has more regret than its own learner over silent, of those on which both are recorded; "
         f"{GAIN}: mean over tracks of 1 − score from 0 to 1, which leaves out harm and where an entry did not run; "
         "fronts: tracks on which nobody dominates it",

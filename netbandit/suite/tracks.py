@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.suite.entries import Entry
-from netbandit.wording import did_you_mean
+from netbandit.util.wording import did_you_mean
 
 VERSION = 1
 """The version of the tracks."""

@@ -22,7 +22,7 @@ from netbandit.user_code.errors import complaint
 from netbandit.user_code.loading import find_beside, importing, kept_alive
 
 if TYPE_CHECKING:
-    from netbandit.simulation.point import RunnablePoint
+    from netbandit.simulation.replication import RunnablePoint
 
 PROBE_SLOTS = 100
 """Where a track limits epsilon, an entry that has no bound after so many slots is not run on."""

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from netbandit.bandits.bandit import Bandit
     from netbandit.learners.learner import AnyLearner
-    from netbandit.part import Part
+    from netbandit.parts.component import Part
     from netbandit.protocols.protocol import NetworkProtocol
 
 __all__ = [

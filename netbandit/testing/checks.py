@@ -14,20 +14,20 @@ import numpy as np
 from netbandit.bandits.bandit import ArmBandit, Bandit
 from netbandit.learners.learner import AnyLearner
 from netbandit.network.topology import Topology
-from netbandit.part import Part
+from netbandit.parts.component import Part
+from netbandit.parts.settings import Raw
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.protocols.rounds import ProtocolError
-from netbandit.settings import Raw
-from netbandit.simulation import returned
-from netbandit.streams import Streams
+from netbandit.simulation import return_validation
 from netbandit.testing import properties
-from netbandit.testing.diary import Diary, content, facts, first_difference, kept
+from netbandit.testing.call_recorder import CallRecorder, content, facts, first_difference, kept
 from netbandit.testing.elsewhere import Answer, run_elsewhere
 from netbandit.testing.properties import Property, differences
 from netbandit.testing.scenes import FAULTS, Scene, scenes
 from netbandit.testing.trial import Trial
 from netbandit.user_code.errors import ReturnedError, complaint, is_ours
-from netbandit.wording import unknown_value
+from netbandit.util.streams import Streams
+from netbandit.util.wording import unknown_value
 
 
 class CheckError(AssertionError):
@@ -100,8 +100,8 @@ class Subject:
             self._answers[hash_seed] = run_elsewhere([one.point for one in trials], hash_seed)
         return self._answers[hash_seed][trials.index(trial)]
 
-    def explained(self, text: str, *diaries: Diary) -> str:
-        """Return in what two runs first differ, or if no diary knows it, the *text* that says that they do."""
+    def explained(self, text: str, *diaries: CallRecorder) -> str:
+        """Return in what two runs first differ, or if no recorded call shows it, the *text* that says that they do."""
         found = first_difference(*diaries)
         if found is None:
             return f"{self.kind.__qualname__}: {text}"
@@ -201,7 +201,7 @@ def _raised(error: Exception, kind: type) -> str:
 
 def _returns(subject: Subject, trial: Trial) -> Iterator[str]:
     try:
-        with patch.object(returned, "is_ours", lambda kind: False):  # ours are looked at, too
+        with patch.object(return_validation, "is_ours", lambda kind: False):  # ours are looked at, too
             trial.run("plain")
     except ReturnedError as error:
         yield str(error)
@@ -220,9 +220,11 @@ def _repeats(subject: Subject, trial: Trial) -> Iterator[str]:
         Trial(trial.point, 1).run("plain")
         found = next(differences(first, trial.run("plain")), None)
     if found is not None:
-        before = trial.diary(subject.table)
+        before = trial.recorded_calls(subject.table)
         with _other_random_numbers():
-            yield subject.explained(f"run again with the same seed, {found}", before, trial.diary(subject.table))
+            yield subject.explained(
+                f"run again with the same seed, {found}", before, trial.recorded_calls(subject.table)
+            )
 
 
 @contextmanager
@@ -248,7 +250,7 @@ def _numbering(subject: Subject, trial: Trial) -> Iterator[str]:
     found = next(differences(trial.plain, other.plain), None)
     if found is not None:
         text = f"with the nodes and links of the graph in another order, {found}"
-        yield subject.explained(text, trial.diary(subject.table), other.diary(subject.table))
+        yield subject.explained(text, trial.recorded_calls(subject.table), other.recorded_calls(subject.table))
 
 
 def _elsewhere(subject: Subject, trial: Trial) -> Iterator[str]:
@@ -256,9 +258,9 @@ def _elsewhere(subject: Subject, trial: Trial) -> Iterator[str]:
         found = next(differences(trial.plain, subject.answer(trial, hash_seed).result), None)
         if found is not None:
             (answer,) = run_elsewhere([trial.point], hash_seed, subject.table)
-            assert answer.diary is not None
+            assert answer.recorder is not None
             text = f"in another process, where PYTHONHASHSEED={hash_seed}, {found}"
-            yield subject.explained(text, trial.diary(subject.table), answer.diary)
+            yield subject.explained(text, trial.recorded_calls(subject.table), answer.recorder)
 
 
 def _items(subject: Subject, trial: Trial) -> Iterator[str]:
@@ -267,9 +269,9 @@ def _items(subject: Subject, trial: Trial) -> Iterator[str]:
 
 
 def _arguments(subject: Subject, trial: Trial) -> Iterator[str]:
-    with kept(subject.kind) as diary:
+    with kept(subject.kind) as recorder:
         trial.run("plain")
-    yield from (f"{entry.place}: {entry.text}" for entry in diary.changed)
+    yield from (f"{entry.place}: {entry.text}" for entry in recorder.changed)
 
 
 def _luck(subject: Subject, trial: Trial) -> Iterator[str]:

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.result import RunResult
-from netbandit.testing.diary import Diary
+from netbandit.testing.call_recorder import CallRecorder
 from netbandit.testing.trial import Trial
 from netbandit.user_code.errors import is_ours
 
@@ -26,11 +26,11 @@ class Answer(NamedTuple):
 
     Attributes:
         result: What it leaves behind.
-        diary: What a part did in it, where that was asked for.
+        recorder: What a part did in it, where that was asked for.
     """
 
     result: RunResult
-    diary: Diary | None
+    recorder: CallRecorder | None
 
 
 def run_elsewhere(points: Sequence[RunnablePoint], hash_seed: int, table: str = "") -> list[Answer]:
@@ -39,7 +39,7 @@ def run_elsewhere(points: Sequence[RunnablePoint], hash_seed: int, table: str = 
     Args:
         points: The points.
         hash_seed: Its ``PYTHONHASHSEED``.
-        table: The part of which it is to keep a diary: ``bandit``, ``learner`` or ``protocol``; nothing: of none.
+        table: The part of which it is to keep a recorder: ``bandit``, ``learner`` or ``protocol``; nothing: of none.
 
     Raises:
         ElsewhereError: It failed.
@@ -66,7 +66,7 @@ def answer(given: Any, told: Any) -> None:
     """Run the points that are *given*, and write what `run_elsewhere` returns of them."""
     points, table = pickle.load(given)
     trials = [Trial(point) for point in points]
-    found = [Answer(trial.plain, trial.diary(table) if table else None) for trial in trials]
+    found = [Answer(trial.plain, trial.recorded_calls(table) if table else None) for trial in trials]
     told.write(pickle.dumps(found))
 
 

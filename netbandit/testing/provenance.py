@@ -13,11 +13,11 @@ from unittest.mock import patch
 from simpy import Event
 
 from netbandit.protocols.protocol import Item
-from netbandit.simulation import simulation
+from netbandit.simulation import replication
 from netbandit.simulation.driver import Driver, ReplicationContext
 from netbandit.simulation.drivers import driver_for
 from netbandit.simulation.epochs import Epochs
-from netbandit.testing.diary import content
+from netbandit.testing.call_recorder import content
 
 Origin = tuple[int, int]
 """A round, and the agent that contributed an item to it."""
@@ -165,20 +165,20 @@ def watched() -> Iterator[Provenance]:
     """Follow the items of all runs of rounds that are made while this lasts, and who waits for ever in any run."""
     seen = Provenance()
 
-    def watching(stage: ReplicationContext) -> Driver:
-        driver = driver_for(stage)
+    def watching(context: ReplicationContext) -> Driver:
+        driver = driver_for(context)
         _watch_end(driver, seen)
         if isinstance(driver, Epochs):
             _watch(driver, seen)
         return driver
 
-    with patch.object(simulation, "driver_for", watching):
+    with patch.object(replication, "driver_for", watching):
         yield seen
 
 
 def _watch_end(driver: Driver, seen: Provenance) -> None:
     """Have *driver* tell who waits for ever: it is asked by the simulation itself only where messages may be lost."""
-    stalled, stage = driver.stalled, driver.stage
+    stalled, context = driver.stalled, driver.context
 
     def asked() -> list[int]:
         seen.stalled = stalled()
@@ -186,19 +186,19 @@ def _watch_end(driver: Driver, seen: Provenance) -> None:
         return seen.stalled
 
     def ask_if_idle() -> None:
-        if stage.clock.environment.idle:  # with nothing queued, under way or timed, who waits does so for ever
+        if context.clock.environment.idle:  # with nothing queued, under way or timed, who waits does so for ever
             asked()
 
     watched: Any = driver
     watched.stalled = asked
-    if not simulation.may_never_come(stage):
-        stage.clock.at_end(ask_if_idle)
+    if not replication.may_never_come(context):
+        context.clock.at_end(ask_if_idle)
 
 
 def _watch(driver: Epochs, seen: Provenance) -> None:
     """Have *driver* tell of all items that agents contribute, that are put together, and that agents go on with."""
     start, aggregate, conclude = driver.start, driver.aggregate, driver.conclude
-    clock = driver.stage.clock
+    clock = driver.context.clock
 
     def starts() -> None:
         start()

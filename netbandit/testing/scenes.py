@@ -5,14 +5,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from netbandit.checks.check import check
 from netbandit.learners.learner import AnyLearner, EpochLearner
-from netbandit.registry import kind_key, part_class
+from netbandit.parts.registry import kind_key, part_class
+from netbandit.parts.settings import Raw
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
-from netbandit.settings import Raw
-from netbandit.simulation.check import check
 from netbandit.simulation.drivers import talk_of
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 
 WORLDS: Mapping[str, Raw] = {
     "bernoulli": {"arms": 4},

@@ -15,12 +15,12 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from netbandit.checks.check import check
+from netbandit.parts.settings import Raw
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.scenario.toml_text import toml_text
-from netbandit.settings import Raw
-from netbandit.simulation.check import check
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 from netbandit.testing.properties import ALWAYS
 from netbandit.testing.trial import Trial
 

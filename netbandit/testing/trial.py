@@ -7,17 +7,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from netbandit.execution import Execution, executed
 from netbandit.network.outages import Outages
 from netbandit.simulation.build import topology_streams
 from netbandit.simulation.build_contacts import build_changing
 from netbandit.simulation.build_faults import build_faults
 from netbandit.simulation.drivers import talk_of
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.execution import Execution, executed
+from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.result import RunResult
-from netbandit.streams import Streams
-from netbandit.testing.diary import Diary, kept
+from netbandit.testing.call_recorder import CallRecorder, kept
 from netbandit.testing.provenance import Provenance, watched
+from netbandit.util.streams import Streams
 
 
 class Traced(NamedTuple):
@@ -76,11 +76,11 @@ class Trial:
             lines = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
         return Traced(result, [line for line in lines if "kind" in line], seen)
 
-    def diary(self, table: str) -> Diary:
+    def recorded_calls(self, table: str) -> CallRecorder:
         """Return what a part does in a run: ``bandit``, ``learner`` or ``protocol``."""
-        with TemporaryDirectory() as folder, kept(type(getattr(self.point, table))) as diary:
+        with TemporaryDirectory() as folder, kept(type(getattr(self.point, table))) as recorder:
             self.run("plain", Path(folder) / "trace.jsonl")
-        return diary
+        return recorder
 
     @property
     def server(self) -> int:

@@ -7,10 +7,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from netbandit.nesting import read_json
 from netbandit.results.run_folder import TRACE, DamagedRunError, check_trace, read_run
 from netbandit.results.store import PointResult, StudyResult, folder_of
 from netbandit.simulation.result import RunResult
+from netbandit.util.nesting import read_json
 
 SERVER = "server"
 

@@ -4,7 +4,7 @@ import sysconfig
 import traceback
 from pathlib import Path
 
-from netbandit.printable import one_line
+from netbandit.util.text import one_line
 
 _OURS = Path(__file__).parents[1].resolve()
 _INSTALLED = {Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib")}

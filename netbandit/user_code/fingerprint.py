@@ -28,9 +28,9 @@ from typing import Any
 
 import numpy as np
 
-from netbandit.nesting import TooDeepError, any_depth
 from netbandit.user_code.errors import is_ours, is_own, message
 from netbandit.user_code.loading import importing
+from netbandit.util.nesting import TooDeepError, any_depth
 
 
 class UnstableError(Exception):

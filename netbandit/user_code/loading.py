@@ -16,8 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
-from netbandit.printable import one_line
 from netbandit.user_code.errors import is_pythons
+from netbandit.util.text import one_line
 
 
 class RefusedModuleError(ImportError):

@@ -20,8 +20,7 @@ from math import inf
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-from netbandit.plural import counted
-from netbandit.printable import one_line
+from netbandit.util.text import one_line, pluralize
 
 MOST_BYTES = 1 << 29
 """The most bytes of a file, unpacked."""
@@ -324,7 +323,7 @@ class Table:
 
     def _wrong_count(self, cells: Sequence[str]) -> str:
         columns = len(self.names) + self.left_out
-        text = f"has {counted(len(cells), 'field')}, but line {self.header_line} names {counted(columns, 'column')}"
+        text = f"has {pluralize(len(cells), 'field')}, but line {self.header_line} names {pluralize(columns, 'column')}"
         if len(cells) == columns + 1 and not cells[-1]:
             return f"{text}: it ends with a separator"
         if self.left_out and len(cells) == len(self.names):

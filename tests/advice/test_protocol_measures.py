@@ -22,6 +22,7 @@ from netbandit.advice.timed_graph import TimedGraph
 from netbandit.advice.tree_times import LocalTime, RelayTime
 from netbandit.advice.what_if import what_if
 from netbandit.network.topology import Topology
+from netbandit.parts.registry import BUILT_IN
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.gis import Gis
 from netbandit.protocols.local import Local
@@ -29,7 +30,6 @@ from netbandit.protocols.master_worker import MasterWorker
 from netbandit.protocols.relay import Relay
 from netbandit.protocols.rounds_over_broadcast import RoundsOverBroadcast
 from netbandit.protocols.sink import Sink
-from netbandit.registry import BUILT_IN
 from netbandit.scenario.errors import ScenarioError
 
 

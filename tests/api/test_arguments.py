@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import netbandit as nb
-from netbandit.reading import KeysError
+from netbandit.parts.validation import KeysError
 from netbandit.scenario.errors import ScenarioError
 
 ITSELF: list[Any] = []

@@ -6,9 +6,9 @@ import networkx as nx
 import pytest
 
 import netbandit as nb
+from netbandit.checks.check import check
 from netbandit.network.families.family import Family
 from netbandit.running import sweeps
-from netbandit.simulation.check import check
 
 CODE = """\
 import threading

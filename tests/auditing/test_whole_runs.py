@@ -10,10 +10,10 @@ import netbandit
 from netbandit.auditing import whole_runs as whole
 from netbandit.auditing.audit import audit_mechanism
 from netbandit.auditing.whole_runs import MOST_NUMBERS, whole_runs
+from netbandit.checks.check import check
 from netbandit.cli import main
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 
 SCENARIO = """
 schema = 1

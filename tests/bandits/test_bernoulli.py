@@ -7,8 +7,8 @@ from pydantic import ValidationError
 from scipy import stats
 
 from netbandit.bandits.bernoulli import Bernoulli
-from netbandit.part import read_part
-from netbandit.streams import Streams
+from netbandit.parts.component import read_part
+from netbandit.util.streams import Streams
 
 
 def build(agents=3, seed=0, replication=0, **keys):

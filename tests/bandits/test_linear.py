@@ -5,8 +5,8 @@ from scipy import stats
 
 from netbandit.bandits.draws import beta, states, uniform
 from netbandit.bandits.linear import Linear
-from netbandit.part import read_part
-from netbandit.streams import Streams
+from netbandit.parts.component import read_part
+from netbandit.util.streams import Streams
 
 
 def generators(count: int) -> list[np.random.Generator]:

@@ -6,7 +6,7 @@ from helpers.worlds import started
 from scipy import stats
 
 from netbandit.bandits.procurement import Procurement
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 
 def market(agents=10, seed=0, **keys):

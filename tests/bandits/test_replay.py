@@ -8,7 +8,7 @@ from netbandit.bandits.recorded import Events
 from netbandit.bandits.replay import Replay
 from netbandit.bandits.synthetic_log import ClickLaw, MadeLog
 from netbandit.learners.linear import LinUcb
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 SURE = 4.8
 """Standard errors that the mean of independent, roughly normal figures exceeds with probability below 2e-6."""

@@ -6,7 +6,7 @@ from netbandit.bandits.criteo import read
 from netbandit.bandits.criteo_features import combined
 from netbandit.bandits.criteo_lines import pieces
 from netbandit.bandits.synthetic_log import ClickLaw, MadeLog
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 
 def events_of(log, count, streams):

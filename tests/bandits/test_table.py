@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import netbandit as nb
 from netbandit.bandits import reward_tables
 from netbandit.bandits.reward_tables import RewardTableError, of_frame, read
+from netbandit.checks.check import check
 from netbandit.results.run_keys import run_key
-from netbandit.simulation.check import check
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 WIDE = pandas.DataFrame({"red": [0.0, 1.0, 0.0, 1.0], "blue": [2.0, 4.0, 6.0, 8.0]})
 

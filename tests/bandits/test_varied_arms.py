@@ -10,8 +10,8 @@ from netbandit.bandits import changes
 from netbandit.bandits.bernoulli import Bernoulli
 from netbandit.bandits.gaussian import Gaussian
 from netbandit.bandits.mixed import Mixed, centre, truncated_mean, truncated_quantile
-from netbandit.part import Others
-from netbandit.streams import Streams
+from netbandit.parts.component import Others
+from netbandit.util.streams import Streams
 
 EVERYBODY = np.arange(3)
 

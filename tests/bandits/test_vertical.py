@@ -5,7 +5,7 @@ from scipy.stats import chi2, kstest
 
 from netbandit.bandits import vertical
 from netbandit.bandits.vertical import Vertical
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 ALMOST_NEVER = 1e-6
 """How often a test of chance fails where nothing is wrong."""

@@ -12,10 +12,10 @@ from click.testing import CliRunner
 
 import netbandit
 from netbandit.cli import main
-from netbandit.point import Point
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation.result import Curve, LinkUse, RunResult
+from netbandit.simulation.sweep_point import Point
 
 
 @dataclass(frozen=True)
@@ -100,9 +100,9 @@ SWEEP = SCENARIO + "[sweep]\n'topology.agents' = [3, 4]\n"
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """An empty folder to work in, with a simulator that does no simulation."""
-    parts = ModuleType("netbandit.simulation.check")
+    parts = ModuleType("netbandit.checks.check")
     parts.check = check
-    monkeypatch.setitem(sys.modules, "netbandit.simulation.check", parts)
+    monkeypatch.setitem(sys.modules, "netbandit.checks.check", parts)
     monkeypatch.setattr("netbandit.plots.plot_folder", draw)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "star.toml").write_text(SCENARIO)
@@ -285,7 +285,7 @@ def test_check_says_once_how_points_are_executed_if_it_is_the_same(place, monkey
     def plan(point):
         return ["messages: in bulk", f"decisions: {point.parameters if differs else 'in a compiled loop'}"]
 
-    monkeypatch.setattr("netbandit.simulation.execution_plan.execution_plan", plan)
+    monkeypatch.setattr("netbandit.checks.execution_plan.execution_plan", plan)
     done = call("check", "sizes.toml", "--execution")
     head, *lines = done.stdout.splitlines()
     assert (done.exit_code, head, len(lines)) == (0, "sizes.toml: ok, 2 points, 4 runs", 4 if differs else 2)

@@ -12,10 +12,10 @@ from typing import Any, get_args
 
 from grid.table import Line
 
-from netbandit.execution import Execution, executed
+from netbandit.checks.check import check
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
-from netbandit.simulation.check import check
+from netbandit.simulation.execution import Execution, executed
 from netbandit.simulation.result import RunResult
 
 BASE = Path(__file__).with_name("base.toml")

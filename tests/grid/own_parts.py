@@ -1,7 +1,7 @@
 """Protocols of rounds of one's own, written as coroutines."""
 
 import netbandit as nb
-from netbandit.part import Mistake
+from netbandit.parts.component import Mistake
 from netbandit.protocols.deadline import DeadlineKey
 from netbandit.protocols.neighbour_rounds import must_be_connected
 

@@ -6,7 +6,7 @@ import pytest
 from grid.executions import EXECUTIONS, METRICS, line_of
 from grid.table import one_in, protocol_of, read
 
-from netbandit.registry import BUILT_IN
+from netbandit.parts.registry import BUILT_IN
 
 TABLE = read()
 

@@ -11,7 +11,7 @@ from netbandit.network.outages import Outage, OutagePlan
 from netbandit.network.topology import Topology
 from netbandit.protocols.adapters import round_protocol
 from netbandit.protocols.protocol import SERVER, Item
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 SLOT = 1_000_000
 

@@ -12,7 +12,7 @@ from netbandit.bandits.criteo import SHIFT, SHIFTED
 from netbandit.bandits.criteo_features import BUCKETS, Buckets, Combination
 from netbandit.bandits.criteo_lines import CATEGORIES, INTEGERS
 from netbandit.bandits.synthetic_log import DROPPED_CATEGORIES, DROPPED_INTEGERS, ClickLaw, MadeLog
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 _VOCABULARY = 256
 

@@ -3,9 +3,9 @@
 from helpers.worlds import started
 
 from netbandit.bandits.linear import Linear
+from netbandit.checks.check import check
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 SCENARIO = """
 run = { horizon = 300, slot = "1 ms" }

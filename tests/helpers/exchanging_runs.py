@@ -4,9 +4,9 @@ import networkx as nx
 import numpy as np
 from helpers.lockstep_exchanges import MEANS, SIGMA
 
+from netbandit.checks.check import check
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
-from netbandit.simulation.check import check
 
 GRAPHS = {
     "ring": nx.cycle_graph,
@@ -65,7 +65,7 @@ def same_in_bulk(folder, monkeypatch, learner, *overrides):
     for alike in (False, True):
         with monkeypatch.context() as patch:
             if not alike:
-                patch.setattr("netbandit.simulation.patterns.bulk_exchanges", lambda stage, learner: None)
+                patch.setattr("netbandit.simulation.patterns.bulk_exchanges", lambda context, learner: None)
             found.append(play(folder, monkeypatch, learner, *overrides))
     (single, first, one), (bulk, second, other) = found
     assert one == other

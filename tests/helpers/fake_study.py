@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from netbandit.point import Point
-from netbandit.simulation.announcing import announce
+from netbandit.simulation.compile_notice import announce
 from netbandit.simulation.result import Curve, LinkUse, RunResult
+from netbandit.simulation.sweep_point import Point
 
 
 def fake_result(parameters: Mapping[str, Any], resolved: Mapping[str, Any], replication: int) -> RunResult:

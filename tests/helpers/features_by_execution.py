@@ -16,11 +16,11 @@ from tempfile import TemporaryDirectory
 if __name__ == "__main__":
     os.environ["NUMBA_DISABLE_JIT"] = "1"
 
-from netbandit.execution import executed
+from netbandit.checks.check import check
+from netbandit.checks.execution_plan import execution_plan
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
-from netbandit.simulation.execution_plan import execution_plan
+from netbandit.simulation.execution import executed
 from netbandit.testing.properties import differences
 
 TABLE = Path(__file__).parents[1] / "data" / "features_by_execution.csv"

@@ -1,13 +1,13 @@
 """One replication of a learner that gathers contexts, played with its driver in hand."""
 
+from netbandit.checks.check import check
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.scenario.load import load
 from netbandit.simulation.build import build_network, topology_streams
-from netbandit.simulation.check import check
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.gathers import Gathers
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 SCENARIO = """
 schema = 1
@@ -47,7 +47,21 @@ def played(parts):
     )
     bandit = parts.bandit.fresh()
     bandit.start(topology.agents, streams.generator)
-    driver = Gathers(ReplicationContext(parts, topology, network, clock, bandit, streams, fingerprint))
+    driver = Gathers(
+        ReplicationContext(
+            learner=parts.learner,
+            protocol=parts.protocol,
+            run=scenario.run,
+            adversary=scenario.adversary,
+            attack=None,
+            topology=topology,
+            network=network,
+            clock=clock,
+            bandit=bandit,
+            streams=streams,
+            fingerprint=fingerprint,
+        )
+    )
     driver.start()
     clock.environment.run()
     return driver, driver.finish()

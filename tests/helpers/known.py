@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from netbandit.part import Note, Others, found_by
+from netbandit.parts.component import Note, Others, found_by
 
 
 def others(**known):

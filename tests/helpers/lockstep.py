@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 ARRIVE, AGENT, SEND = 0, 1, 2  # the order at an instant
 

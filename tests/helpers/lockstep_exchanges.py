@@ -9,7 +9,7 @@ from math import ceil, log, sqrt
 import networkx as nx
 import numpy as np
 
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 MEANS = [0.3, 0.5, 0.9, 0.6]
 SIGMA = 0.7

@@ -8,10 +8,10 @@ import networkx
 import numpy as np
 
 from netbandit.plots.grouping import Arrangement, arrange
-from netbandit.point import Point
 from netbandit.results.run_folder import read_run
 from netbandit.results.store import RUNS, PointResult, StudyResult, run_keys, save_run, save_study
 from netbandit.simulation.result import Curve, LinkUse, Nodes, RunResult
+from netbandit.simulation.sweep_point import Point
 
 METRICS = ("regret", "regret_per_agent", "rounds", "round_slots", "cost", "activations", "messages", "bytes")
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from netbandit.learners.world import World
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 
 def world(agents, *, horizon=1_000, streams=None, members=None, shown=None, **facts):

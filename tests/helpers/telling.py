@@ -10,7 +10,7 @@ from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.protocols.adapters import broadcast_protocol
 from netbandit.protocols.protocol import Item
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 SLOT = 1_000
 ITEM = 80

@@ -11,7 +11,7 @@ from netbandit.network.jitter import UniformJitter
 from netbandit.network.link import Arrival, LinkClass
 from netbandit.network.message import Kind, Message
 from netbandit.network.network import Network
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 PING = Kind("PING")
 SLOT = 1_000

@@ -3,7 +3,7 @@
 from typing import TypeVar
 
 from netbandit.bandits.bandit import Bandit, GeneratorOf
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 World = TypeVar("World", bound=Bandit)
 

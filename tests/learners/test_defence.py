@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netbandit.aggregation.cover import Cover, cover_of_median
+from netbandit.byzantine.aggregation.cover import Cover, cover_of_median
 from netbandit.learners.defence import Defence, Rule
 from netbandit.learners.differing_sets import Told
 from netbandit.learners.elimination import Elimination

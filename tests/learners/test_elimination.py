@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from netbandit.bandits.bandit import Outline
 from netbandit.learners.elimination import Commit, Elimination, Phase
 from netbandit.learners.elimination_schedule import EliminationSchedule, count_participants
-from netbandit.reading import read
+from netbandit.parts.validation import read
 
 
 def reference_pulls(r, previous, active, *, arms, horizon, participants, epsilon, rounds, gap):

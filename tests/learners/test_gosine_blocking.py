@@ -5,7 +5,7 @@ import pytest
 
 from netbandit.learners.gosine import Gosine
 from netbandit.learners.world import World
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 AGENT = np.array([0])
 

@@ -24,7 +24,7 @@ from netbandit.network.contacts import (
 from netbandit.network.downtimes import Downtimes
 from netbandit.network.outages import Redrawn
 from netbandit.network.present import PresentBySlot
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 
 def edges_of(graph):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from netbandit.network.downtimes import Downtimes, failing, redrawn
 from netbandit.network.draws import Draws
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 MOMENTS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=8)
 

@@ -4,7 +4,7 @@ import pytest
 
 from netbandit.network import draws
 from netbandit.network.draws import Draws
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 COLUMNS = 3
 

@@ -113,8 +113,8 @@ def test_a_scenario_over_links_of_their_own_waits_for_the_way_that_is_fastest(tm
 
 def test_what_is_not_used_is_noted_and_what_is_missing_is_a_mistake(tmp_path):
     scenario(triangle("1 ms", "1 ms", "1 ms"), "5 ms").to_toml(tmp_path / "a.toml")
+    from netbandit.checks.check import check
     from netbandit.scenario.load import load
-    from netbandit.simulation.check import check
 
     (note,) = check(load(tmp_path / "a.toml", [])).notes
     assert '"edges" takes them' in note

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from netbandit.network.families.random import gilbert
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.part import read_part
-from netbandit.registry import BUILT_IN, part_class
+from netbandit.parts.component import read_part
+from netbandit.parts.registry import BUILT_IN, part_class
 
 
 def family_of(family, **keys):
@@ -97,7 +97,8 @@ def test_only_the_generator_decides(family):
 
 def test_the_hash_seed_does_not_show():
     code = (
-        "import numpy, pathlib; from netbandit.registry import part_class; from netbandit.network import topology;"
+        "import numpy, pathlib; from netbandit.network import topology;"
+        "from netbandit.parts.registry import part_class;"
         f"cases = {RANDOM!r};"
         "path = pathlib.Path(); rng = lambda: numpy.random.default_rng(7);"
         "print([topology.Topology(part_class('topology', family, path)(**keys).build(rng())).edges.tolist()"

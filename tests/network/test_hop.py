@@ -14,7 +14,7 @@ from netbandit.network.loss_laws import BitLoss, BurstLoss, ConstantLoss, bursts
 from netbandit.network.message import Kind, Message
 from netbandit.network.outages import Failing, Outage, OutagePlan
 from netbandit.network.retry import Retry
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 NANOSECOND_A_BYTE = 8_000_000_000
 

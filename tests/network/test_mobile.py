@@ -14,8 +14,8 @@ from netbandit.network.contact_files import listed
 from netbandit.network.families import Mobile, mobile
 from netbandit.network.topology import TopologyError
 from netbandit.network.tracks import GaussMarkov, Waypoint, joined, mean_distance
-from netbandit.part import read_part
-from netbandit.streams import Streams
+from netbandit.parts.component import read_part
+from netbandit.util.streams import Streams
 
 S = 10**9
 

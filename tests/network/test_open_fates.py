@@ -4,10 +4,10 @@ import pytest
 from helpers.combinations import table
 from helpers.scenes import study
 
+from netbandit.checks.check import check
 from netbandit.network.network import Network
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
-from netbandit.simulation.check import check
 from netbandit.testing.scenes import FAULTS, put_over, small, tables_of
 
 NODES = {"faults": FAULTS["nodes"]["faults"]}

@@ -19,7 +19,7 @@ from netbandit.network.message import Kind, Message
 from netbandit.network.network import Network
 from netbandit.network.outages import Outage, OutagePlan
 from netbandit.network.radio_plan import Aloha, Csma, RadioPlan
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 HELLO = Kind("HELLO")
 NANOSECOND_A_BYTE = 8_000_000_000

@@ -9,13 +9,13 @@ import pytest
 from helpers.processes import BACKSTOP
 from helpers.scenes import SMALL, study
 
-from netbandit import memory
+from netbandit.checks.check import check
 from netbandit.network import size_limits
 from netbandit.network.size_limits import memory_of, too_large
 from netbandit.network.topology import Topology
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
+from netbandit.util import memory
 
 HUGE = [
     '{ family = "complete", agents = 7_000 }',
@@ -33,7 +33,7 @@ HUGE = [
 def small(monkeypatch):
     """A machine that can spare 8 GB, whatever it is."""
     monkeypatch.setattr(size_limits, "affordable", lambda: 8 * 10**9)
-    monkeypatch.setattr("netbandit.simulation.point_check.affordable", lambda: 8 * 10**9)
+    monkeypatch.setattr("netbandit.checks.point_check.affordable", lambda: 8 * 10**9)
 
 
 def of(topology, text=SMALL):

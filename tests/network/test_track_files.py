@@ -12,8 +12,8 @@ from netbandit.network import track_files
 from netbandit.network.contact_files import read
 from netbandit.network.families import Mobile
 from netbandit.network.topology import TopologyError
-from netbandit.part import read_part
-from netbandit.streams import Streams
+from netbandit.parts.component import read_part
+from netbandit.util.streams import Streams
 
 S = 10**9
 READERS = {"one": track_files.one, "ns-2": track_files.ns2, "bonnmotion": track_files.bonnmotion}

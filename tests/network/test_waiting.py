@@ -13,7 +13,7 @@ from netbandit.network.network import Network
 from netbandit.network.outages import Outage
 from netbandit.network.retry import Retry
 from netbandit.network.topology import Topology
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 HELLO = Kind("HELLO")
 NANOSECOND_A_BYTE = 8_000_000_000

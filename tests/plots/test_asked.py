@@ -9,8 +9,8 @@ from helpers.made_up_runs import made_up, study_of
 from matplotlib.colors import to_hex
 
 from netbandit.cli import main
-from netbandit.picture_names import PICTURE_NAMES
 from netbandit.plots import Asked, UnknownNameError, draw_asked, planned
+from netbandit.results.picture_names import PICTURE_NAMES
 
 
 def cube(arms=(5, 20)):

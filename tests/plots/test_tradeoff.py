@@ -233,7 +233,7 @@ def test_no_axis_begins_where_nothing_can_be():
         for number, cost in enumerate(costs)
     ]
     for drawn in (draw_regret_against_cost(arranged(runs)), draw_structures(arranged(runs))):
-        assert -0.04 * 900 <= drawn.axes[0].get_xlim()[0] <= 0
+        assert -0.06 * 900 <= drawn.axes[0].get_xlim()[0] <= 0
 
 
 def test_of_two_numbers_the_one_with_fewer_values_is_the_series():

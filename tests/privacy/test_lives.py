@@ -5,6 +5,7 @@ from math import sqrt
 
 import pytest
 
+from netbandit.checks.check import check
 from netbandit.learners.elimination import Elimination
 from netbandit.learners.feducb import FedUcb
 from netbandit.learners.pfcb import Pfcb
@@ -13,7 +14,6 @@ from netbandit.privacy.gaussian import exact_epsilon, noise_multiplier
 from netbandit.privacy.mechanisms import block_mean_scale
 from netbandit.privacy.tree_calibration import OBSERVATION
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 
 BASE = """
 topology = { family = "path", agents = 3 }

@@ -11,6 +11,7 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
+from netbandit.parts.registry import BUILT_IN, part_class
 from netbandit.protocols import adapters
 from netbandit.protocols.ask import AskProtocol
 from netbandit.protocols.broadcast import BroadcastProtocol
@@ -20,7 +21,6 @@ from netbandit.protocols.exchange import ExchangeProtocol
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.gis import Gis
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item, NetworkProtocol
-from netbandit.registry import BUILT_IN, part_class
 
 
 class Handler:

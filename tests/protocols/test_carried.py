@@ -7,7 +7,7 @@ from helpers.telling import SLOT, told
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netbandit.part import Mistake, Others
+from netbandit.parts.component import Mistake, Others
 from netbandit.protocols.local import Local
 
 HORIZON = 1_000 * SLOT

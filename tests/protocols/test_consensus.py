@@ -14,7 +14,7 @@ from netbandit.network.link import LinkClass
 from netbandit.network.loss_laws import ConstantLoss
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
-from netbandit.part import Mistake, Note, Others
+from netbandit.parts.component import Mistake, Note, Others
 from netbandit.protocols.consensus import Consensus
 from netbandit.protocols.mixing import mixing
 

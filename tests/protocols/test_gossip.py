@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netbandit.protocols.gossip import Gossip
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 
 def choices(graph, seed, node, slots):

@@ -8,7 +8,7 @@ import pytest
 from helpers.own_handlers import WORD, Chatters, Loops, PassOn, Prints, Watched, act, on_message
 
 from netbandit.network.message import Kind
-from netbandit.part import Mistake, Note
+from netbandit.parts.component import Mistake, Note
 from netbandit.protocols import primitives
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.gis import Gis

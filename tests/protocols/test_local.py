@@ -9,7 +9,7 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
-from netbandit.part import Mistake, Others
+from netbandit.parts.component import Mistake, Others
 from netbandit.protocols.local import RELEASE, SYNC, Local
 from netbandit.protocols.protocol import Item
 

@@ -9,7 +9,7 @@ from helpers.telling import ITEM, SLOT, told
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netbandit.part import Mistake, Note, Others
+from netbandit.parts.component import Mistake, Note, Others
 from netbandit.protocols.local import Local
 from netbandit.protocols.local_broadcast import LocalBroadcast
 from netbandit.protocols.local_flood import LocalFlood

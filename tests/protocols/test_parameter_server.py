@@ -8,10 +8,10 @@ from helpers.deposit_scenes import LAGGING, SCENARIO, metrics, regret, theta
 from helpers.deposits_reference import Setup, one_a_slot
 from helpers.feducb_reference import World
 
+from netbandit.checks.check import check
 from netbandit.learners.oful import Oful
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 
 ONE = 'run={ horizon = 1_500, activity = "one" }'
 EVERYTHING = ("learner.upload=1", LAGGING)

@@ -6,7 +6,7 @@ from helpers.one_round import SLOT, one_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netbandit.part import Mistake, Others
+from netbandit.parts.component import Mistake, Others
 from netbandit.protocols.adapters import check_with
 from netbandit.protocols.local import Local
 from netbandit.protocols.relay import Relay

@@ -9,7 +9,7 @@ from netbandit.network.faults import Faults
 from netbandit.network.outages import OutagePlan, Redrawn
 from netbandit.network.topology import Topology
 from netbandit.protocols.relay import Relay
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 RUNS = 20
 

@@ -11,11 +11,11 @@ import pytest
 from click.testing import CliRunner
 from helpers.made_up_runs import made_up
 
+from netbandit.checks.check import check
 from netbandit.cli import main
 from netbandit.report.animation import page, playback
 from netbandit.report.over_time import over_time
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 from netbandit.trace.read import Lines, Phase, TraceError, Transfer
 
 SLOT = 1_000_000

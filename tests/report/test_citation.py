@@ -6,7 +6,7 @@ from pathlib import Path
 from helpers.made_up_runs import made_up, study_of, write
 
 import netbandit
-from netbandit.registry import BUILT_IN, load_class
+from netbandit.parts.registry import BUILT_IN, load_class
 from netbandit.report import CITATION, write_report
 from netbandit.report.citation import URL, YEAR, citation, papers
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from helpers.made_up_runs import arranged, made_up, study_of, write
 
 import netbandit.report as package
+from netbandit.checks.check import check
 from netbandit.cli import main
 from netbandit.report import write_report
 from netbandit.report.citation import URL
@@ -20,7 +21,6 @@ from netbandit.report.curves import readings
 from netbandit.report.recipe import recipe
 from netbandit.results.store import PointResult, StudyResult, load_study, run_keys
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "path", "use"}
 REFERENCES = {"src", "href", "xlink:href", "data", "action", "srcset", "poster", "background"}

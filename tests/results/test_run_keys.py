@@ -4,12 +4,12 @@ import networkx
 import pytest
 from helpers.fake_study import resolved
 
-from netbandit.point import Point
+from netbandit.checks.check import check
 from netbandit.results import run_keys as keys_of_runs
 from netbandit.results.changed_numbers import numbers_of
 from netbandit.results.run_keys import run_key, run_keys
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
+from netbandit.simulation.sweep_point import Point
 from netbandit.testing.scenes import WORLDS
 
 BERNOULLI = 'bandit = { kind = "bernoulli", arms = 3 }\nlearner = { kind = "elimination" }\n'

@@ -3,11 +3,11 @@
 import pytest
 
 import netbandit as nb
-from netbandit.point import Point
+from netbandit.checks.check import check
 from netbandit.running import sweeps
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
+from netbandit.simulation.sweep_point import Point
 
 SCENARIO = """\
 schema = 1

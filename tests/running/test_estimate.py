@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
+from netbandit.checks.check import check
 from netbandit.cli import main
 from netbandit.results.safe_files import sealed, unsealed
 from netbandit.running import estimate as estimating
 from netbandit.running.estimate import PointEstimate, StudyEstimate, estimate, size_text
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
-from netbandit.simulation.point import RunnablePoint
+from netbandit.simulation.replication import RunnablePoint
 
 SCENARIO = """
 run = { horizon = 30_000, replications = 4 }

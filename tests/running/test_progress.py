@@ -9,7 +9,7 @@ from rich.console import Console
 
 from netbandit.running import progress
 from netbandit.running.progress import ProgressReport, reading
-from netbandit.units import rough_time
+from netbandit.util.units import rough_time
 
 
 class Clock:

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from netbandit.parts.settings import Problem
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.scenario.sweep import expand, problems
 from netbandit.scenario.topology import read_topology
 from netbandit.scenario.validate import validate
-from netbandit.settings import Problem
 
 VALID = """\
 schema = 1

@@ -8,11 +8,11 @@ from collections import Counter
 import pytest
 from helpers.hostile import FILES, ROOT, cases
 
+from netbandit.checks.check import check
 from netbandit.network import size_limits
-from netbandit.registry import BUILT_IN, kind_key, part_class
+from netbandit.parts.registry import BUILT_IN, kind_key, part_class
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load, load_tables
-from netbandit.simulation.check import check
 from netbandit.testing.scenes import small
 
 SEED = 15
@@ -28,8 +28,8 @@ def place(tmp_path, monkeypatch):
     (tmp_path / "topologies").symlink_to(ROOT / "topologies")
     monkeypatch.setattr(size_limits, "affordable", lambda: 3_000_000)
     monkeypatch.setattr(size_limits, "_SURELY_FITS", 3_000_000)
-    monkeypatch.setattr("netbandit.simulation.point_check.affordable", lambda: 3_000_000)
-    monkeypatch.setattr("netbandit.simulation.point_check._SURELY_FITS", 3_000_000)
+    monkeypatch.setattr("netbandit.checks.point_check.affordable", lambda: 3_000_000)
+    monkeypatch.setattr("netbandit.checks.point_check._SURELY_FITS", 3_000_000)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netbandit.parts.settings import KeyPath
 from netbandit.scenario.positions import locate
-from netbandit.settings import KeyPath
 
 KEY_AT = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
 

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from netbandit.reading import read
+from netbandit.checks.check import check
+from netbandit.parts.validation import read
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
 from netbandit.scenario.radio import RadioSettings
-from netbandit.simulation.check import check
 
 LORA = {"sf": 9, "bandwidth": "125 kHz", "coding": 1, "preamble": 8}
 

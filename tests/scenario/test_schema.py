@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from netbandit.network.families import Ring, Tree
+from netbandit.parts.settings import PositiveOrInfinite, Settings
 from netbandit.scenario.model import RunSettings
 from netbandit.scenario.schema import json_schema
-from netbandit.settings import PositiveOrInfinite, Settings
 
 
 class Learner(Settings):

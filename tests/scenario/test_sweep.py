@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from netbandit.reading import UNKNOWN_KEY
+from netbandit.parts.validation import UNKNOWN_KEY
 from netbandit.scenario.load import load
 from netbandit.scenario.sweep import MOST_POINTS, expand, problems
 from netbandit.scenario.validate import validate

@@ -5,9 +5,9 @@ import pytest
 from pydantic import Field, WrapValidator, field_validator
 from pydantic_core import PydanticCustomError
 
-from netbandit.reading import problems_of, read
-from netbandit.settings import PositiveOrInfinite, Settings
-from netbandit.wording import allowed, did_you_mean, key_text, quoted, unknown_value
+from netbandit.parts.settings import PositiveOrInfinite, Settings
+from netbandit.parts.validation import problems_of, read
+from netbandit.util.wording import allowed, did_you_mean, key_text, quoted, unknown_value
 
 
 def _own_words(value: Any, handler: Any) -> Any:

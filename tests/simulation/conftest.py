@@ -1,7 +1,7 @@
 import pytest
 
+from netbandit.checks.check import check
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 
 
 @pytest.fixture

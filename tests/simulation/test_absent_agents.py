@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from helpers.diary import Diary
 
+from netbandit.checks.check import check
 from netbandit.learners.ucb import Ucb
 from netbandit.protocols.local import Local
 from netbandit.protocols.local_flood import LocalFlood
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
-from netbandit.simulation.check import check
 
 BASE = """
 run = { horizon = 8, seed = 3 }

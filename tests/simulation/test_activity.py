@@ -9,7 +9,7 @@ from helpers.scenes import run, study
 from netbandit.learners.slots import Learner
 from netbandit.scenario.errors import ScenarioError
 from netbandit.simulation import slots
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 LINEAR = """\
 run = { horizon = 240, slot = "1 ms" }

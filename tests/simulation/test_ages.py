@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from helpers.own_learners import HEARD, Listening, ListeningRarely
 
-from netbandit.execution import executed
+from netbandit.checks.check import check
 from netbandit.scenario.load import load_tables
 from netbandit.simulation.ages import Ages
-from netbandit.simulation.check import check
+from netbandit.simulation.execution import executed
 
 HORIZON, AGENTS = 80, 6
 LAW = {"born": 0.1, "dies": 0.4, "every": "1.5 slots"}

@@ -72,7 +72,7 @@ from pathlib import Path
 from netbandit.running import cluster
 from netbandit.running.sweeps import run
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
+from netbandit.checks.check import check
 if __name__ == "__main__":
     jobs, trace, *files = sys.argv[1:]
     with nullcontext() if jobs == "1" else cluster.local_workers(int(jobs)) as workers:

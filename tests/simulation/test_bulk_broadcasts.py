@@ -5,11 +5,11 @@ from helpers.own_learners import Sometimes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netbandit.checks.check import check
 from netbandit.network import draws
 from netbandit.scenario.load import load
 from netbandit.simulation import patterns
 from netbandit.simulation.bulk import bulk_broadcasts
-from netbandit.simulation.check import check
 
 SCENARIO = """\
 run = {{ horizon = {horizon}, slot = "1 ms", seed = {seed} }}

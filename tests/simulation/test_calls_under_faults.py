@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from netbandit.checks.check import check
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner
 from netbandit.learners.shared_linear import SharedLinUcb
 from netbandit.protocols.newest_releases import NamedSums
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
-from netbandit.simulation.check import check
 
 BASE = """
 run = { horizon = 300, seed = 5 }

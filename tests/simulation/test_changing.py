@@ -7,13 +7,13 @@ import pytest
 from click.testing import CliRunner
 from helpers.both_ways import both_ways, same
 
+from netbandit.checks.check import check
 from netbandit.cli.topologies import topology
-from netbandit.execution import executed
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load, load_tables
 from netbandit.simulation.build import topology_streams
 from netbandit.simulation.build_contacts import build_contacts
-from netbandit.simulation.check import check
+from netbandit.simulation.execution import executed
 from netbandit.testing.scenes import put_over
 
 ROUNDS = {

@@ -4,15 +4,15 @@ from unittest.mock import patch
 
 import pytest
 
-from netbandit.execution import executed
+from netbandit.checks.check import check
+from netbandit.checks.execution_plan import execution_plan
 from netbandit.network.clock import Environment
 from netbandit.protocols.rounds_over_broadcast import RoundsOverBroadcast
 from netbandit.protocols.triggered_rounds import TriggeredRounds
 from netbandit.scenario.load import load
-from netbandit.simulation import simulation
-from netbandit.simulation.check import check
+from netbandit.simulation import replication
 from netbandit.simulation.choosing.way import Way, chosen, explained
-from netbandit.simulation.execution_plan import execution_plan
+from netbandit.simulation.execution import executed
 
 SCENARIO = """\
 run = { horizon = 60, slot = "1 ms" }
@@ -120,8 +120,8 @@ def started(point):
 
     def start(*changes, how="compiled"):
         made = []
-        real = simulation.driver_for
-        noted = patch.object(simulation, "driver_for", lambda stage: made.append(real(stage)) or made[-1])
+        real = replication.driver_for
+        noted = patch.object(replication, "driver_for", lambda context: made.append(real(context)) or made[-1])
         stopped = patch.object(Environment, "run", side_effect=InterruptedError)
         with executed(how), noted, stopped, pytest.raises(InterruptedError):
             point(*changes).simulation(0).run()

@@ -8,8 +8,8 @@ from helpers.compiled_for_long import compiled_for_long
 from helpers.some_faults import some_faults, with_little_room
 from helpers.talks import TALKS
 
+from netbandit.checks.check import check
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 from netbandit.simulation.choosing import network_loops
 from netbandit.simulation.compiled_rounds import links
 from netbandit.simulation.compiled_rounds.engine import CompiledRounds

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+from netbandit.checks.check import check
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
-from netbandit.simulation.check import check
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 SCENARIO = """\
 run = {{ horizon = {horizon}, slot = "1 ms" }}

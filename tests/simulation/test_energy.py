@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 from helpers.combinations import table
 
+from netbandit.checks.check import check
 from netbandit.cli.topologies import topology
 from netbandit.network.batteries import Batteries
 from netbandit.results.loads import battery_lives, node_loads
@@ -15,7 +16,6 @@ from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
 from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.build_energy import read_harvest
-from netbandit.simulation.check import check
 from netbandit.simulation.slots import Slots
 from netbandit.testing.scenes import FAULTS, put_over, small, tables_of
 

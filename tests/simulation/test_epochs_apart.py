@@ -6,10 +6,10 @@ import math
 import pytest
 from helpers.apart_lockstep import play
 
+from netbandit.checks.check import check
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 BASE = """
 run = { horizon = 3000, seed = 5 }

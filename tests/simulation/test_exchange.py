@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from netbandit.bandits.procurement import Procurement
+from netbandit.checks.check import check
 from netbandit.learners.greedy import choose
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
+from netbandit.simulation.bandit_environments import optimum
 from netbandit.simulation.build import peer_latencies
-from netbandit.simulation.check import check
-from netbandit.simulation.slot_worlds import optimum
 from netbandit.simulation.slots import Slots
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 SCENARIO = """\
 schema = 1
@@ -287,7 +287,7 @@ def test_nothing_is_counted_twice(tmp_path, data, timing, seed):
         patch.setattr(Pfcb, "share", lambda self, *rest: (told.append(share(self, *rest)), told[-1])[1])
         check(load(file, [f"run.seed={seed}"])).points[0].simulation(0).run()
     (learner,) = exchanges[0].learners
-    component = exchanges[0].stage.topology.component
+    component = exchanges[0].context.topology.component
     shared = np.sum(told, axis=0).reshape(len(component), 2, -1)
     for kind, (have, fresh) in enumerate(((learner.units, learner.fresh_units), (learner.good, learner.fresh_good))):
         own = shared[:, kind] + fresh

@@ -171,7 +171,7 @@ def test_all_at_once_is_message_by_message_to_the_last_bit(place, monkeypatch, o
     for runs, alike in ((single, False), (bulk, True)):
         with monkeypatch.context() as patch:
             if not alike:
-                patch.setattr("netbandit.simulation.patterns.bulk_exchanges", lambda stage, learner: None)
+                patch.setattr("netbandit.simulation.patterns.bulk_exchanges", lambda context, learner: None)
             runs += [run(place, "run.horizon=40", *overrides, text=SCENE, replication=number) for number in range(2)]
         runs.append(learner().mixed.copy())
     for one, other in zip(single[:2], bulk[:2], strict=True):

@@ -7,9 +7,9 @@ import pytest
 from helpers.talks import TALKS
 
 import netbandit as nb
+from netbandit.checks.check import check
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 from netbandit.simulation.result import STILL_EXPLORING
 
 BASE = """

@@ -10,12 +10,12 @@ import pytest
 from helpers import features_by_execution
 from helpers.features_by_execution import FEATURES
 
-from netbandit.execution import VARIABLE
 from netbandit.network.families.family import COMMON_KEYS
 from netbandit.scenario.adversary import AdversarySettings
 from netbandit.scenario.energy import EnergySettings
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinkSettings
+from netbandit.simulation.execution import VARIABLE
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,12 @@ from helpers.paper_costs import numbers_sent
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netbandit.checks.check import check
 from netbandit.learners.linear import LinTs
 from netbandit.learners.linear_costs import lints_slot, linucb_slot, masks_setup, masks_slot
 from netbandit.plots import pictures
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 
 CASES = [
     ("linucb", 3_000, 2, [1, 1]),
@@ -332,7 +332,7 @@ def test_users_who_went_away_cost_what_was_asked_for(tmp_path, unserved):
     assert metrics["unserved"] == len(away)
     bandit = driver._bandit
     blocks = {
-        block: bandit.users(block, driver.stage.streams.generator).regrets for block in range(400 // bandit.block + 1)
+        block: bandit.users(block, driver.context.streams.generator).regrets for block in range(400 // bandit.block + 1)
     }
     regrets = np.array([blocks[slot // bandit.block][slot % bandit.block] for slot in away])
     added = {"free": 0.0, "worst": regrets.max(axis=1).sum(), "random": regrets.mean(axis=1).sum()}[unserved]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from helpers.scenes import study
 
-from netbandit.adversaries.false_sums import Sums
-from netbandit.execution import executed
+from netbandit.byzantine.adversaries.false_sums import Sums
 from netbandit.scenario.errors import ScenarioError
-from netbandit.simulation import lies_in_answers, lies_in_rows, lies_in_sums
+from netbandit.simulation import byzantine_replies, byzantine_sums, byzantine_vectors
+from netbandit.simulation.execution import executed
 
 ARMS = """\
 run = { horizon = 120 }
@@ -154,7 +154,7 @@ WRONG_SUMS = {
 def test_sums_that_cannot_be_true_never_enter_an_estimate(tmp_path, wrong, name):
     text, own = sums_over(name)
     point = made(tmp_path, text, *own, *LIARS, "adversary.attack=swap", "run.horizon=60").points[0]
-    with patch.object(lies_in_sums, "false_sums", lambda attack, view, rng: WRONG_SUMS[wrong](view.truth)):
+    with patch.object(byzantine_sums, "false_sums", lambda attack, view, rng: WRONG_SUMS[wrong](view.truth)):
         found = point.simulation(0).run()
     mute = run(tmp_path, text, *own, *LIARS, "adversary.attack=mute", "run.horizon=60")
     assert found.metrics["rejected"] > 0
@@ -172,7 +172,7 @@ def test_totals_that_cannot_be_true_are_as_silence(tmp_path, wrong, protocol):
     def lie(attack, view):
         return np.full_like(view.pulls, wrong), view.sums
 
-    with patch.object(lies_in_rows, "false_totals", lie):
+    with patch.object(byzantine_vectors, "false_totals", lie):
         found = point.simulation(0).run()
     assert found.metrics["rejected"] > 0
     if protocol != "gis":
@@ -184,7 +184,7 @@ def test_totals_that_cannot_be_true_are_as_silence(tmp_path, wrong, protocol):
 def test_no_arm_is_recommended_that_is_none(tmp_path, wrong):
     own = ("learner={kind='gosine', power=2}", "protocol.kind=gossip", "bandit={kind='bernoulli', arms=14}")
     point = made(tmp_path, ARMS, *own, *LIARS, "adversary.attack=naive").points[0]
-    with patch.object(lies_in_answers, "false_recommendation", lambda attack, view, rng: wrong):
+    with patch.object(byzantine_replies, "false_recommendation", lambda attack, view, rng: wrong):
         found = point.simulation(0).run()
     mute = run(tmp_path, ARMS, *own, *LIARS, "adversary.attack=mute")
     assert found.metrics["rejected"] > 0

@@ -11,7 +11,7 @@ from helpers.scenes import run_logged, study
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 UNITS = {"1 ms": 10**6, "3 ns": 3}
 

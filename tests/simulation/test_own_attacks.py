@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from helpers.scenes import study
 
-from netbandit.execution import executed
 from netbandit.results.run_keys import run_key
 from netbandit.running import sweeps
 from netbandit.scenario.errors import ScenarioError
+from netbandit.simulation.execution import executed
 from netbandit.user_code.errors import ReturnedError, complaint
 
 RUN = """\

@@ -4,11 +4,11 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from netbandit.checks.check import check
 from netbandit.learners.slots import Learner
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 SCENARIO = """\
 run = {{ horizon = {horizon}, slot = "1 ms" }}

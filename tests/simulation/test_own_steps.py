@@ -7,11 +7,11 @@ from pathlib import Path
 import helpers.own_steps as own
 import pytest
 
-from netbandit.execution import executed
+from netbandit.checks.check import check
 from netbandit.scenario.load import load
 from netbandit.simulation import play, slots
-from netbandit.simulation.check import check
 from netbandit.simulation.choosing import slot_loop
+from netbandit.simulation.execution import executed
 from netbandit.user_code.errors import ReturnedError
 
 FILE = Path(own.__file__)

@@ -1,6 +1,6 @@
 from helpers.scenes import run
 
-from netbandit.simulation.recovery import Recovery
+from netbandit.simulation.presence import Recovery
 
 SLOT = 10
 

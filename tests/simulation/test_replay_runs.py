@@ -7,13 +7,13 @@ from helpers.worlds import started
 
 from netbandit.bandits import digits
 from netbandit.bandits.replay import RANDOM_SEEDS
+from netbandit.checks.check import check
 from netbandit.papers.figures import papers_folder
 from netbandit.plots import pictures
 from netbandit.results.store import run_key
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 SCENARIO = """
 schema = 1

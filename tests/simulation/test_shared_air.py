@@ -2,9 +2,9 @@
 
 import pytest
 
-from netbandit.execution import executed
+from netbandit.checks.check import check
 from netbandit.scenario.load import load_tables
-from netbandit.simulation.check import check
+from netbandit.simulation.execution import executed
 from netbandit.testing.properties import differences
 from netbandit.testing.scenes import put_over, small, tables_of
 

@@ -7,11 +7,11 @@ from helpers.worlds import started
 from scipy.stats import binomtest, norm
 
 from netbandit.bandits.linear import Linear
+from netbandit.checks.check import check
 from netbandit.learners.linear import LinTs
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 SCENARIO = """\
 schema = 1

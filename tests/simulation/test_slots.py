@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netbandit.checks.check import check
 from netbandit.learners.feducb import FedUcb
 from netbandit.privacy.gaussian import exact_epsilon
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
-from netbandit.simulation.check import check
 from netbandit.simulation.communication import Synchronisations
 
 SLOT = 1_000_000
@@ -225,7 +225,7 @@ def test_nobody_hears_too_early_whatever_the_latencies(tmp_path_factory, latency
         original = slots.Slots.start
 
         def start(driver):
-            driver.stage.network._uplink_latency = latency
+            driver.context.network._uplink_latency = latency
             original(driver)
 
         monkeypatch.setattr(slots.Slots, "start", start)
@@ -400,7 +400,7 @@ def test_a_call_over_sinks_uses_their_uplinks_only(tmp_path, monkeypatch):
     assert rounds > 1
     # Of three sinks the one that asks calls the other two; the other sinks may ask in the meantime.
     assert rounds <= kinds["ASK"] <= 3 * (rounds + 1)
-    uplinks = run.driver.stage.network.uplink_totals()
+    uplinks = run.driver.context.network.uplink_totals()
     assert uplinks.activations == 3 * rounds
 
 

@@ -5,9 +5,9 @@ import json
 import networkx as nx
 import pytest
 
+from netbandit.checks.check import check
 from netbandit.learners.pfcb_schedule import sharing_slots
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 
 MARKET = """\
 [run]

@@ -10,7 +10,7 @@ from scipy import stats
 from netbandit.scenario.activity import PoissonActivity, ShareActivity
 from netbandit.simulation import turns as module
 from netbandit.simulation.turns import Turns, turns_of
-from netbandit.streams import Streams
+from netbandit.util.streams import Streams
 
 SLOT = 1_000
 

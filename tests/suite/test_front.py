@@ -3,9 +3,8 @@
 import numpy as np
 from helpers.suite_tracks import cell
 
-from netbandit.suite.differences import decided, p_values
+from netbandit.suite.differences import decided, p_values, ranks
 from netbandit.suite.front import dominated
-from netbandit.suite.ranks import ranks
 
 LUCK = np.random.default_rng(0).normal(0, 5, 20)
 

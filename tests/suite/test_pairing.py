@@ -3,7 +3,7 @@
 import pytest
 from helpers.suite_tracks import cell
 
-from netbandit.suite.pairing import pairing
+from netbandit.suite.differences import pairing
 
 REGRETS = [1.0, 5.0, 2.0, 8.0]
 

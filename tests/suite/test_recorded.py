@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from netbandit.suite.differences import pairing
 from netbandit.suite.entries import Entry, shipped
-from netbandit.suite.pairing import pairing
 from netbandit.suite.plan import point_of
 from netbandit.suite.record import FILE, RecordError, read_record, shipped_record, write_record
 from netbandit.suite.scores import score, separation

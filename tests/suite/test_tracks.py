@@ -4,8 +4,8 @@ import tomllib
 
 import pytest
 
+from netbandit.checks.check import check
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 from netbandit.suite.entries import Entry, shipped
 from netbandit.suite.plan import point_of
 from netbandit.suite.tracks import FOLDER, TrackError, chosen, digest, tracks

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import netbandit as nb
+from netbandit.parts.registry import BUILT_IN, class_names, part_class
 from netbandit.protocols.protocol import CallbackRoundProtocol
-from netbandit.registry import BUILT_IN, class_names, part_class
 from netbandit.testing import CHECKS, CheckError, check_learner, check_protocol, check_world, parametrize_with_checks
 from netbandit.testing.checks import Subject
 from netbandit.testing.elsewhere import run_elsewhere

@@ -10,10 +10,10 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netbandit.checks.check import check
 from netbandit.cli import main
 from netbandit.running import sweeps as sweep
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 from netbandit.trace.perfetto import convert, find_trace
 from netbandit.trace.read import TraceError
 

@@ -218,7 +218,7 @@ def test_what_only_says_that_it_is_ours_counts_by_its_content():
     """As what `functools.wraps` makes does, whether a function or an object that is called."""
     import functools
 
-    from netbandit.units import parse_energy
+    from netbandit.util.units import parse_energy
 
     class Caller:
         def __init__(self, number):

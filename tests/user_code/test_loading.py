@@ -9,11 +9,11 @@ from helpers.fake_study import fake_study
 from helpers.processes import BACKSTOP, started
 from helpers.scenes import SMALL, study
 
+from netbandit.checks.check import check
 from netbandit.cli import main
 from netbandit.running import sweeps
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation.check import check
 from netbandit.user_code.errors import complaint, message
 
 IMPORTS = "from netbandit.bandits.bernoulli import Bernoulli\n"

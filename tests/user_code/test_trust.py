@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from helpers.scenes import SMALL
 
 from netbandit.cli import main
-from netbandit.registry import BUILT_IN, KindError, kind_key, part_class
+from netbandit.parts.registry import BUILT_IN, KindError, kind_key, part_class
 from netbandit.user_code import loading
 
 MARKED = """\
@@ -202,9 +202,9 @@ def test_a_check_without_own_code_looks_at_all_points_that_have_none(folder):
 
 
 def test_a_worker_imports_as_the_command_does(folder):
+    from netbandit.checks.check import check
     from netbandit.running import worker
     from netbandit.scenario.load import load
-    from netbandit.simulation.check import check
 
     point = check(load(folder / "scene.toml", ["bandit.kind=evil:Mine"])).points[0]
     packed = pickle.dumps(point)

@@ -5,7 +5,7 @@ from pydantic import Field
 
 from netbandit.network.families.family import Edges, Shape, all_pairs
 from netbandit.network.families.random import gilbert
-from netbandit.part import Checks, Mistake
+from netbandit.parts.component import Checks, Mistake
 
 
 class Blocks(Shape):

@@ -4,9 +4,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from netbandit.duration_keys import PositiveDuration
-from netbandit.settings import Settings
-from netbandit.wording import Allowed, show
+from netbandit.parts.settings import PositiveDuration, Settings
+from netbandit.util.wording import Allowed, show
 
 Probability = Annotated[float, Field(ge=0, le=1)]
 

@@ -6,14 +6,14 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
-from netbandit.duration_keys import DurationText, PositiveDuration
 from netbandit.network import contact_files
 from netbandit.network.contact_files import Meetings
 from netbandit.network.families.family import MOST_AGENTS
 from netbandit.network.families.meeting import Meeting
-from netbandit.part import Checks, Note
-from netbandit.streams import Streams
-from netbandit.units import parse_duration
+from netbandit.parts.component import Checks, Note
+from netbandit.parts.settings import DurationText, PositiveDuration
+from netbandit.util.streams import Streams
+from netbandit.util.units import parse_duration
 
 
 class Contacts(Meeting):

@@ -11,7 +11,7 @@ from netbandit.network import distances
 from netbandit.network.families.changes import ChangesKey
 from netbandit.network.size_limits import too_large
 from netbandit.network.topology import TopologyError
-from netbandit.part import Checks, Part, found_by
+from netbandit.parts.component import Checks, Part, found_by
 
 if TYPE_CHECKING:
     import networkx

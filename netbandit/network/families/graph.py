@@ -9,7 +9,7 @@ import numpy as np
 from netbandit.network import files
 from netbandit.network.families.family import COMMON_KEYS, Family
 from netbandit.network.topology import TopologyError
-from netbandit.part import Checks, Mistake
+from netbandit.parts.component import Checks, Mistake
 
 if TYPE_CHECKING:
     import networkx

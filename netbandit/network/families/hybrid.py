@@ -8,7 +8,7 @@ from pydantic import Field
 
 from netbandit.network.families.family import COMMON_KEYS, MOST_AGENTS, Family, Shape, graph_of
 from netbandit.network.size_limits import too_large
-from netbandit.part import Checks, Mistake, Note
+from netbandit.parts.component import Checks, Mistake, Note
 
 if TYPE_CHECKING:
     import networkx

@@ -8,8 +8,8 @@ import numpy as np
 from netbandit.network.contact_files import Meetings
 from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology
-from netbandit.part import Checks, Mistake
-from netbandit.streams import Streams
+from netbandit.parts.component import Checks, Mistake
+from netbandit.util.streams import Streams
 
 if TYPE_CHECKING:
     import networkx

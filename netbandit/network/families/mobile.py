@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from netbandit.duration_keys import DurationText, PositiveDuration
 from netbandit.network import contact_files, track_files
 from netbandit.network.contact_files import Meetings, listed
 from netbandit.network.contacts import MOST_CONTACTS, Integers
@@ -17,11 +16,11 @@ from netbandit.network.families.meeting import Meeting
 from netbandit.network.size_limits import too_large
 from netbandit.network.topology import TopologyError
 from netbandit.network.tracks import Floats, GaussMarkov, Tracks, Waypoint, joined
-from netbandit.part import Checks, Mistake, Note
-from netbandit.settings import Problem
-from netbandit.streams import Streams
-from netbandit.units import LENGTH, SPEED, parse_duration, parse_length, parse_speed
-from netbandit.wording import Allowed, show
+from netbandit.parts.component import Checks, Mistake, Note
+from netbandit.parts.settings import DurationText, PositiveDuration, Problem
+from netbandit.util.streams import Streams
+from netbandit.util.units import LENGTH, SPEED, parse_duration, parse_length, parse_speed
+from netbandit.util.wording import Allowed, show
 
 _SECOND = 10**9
 

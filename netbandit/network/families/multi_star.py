@@ -4,7 +4,7 @@ import numpy as np
 from pydantic import Field
 
 from netbandit.network.families.family import Edges, Shape, pairs
-from netbandit.part import Checks, Mistake
+from netbandit.parts.component import Checks, Mistake
 
 
 class MultiStar(Shape):

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from netbandit.network.families.family import Edges, Shape, all_pairs, pairs
-from netbandit.part import Checks, Mistake
+from netbandit.parts.component import Checks, Mistake
 
 
 class Random(Shape):

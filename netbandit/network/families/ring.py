@@ -4,7 +4,7 @@ import numpy as np
 
 from netbandit.network.families.family import Edges, Shape
 from netbandit.network.families.path import path
-from netbandit.part import Checks, Mistake
+from netbandit.parts.component import Checks, Mistake
 
 
 class Ring(Shape):

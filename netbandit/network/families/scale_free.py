@@ -5,7 +5,7 @@ from pydantic import Field
 
 from netbandit.network.families.family import Edges, Shape
 from netbandit.network.families.star import star
-from netbandit.part import Checks, Mistake
+from netbandit.parts.component import Checks, Mistake
 
 
 class ScaleFree(Shape):

@@ -28,12 +28,12 @@ class InBulk(Way):
     """Messages of all agents at once.
 
     Attributes:
-        stage: All that the driver works with.
+        context: All that the driver works with.
     """
 
     name: ClassVar[str] = "in bulk"
 
-    stage: ReplicationContext
+    context: ReplicationContext
 
     def should_run(self) -> str | None:
         """See `Way.should_run`: it is always worth it."""
@@ -41,9 +41,9 @@ class InBulk(Way):
 
     def _why_alone(self) -> str | None:
         """Return why agents do not all act in every slot; None: they do."""
-        if self.stage.some_are_mute:
+        if self.context.some_are_mute:
             return SOME_MUTE
-        return None if self.stage.point.scenario.run.activity == "every" else "not all agents decide in every slot"
+        return None if self.context.run.activity == "every" else "not all agents decide in every slot"
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class BroadcastsInBulk(InBulk):
 
     def unsuited(self) -> str | None:
         """See `Way.unsuited`."""
-        protocol, network = self.stage.point.protocol, self.stage.network
+        protocol, network = self.context.protocol, self.context.network
         if type(protocol) is not Pooled and (type(protocol) is not Local or not protocol.ttl):
             return NONE_FOR_PROTOCOL
         if self.learner.has("next_share"):
@@ -77,7 +77,7 @@ class BroadcastsInBulk(InBulk):
 
     def unknown(self) -> str | None:
         """See `Way.unknown`."""
-        protocol, network = self.stage.point.protocol, self.stage.network
+        protocol, network = self.context.protocol, self.context.network
         if not isinstance(protocol, Local):
             return None
         if (why := bulk_links.why_not(network)) is not None:
@@ -94,8 +94,8 @@ class BroadcastsInBulk(InBulk):
         """Return why what is under way at once cannot be kept; None: it can, and it is known who absorbs what."""
         if protocol.absorb and type(self.learner).absorbs is not CountingLearner.absorbs:  # type: ignore[attr-defined]
             return "this learner has a method absorbs of its own"
-        network = self.stage.network
-        agents, channels = self.stage.topology.agents, sum(map(len, network.channels))
+        network = self.context.network
+        agents, channels = self.context.topology.agents, sum(map(len, network.channels))
         words = -(-agents // 64)
         hop = hop_slots(network)
         slowest = int(hop[-1])
@@ -114,7 +114,7 @@ class TreesInBulk(InBulk):
 
     def unsuited(self) -> str | None:
         """See `Way.unsuited`."""
-        protocol, network = self.stage.point.protocol, self.stage.network
+        protocol, network = self.context.protocol, self.context.network
         if type(protocol) is not Relay and not (type(protocol) is Local and protocol.route == "tree" and protocol.ttl):
             return NONE_FOR_PROTOCOL
         if network.agents <= 1:
@@ -127,7 +127,7 @@ class TreesInBulk(InBulk):
 
     def unknown(self) -> str | None:
         """See `Way.unknown`."""
-        network = self.stage.network
+        network = self.context.network
         if (why := bulk_links.why_not(network)) is not None:
             return why
         if network.unreliable:
@@ -148,10 +148,10 @@ class ExchangesInBulk(InBulk):
 
     def unsuited(self) -> str | None:
         """See `Way.unsuited`."""
-        protocol = self.stage.point.protocol
+        protocol = self.context.protocol
         if type(protocol) is not Consensus:
             return NONE_FOR_PROTOCOL
-        if self.stage.network.deferred_outcomes:
+        if self.context.network.deferred_outcomes:
             return FATES_OPEN
         if protocol.deadline is not None:
             return "agents step without others after a deadline"
@@ -159,12 +159,12 @@ class ExchangesInBulk(InBulk):
 
     def unknown(self) -> str | None:
         """See `Way.unknown`."""
-        return None if step_together(self.stage) else bulk_links.why_not(self.stage.network)
+        return None if step_together(self.context) else bulk_links.why_not(self.context.network)
 
 
-def step_together(stage: ReplicationContext) -> bool:
+def step_together(context: ReplicationContext) -> bool:
     """Return whether every row takes the same number of slots, and none is lost, so that all agents step together."""
-    protocol, network = stage.point.protocol, stage.network
+    protocol, network = context.protocol, context.network
     assert isinstance(protocol, Consensus)
     if network.faults or network.trace is not None or network.transmission(_A_MEGABYTE):
         return False

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
+from netbandit.simulation.bandit_environments import BanditEnvironment
 from netbandit.simulation.choosing.way import RunPart, Way
-from netbandit.simulation.slot_worlds import SlotWorld
 from netbandit.stepping import Compiled
 from netbandit.texts import TextError
 
@@ -33,7 +33,7 @@ class SlotLoop(Way):
     part: ClassVar[RunPart] = "decisions"
     name: ClassVar[str] = "in a compiled loop"
 
-    world: SlotWorld
+    world: BanditEnvironment
     learner: Learner
     isolated: bool
     in_turn: bool

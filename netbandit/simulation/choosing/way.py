@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar, Literal, NamedTuple
 
-from netbandit.execution import VARIABLE, execution
+from netbandit.simulation.execution import VARIABLE, execution
 
 RunPart = Literal["messages", "decisions"]
 """What a part of a run handles."""

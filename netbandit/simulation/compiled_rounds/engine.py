@@ -12,7 +12,7 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import Arrival
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
-from netbandit.part import state
+from netbandit.parts.component import state
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
 from netbandit.simulation.compiled_rounds.bookings import Bookings
 from netbandit.simulation.compiled_rounds.faults import FaultArrays, all_kinds

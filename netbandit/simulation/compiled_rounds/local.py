@@ -8,7 +8,7 @@ import numpy as np
 from netbandit.network.clock import AGENTS
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
-from netbandit.part import state
+from netbandit.parts.component import state
 from netbandit.protocols.calls import SyncHandler
 from netbandit.protocols.local import RELEASE, SYNC, Local, Part, Progress, Word, size_of
 from netbandit.simulation.compiled_rounds.engine import CompiledLoop

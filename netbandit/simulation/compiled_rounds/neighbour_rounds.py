@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind
 from netbandit.network.network import Network
-from netbandit.part import state
+from netbandit.parts.component import state
 from netbandit.protocols.handlers import CHOICES, Handlers
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.open_rounds import Labels, OpenRound, OpenRounds

@@ -11,7 +11,7 @@ from simpy.events import EventPriority
 from netbandit.network.clock import AGENTS
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
-from netbandit.part import state
+from netbandit.parts.component import state
 from netbandit.protocols.broadcast import Hear, Heard
 from netbandit.protocols.done import DONE
 from netbandit.protocols.protocol import Aggregation, Item

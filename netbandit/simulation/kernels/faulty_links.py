@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.jit import njit
 from netbandit.network.downtimes import failing
 from netbandit.network.draws import Draws
 from netbandit.network.faults import FaultModel
@@ -19,8 +18,9 @@ from netbandit.network.jitter import Jitter
 from netbandit.network.loss_laws import BurstLoss, chance_of_bits
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
-from netbandit.simulation.announcing import announce
+from netbandit.simulation.compile_notice import announce
 from netbandit.simulation.compiled_rounds.cuts import cuts_of
+from netbandit.util.jit import njit
 
 Numbers = NDArray[np.int64]
 

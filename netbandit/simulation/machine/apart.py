@@ -12,7 +12,7 @@ from numba.core.ccallback import CFunc
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.typing import signature
 
-from netbandit.jit import checked
+from netbandit.util.jit import checked
 
 _RETURNED = {bool: types.boolean, None: types.void}
 

@@ -7,10 +7,10 @@ from typing import Any, TypeVar, cast
 from numba import config, typeof
 from numba.core.types.misc import unliteral
 
-from netbandit.jit import njit
-from netbandit.simulation.announcing import called_by
+from netbandit.simulation.compile_notice import called_by
 from netbandit.simulation.machine.apart import Apart
 from netbandit.simulation.machine.packed import Packed, kind_of
+from netbandit.util.jit import njit
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

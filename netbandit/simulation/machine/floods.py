@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.jit import njit
 from netbandit.protocols.words import for_all, hear_copies
 from netbandit.texts import is_text, text, written_out
+from netbandit.util.jit import njit
 
 Copies = tuple[int, int, int]
 Words = NDArray[np.uint64]

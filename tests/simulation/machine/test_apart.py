@@ -21,7 +21,7 @@ def add_once(network: tuple, place: int) -> int:
 CALLER = """\
 from typing import NamedTuple
 import numpy as np
-from netbandit.simulation.announcing import announce
+from netbandit.simulation.compile_notice import announce
 from netbandit.simulation.machine.compiled import apart, apart_from, entry, machine_code
 import called
 

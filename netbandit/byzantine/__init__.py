@@ -1,0 +1,1 @@
+"""Agents that lie, and rules of aggregation that withstand them."""

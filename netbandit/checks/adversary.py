@@ -1,0 +1,123 @@
+"""What lies do not fit, and which agents cannot be liars."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from netbandit.bandits.bandit import ArmBandit
+from netbandit.bandits.linear import Linear
+from netbandit.bandits.procurement import Procurement
+from netbandit.byzantine.adversaries.attacks import ATTACKS, NEEDS_MEANS, Form, is_own
+from netbandit.byzantine.adversaries.own_attack import PARTS, forms_of
+from netbandit.learners.learner import NO_LIES, AnyLearner
+from netbandit.learners.linear import GatherLearner, in_slots
+from netbandit.network.topology import Topology
+from netbandit.parts.settings import Problem
+from netbandit.scenario.adversary import AdversarySettings
+from netbandit.simulation.build_faults import node_problems
+from netbandit.simulation.lies import how_many
+from netbandit.util.wording import one_of, show
+
+
+def adversary_problems(settings: AdversarySettings, known: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield lies that are not possible for a learner or a world, with the reason; and a target that is no arm.
+
+    Args:
+        settings: ``[adversary]``.
+        known: The parts, as far as they are known, their kinds, and the class of an attack of the user's own.
+    """
+    learner = known["learner"]
+    if not settings or learner is None:
+        return
+    arms = known["bandit"].outline().arms if known["bandit"] is not None else None
+    if isinstance(settings.target, int) and arms is not None and settings.target >= arms:
+        yield ("adversary", "target"), f"the bandit has arms 0 to {arms - 1}, and not {settings.target}"
+    form = _form(learner, known)
+    kind = f"learner.kind = {show(known['kinds']['learner'])}"
+    if settings.attack == "none":  # whatever they tell is the truth
+        return
+    if form is None:
+        yield ("adversary", "attack"), f"cannot be with {kind}: {_why_not(learner, known)}"
+    elif is_own(settings.attack):
+        if known["attack"] is not None and form not in forms_of(known["attack"]):
+            text = f"cannot be {show(settings.attack)} with {kind}, whose agents tell {_TOLD[form]}"
+            yield ("adversary", "attack"), f"{text}: {_why_not_forged(form)}"
+    elif settings.attack is not None and settings.attack not in ATTACKS[form]:
+        text = f"cannot be {show(settings.attack)} with {kind}, whose agents tell {_TOLD[form]}"
+        yield ("adversary", "attack"), f"{text}: must be {one_of(sorted(ATTACKS[form]))}"
+    elif settings.attack in NEEDS_MEANS[form] and not _means_are_known(known["bandit"]):
+        text = f"cannot be {show(settings.attack)} with bandit.kind = {show(known['kinds']['bandit'])}"
+        yield ("adversary", "attack"), f"{text}: nobody knows how good its arms are, so that no liar can"
+    if form in ("mixed counts", "mixed means") and settings.range == "any":
+        yield (
+            ("adversary", "range"),
+            f'must be "plausible" with {kind}: a step cannot leave out what is seen to be wrong',
+        )
+
+
+_TOLD: Mapping[Form, str] = {
+    "means": "means of arms",
+    "sums": "sums",
+    "totals": "pulls and rewards",
+    "statistics": "units and how many were good",
+    "mixed counts": "numbers that are mixed",
+    "mixed means": "numbers that are mixed",
+    "recommendations": "an arm to those that ask",
+}
+
+
+def _why_not_forged(form: Form) -> str:
+    """Return why an attack of the user's own does not forge a *form*."""
+    return f"it has no method {form}" if form in PARTS else f"one of your own can forge only {', '.join(PARTS)}"
+
+
+def _form(learner: AnyLearner, known: Mapping[str, Any]) -> Form | None:
+    """Return what the agents of *learner* tell; None: what a lie would be is not known."""
+    if known["kinds"]["protocol"] == "vertical":
+        return None
+    if isinstance(learner, GatherLearner):
+        return in_slots(learner).tells() if learner.stands_in_slots else None
+    return learner.tells()
+
+
+def _means_are_known(bandit: Any) -> bool:
+    """Return whether *bandit* can say how good its arms are; None: not known yet."""
+    return bandit is None or isinstance(bandit, ArmBandit | Procurement | Linear)
+
+
+def _why_not(learner: AnyLearner, known: Mapping[str, Any]) -> str:
+    """Return why lies are not possible with *learner*."""
+    if known["kinds"]["protocol"] == "vertical":
+        return "nobody else has an agent's columns, so that nothing can be compared with them"
+    return learner.impossible.get("adversary", NO_LIES)
+
+
+def liar_problems(settings: AdversarySettings, topology: Topology, known: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield liars that the graph lacks, that stand twice, or that are all agents; and an attack that needs others.
+
+    Args:
+        settings: ``[adversary]``.
+        topology: The graph.
+        known: ``differing``: whether each agent concludes for itself.
+    """
+    yield from node_problems(("adversary", "agents"), settings.agents or (), topology, set(), "stands twice")
+    if settings and how_many(settings, topology.agents) >= topology.agents:
+        yield ("adversary", "agents"), "all agents lie: somebody must be honest"
+    if settings.attack == "hidden" and known["differing"]:
+        text = "each agent concludes for itself here, and what others tell in the same round is not known ahead"
+        yield ("adversary", "attack"), f'cannot be "hidden": {text}'
+    elif settings.attack == "hidden" and known["protocol"].speaks_for_groups:
+        text = "a sink that lies tells what stands for its component, and what other sinks tell is not known ahead"
+        yield ("adversary", "attack"), f'cannot be "hidden": {text}'
+
+
+def adversary_notes(settings: AdversarySettings, topology: Topology, known: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield liars that nobody hears, and a share of so few agents that nobody lies."""
+    if not settings:
+        return
+    if known["protocol"].isolated:
+        kind = show(known["kinds"]["protocol"])
+        yield ("adversary",), f"nobody hears a lie with protocol.kind = {kind}: liars are only not counted"
+    if settings.share and not how_many(settings, topology.agents):
+        yield ("adversary", "share"), f"{settings.share:g} of {topology.agents} agents is less than one: nobody lies"
+    if settings.attack not in ("inflate", "collude") and settings.target != "worst":
+        yield ("adversary", "target"), 'is used only with attack = "inflate" or "collude"'

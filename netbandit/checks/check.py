@@ -1,0 +1,153 @@
+"""From a scenario as it was written to points that can run, or to all of its mistakes at once."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from netbandit.bandits.bandit import Watch
+from netbandit.checks.exploration import unequal_exploration
+from netbandit.checks.ineffective_keys import LinkKey, ineffective_key_notes
+from netbandit.checks.point_check import PointCheck, is_large
+from netbandit.network.topology import Topology, TopologyError
+from netbandit.parts.registry import BUILT_IN, kind_key, kind_of, named_parts, own_module
+from netbandit.parts.settings import KeyPath, Problem
+from netbandit.scenario import sweep
+from netbandit.scenario.load import Document
+from netbandit.scenario.schema import json_schema
+from netbandit.scenario.sweep import Combination
+from netbandit.simulation.replication import RunnablePoint
+from netbandit.user_code.errors import ReturnedError, complaint, place
+from netbandit.user_code.fingerprint import UnstableError
+from netbandit.user_code.loading import kept_alive
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """A checked scenario: all that is to be run.
+
+    Attributes:
+        document: The scenario as it was written.
+        points: The points of its sweep, in order; one without a sweep.
+        notes: What is valid, but has no effect or is hardly meant; one line each.
+        unchecked: The number of points that were checked in part, as not all that they name was imported; these cannot
+            be run.
+    """
+
+    document: Document
+    points: list[RunnablePoint]
+    notes: list[str]
+    unchecked: int = 0
+
+
+def check(document: Document, watch: Watch = lambda what, done, total: None, *, own_code: bool = True) -> RunPlan:
+    """Find everything that is wrong with a scenario, or make its parts.
+
+    Args:
+        document: The scenario as it was written.
+        watch: Told of files that take time to read.
+        own_code: Whether modules of the user's own, and of packages that offer parts, are imported.
+
+    Raises:
+        ScenarioError: The scenario has mistakes; all of them are in it.
+    """
+    problems = sweep.problems(document.data)
+    points: list[RunnablePoint] = []
+    notes: Counter[Problem] = Counter()
+    graphs: dict[str, Topology | TopologyError] = {}
+    identities: dict[type, str | UnstableError] = {}
+    idle_notes: list[Problem] = []
+    idle: dict[KeyPath, list[Problem]] = {}
+    wrong: dict[Problem, list[Combination]] = {}
+    link_keys: list[tuple[Combination, list[LinkKey]]] = []
+    unchecked: dict[Problem, None] = {}
+    checks = [
+        (PointCheck(document, combination, graphs, identities, watch, own_code), combination)
+        for combination in sweep.expand(document.data, document.parameters)
+    ]
+    count = len(checks)
+    undrawn = [_guarded(checked, combination, checked.made) for checked, combination in checks]
+    # Where there are mistakes, they are told before any large graph is drawn.
+    mistaken = bool(problems) or any(checked.problems for checked, _ in checks)
+    for (checked, combination), point in zip(checks, undrawn, strict=True):
+        made = None
+        if point is not None and not (mistaken and is_large(point)):
+            made = _guarded(checked, combination, partial(checked.drawn, point))
+        for problem in dict.fromkeys(map(combination.origin, checked.problems)):
+            wrong.setdefault(problem, []).append(combination)
+        notes.update(list(dict.fromkeys(checked.notes)))  # once a point
+        idle_notes += map(combination.origin, checked.never_reused)
+        unchecked.update(dict.fromkeys(map(combination.origin, checked.unchecked)))
+        for problem in checked.idle:
+            idle.setdefault(problem[0], []).append(combination.origin(problem))
+        if made is not None:
+            points.append(made)
+            link_keys.append((combination, checked.link_keys))
+    problems += [
+        sweep.named(document.data, having, problem) if len(having) < count else problem
+        for problem, having in wrong.items()
+    ]
+    for found in idle.values():
+        varied = dict.fromkeys((sweep.swept_key(path), text) for path, text in found)
+        if len(found) == count:
+            problems += [(path, f"{text}: it would change nothing") for path, text in varied]
+        else:
+            idle_notes += [
+                (path, f"{text}: there, points that differ in nothing else have equal results") for path, text in varied
+            ]
+    if problems:
+        raise document.error(problems)
+    # A key that some point of the sweep uses is no leftover.
+    everywhere = [note for note, points_with in notes.items() if points_with == count]
+    idle_notes += ineffective_key_notes(document, link_keys)
+    if differ := unequal_exploration(point.resolved["learner"] for point in points):
+        swept = document.data.get("sweep", {})
+        places = [("sweep", key) for key in ("learner.kind", sweep.CASES) if key in swept]
+        idle_notes.append((next(iter(places), ("learner", "kind")), differ))
+    return RunPlan(
+        document,
+        points,
+        document.error([*document.notes, *unchecked, *everywhere, *idle_notes]).lines,
+        count - len(points),
+    )
+
+
+def _guarded(
+    checked: PointCheck, combination: Combination, step: Callable[[], RunnablePoint | None]
+) -> RunnablePoint | None:
+    """Return the parts at *combination*; whatever code of the user's own raises in a *step* is a mistake."""
+    try:
+        with kept_alive():
+            return step()
+    except KeyboardInterrupt:
+        raise
+    except ReturnedError as error:
+        checked.problems.append(((error.table, kind_key(error.table)), str(error)))
+        return None
+    except BaseException as error:
+        written = {table: combination.data.get(table) for table in BUILT_IN}
+        kinds = {table: _kind(table, part) for table, part in written.items()}
+        own = {table: module for table, kind in kinds.items() if (module := own_module(table, kind)) is not None}
+        tables = {module.partition(".")[0]: table for table, module in own.items()}
+        where = place(error, frozenset(tables))
+        if not own:
+            raise
+        file = Path(where[0]) if where is not None else Path()
+        # Only what is the user's own can have returned to us what makes us fail.
+        found = next((tables[name] for name in tables if name in (file.stem, *file.parts)), next(iter(own)))
+        text = f"{kinds[found]} fails: {complaint(error, frozenset(tables))}"
+        checked.problems.append(((found, kind_key(found)), text))
+        return None
+
+
+def _kind(table: str, part: Any) -> str:
+    """Return how the class of a *part* is named in the *table* that was written."""
+    kind = part.get(kind_key(table)) if isinstance(part, Mapping) else None
+    return kind_of(table, kind) if isinstance(kind, type) else str(kind)
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of scenario files with all parts that are there by a name."""
+    return json_schema({table: {one.kind: one.found for one in named_parts(table) if one.found} for table in BUILT_IN})

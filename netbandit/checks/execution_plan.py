@@ -1,0 +1,46 @@
+"""What of a scenario is compiled or goes in bulk, and why the rest does not: found out by starting it, for users."""
+
+from collections.abc import Sequence
+
+from netbandit.simulation.choosing.way import NONE_FOR_PROTOCOL, Choice
+from netbandit.simulation.drivers import talk_of
+from netbandit.simulation.replication import RunnablePoint
+from netbandit.user_code.errors import complaint
+from netbandit.user_code.loading import kept_alive
+
+
+def execution_plan(point: RunnablePoint) -> list[str]:
+    """Return how the first replication of a point is executed, without a trace: a line for each part of it.
+
+    Nothing is run, and nothing is compiled.
+    """
+    try:
+        with kept_alive():
+            choices = point.simulation(0).choices()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # code of the user's own may leave by any door
+        return [f"it cannot be started: {complaint(error)}"]
+    messages = [choice for choice in choices if choice.part == "messages"]
+    decisions = [choice for choice in choices if choice.part == "decisions"]
+    lines = [_line("messages", messages)] if _talks(point) else []
+    return lines + ([_line("decisions", decisions)] if decisions else [])
+
+
+def _talks(point: RunnablePoint) -> bool:
+    """Return whether agents send anything at all."""
+    protocol = type(point.protocol)
+    return (protocol.uses_peer_links or protocol.uses_uplinks) and talk_of(
+        type(point.bandit), type(point.learner)
+    ) is not None
+
+
+def _line(part: str, asked: Sequence[Choice]) -> str:
+    """Return which of the ways that were *asked* is taken, or why none."""
+    for choice in asked:
+        if choice.why_not is None:
+            return f"{part}: {choice.way}"
+    reasons = dict.fromkeys(
+        f"; not {choice.way}: {choice.why_not}" for choice in asked if choice.why_not != NONE_FOR_PROTOCOL
+    )
+    return f"{part}: event by event{''.join(reasons) or '; there is no other way for these parts'}"

@@ -1,0 +1,564 @@
+"""All mistakes of one point of a scenario, or its parts."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from netbandit.bandits.bandit import Bandit, Watch
+from netbandit.byzantine.adversaries.attacks import is_own
+from netbandit.checks.adversary import adversary_notes, adversary_problems, liar_problems
+from netbandit.checks.compatibility import activity_problems, memory_problems
+from netbandit.checks.fault_rate_warnings import fault_rate_warnings
+from netbandit.checks.ineffective_keys import LinkKey, link_keys
+from netbandit.learners.differing_sets import DifferingSets
+from netbandit.learners.learner import AnyLearner, EpochLearner
+from netbandit.learners.linear import in_slots
+from netbandit.network.edge_latencies import NOT_TAKEN, any_given
+from netbandit.network.families.family import Family, Shape
+from netbandit.network.families.hybrid import Hybrid
+from netbandit.network.families.meeting import Meeting
+from netbandit.network.files import unused
+from netbandit.network.topology import Topology, TopologyError
+from netbandit.parts.component import CommunicationPattern, Others, Part, found_by, read_part
+from netbandit.parts.registry import (
+    BUILT_IN,
+    KindError,
+    attack_class,
+    key_names,
+    kind_key,
+    kind_of,
+    own_module,
+    part_class,
+)
+from netbandit.parts.settings import Problem, Raw
+from netbandit.protocols import adapters
+from netbandit.protocols.protocol import NetworkProtocol
+from netbandit.scenario.energy import HarvestFile
+from netbandit.scenario.faults import FaultsSettings
+from netbandit.scenario.links import FROM_GRAPH, LinkSettings
+from netbandit.scenario.load import Document
+from netbandit.scenario.model import PARTS, Scenario
+from netbandit.scenario.sweep import Combination
+from netbandit.scenario.topology import read_topology
+from netbandit.scenario.validate import valid_tables, validate
+from netbandit.simulation.build import (
+    latency_problems,
+    peer_latencies,
+    slowest_hop,
+    slowest_way,
+    topology_streams,
+    uplink_latencies,
+)
+from netbandit.simulation.build_contacts import contact_notes, contact_problems
+from netbandit.simulation.build_energy import energy_problems
+from netbandit.simulation.build_faults import (
+    answer_notes,
+    answer_problems,
+    apart_problems,
+    build_faults,
+    fault_notes,
+    outage_problems,
+)
+from netbandit.simulation.drivers import conclude_apart, talk_of
+from netbandit.simulation.lies import how_many
+from netbandit.simulation.replication import RunnablePoint
+from netbandit.simulation.return_validation import checked
+from netbandit.user_code.errors import ReturnedError, is_ours
+from netbandit.user_code.fingerprint import UnstableError, fingerprint_of
+from netbandit.util.memory import affordable, shown
+from netbandit.util.streams import Streams
+from netbandit.util.wording import one_of, show
+
+
+class PointCheck:
+    """The check of one point: collects what is wrong, from the file's tables (`made`) to the drawn graph (`drawn`).
+
+    Args:
+        document: The scenario as it was written.
+        combination: The values of the sweep at the point.
+        graphs: The graph drawn last, by what it is drawn from: other points may share it.
+        identities: What stands for the classes of the user's own, or why nothing can: other points share them.
+        watch: Told of files that take time to read.
+        own_code: Whether modules that are not ours may be imported.
+
+    Attributes:
+        problems: What is wrong.
+        unchecked: Kinds that were not imported; no point is made with one.
+        notes: What is valid, but has no effect.
+        idle: Keys that vary, but that the kind of this point does not have.
+        never_reused: Kinds of the user's own whose runs cannot be told from others, and why.
+        link_keys: The keys of links that are written.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        combination: Combination,
+        graphs: dict[str, Topology | TopologyError],
+        identities: dict[type, str | UnstableError],
+        watch: Watch,
+        own_code: bool = True,
+    ) -> None:
+        self._own_code = own_code
+        self._document = document
+        self._combination = combination
+        self._graphs = graphs
+        self._identities = identities
+        self._watch = watch
+        self.problems: list[Problem] = []
+        self.unchecked: list[Problem] = []
+        self.notes: list[Problem] = []
+        self.idle: list[Problem] = []
+        self.never_reused: list[Problem] = []
+        self.link_keys: list[LinkKey] = []
+        self._known: Mapping[str, Any] = {}
+        self._mended: NetworkProtocol | None = None  # without the keys that are wrong, where some are
+
+    def made(self) -> RunnablePoint | None:
+        """Return the point, or None if there are problems; no graph is drawn."""
+        data = self._combination.data
+        scenario, problems = validate(data)
+        self.problems += problems
+        topology = data.get("topology") if self._may_import("topology", self._kind("topology")) else None
+        family, problems, notes = read_topology(topology, self._document.folder)
+        self.problems += problems
+        self.notes += notes
+        bandit_class, bandit = self._part("bandit")
+        if bandit is not None:
+            checked(bandit.fresh()).outline()  # others ask for it
+        learner_class, learner = self._part("learner")
+        protocol_class, protocol = self._part("protocol")
+        talks = frozenset() if learner_class is None else learner_class.talks
+        if bandit_class is not None and learner_class is not None:
+            talks = self._check_world(bandit_class, learner_class)
+        fits = learner_class is not None and protocol_class is not None and self._check_pair(talks, protocol_class)
+        carried = talks & protocol_class.patterns if fits else talks
+        inputs: dict[str, Path] = {}
+        family = self._with_files("topology", family, inputs)
+        bandit = self._with_files("bandit", bandit, inputs)
+        known: dict[str, Any] = {
+            "bandit": bandit,
+            "learner": learner,
+            "protocol": protocol if fits else None,
+            "kinds": {table: self._kind(table) for table in ("topology", *PARTS)},
+            "talk": next(iter(carried)) if len(carried) == 1 else None,
+            "used_links": frozenset() if (usable := protocol or self._mended) is None else usable.used_links,
+            "horizon": None if scenario is None else scenario.run.horizon,
+            "activity": None if scenario is None else scenario.run.activity,
+        }
+        self._check_among(known)
+        self.problems += activity_problems(scenario, known)
+        attack = None
+        if scenario is not None:
+            scenario = self._with_harvest(scenario, inputs)
+        # A mistake in one table must not hide what cannot be among the others.
+        tables = valid_tables(data) if scenario is None else vars(scenario)
+        if "adversary" in tables:
+            attack = self._own_attack(tables["adversary"].attack)
+            self.problems += adversary_problems(tables["adversary"], {**known, "attack": attack})
+        if tables.keys() >= {"links", "run"}:
+            self.problems += latency_problems(tables["links"], tables["run"].slot_nanoseconds)
+        if tables.keys() >= {"energy", "links", "run"}:
+            faults = tables.get("faults", FaultsSettings())
+            self.problems += energy_problems(tables["energy"], tables["links"], faults, tables["run"], known)
+        if self.problems or self.unchecked or scenario is None or family is None:
+            return None
+        self.notes += [(("run", key), text) for key, text in scenario.run.unused()]
+        for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
+            self.notes += [(("links", table, key), text) for key, text in settings.unused()]
+        self.link_keys = link_keys(scenario.links, protocol, known["kinds"]["protocol"])
+        parts = {"topology": family, "bandit": bandit, "learner": learner, "protocol": protocol}
+        point = RunnablePoint(
+            parameters=self._combination.parameters,
+            resolved=_resolved(scenario, known["kinds"], family, (bandit, learner, protocol)),
+            scenario=scenario,
+            family=family,
+            bandit=bandit,
+            learner=learner,
+            protocol=protocol,
+            attack=attack,
+            folder=self._document.folder.absolute(),
+            inputs=inputs,
+            identities=self._identities_of(parts, attack),
+        )
+        if isinstance(family, Shape | Hybrid):
+            self._check_state(point, point.resolved["topology"]["agents"])
+        self._known = known
+        return None if self.problems else point
+
+    def drawn(self, point: RunnablePoint) -> RunnablePoint | None:
+        """Return the *point* that was `made`, or None if its graph has problems."""
+        self._check_graph(point, self._known)
+        return None if self.problems else point
+
+    def _importable(self, table: str, kind: str | type) -> bool:
+        """Say whether the class of a *kind* may be had."""
+        if self._own_code or isinstance(kind, type):
+            return True
+        return (own_module(table, kind) or "netbandit").partition(".")[0] == "netbandit"
+
+    def _may_import(self, table: str, kind: str) -> bool:
+        """Say whether the class of a *kind* may be had; that it may not is noted."""
+        if self._importable(table, kind):
+            return True
+        text = f"{show(kind)} was not imported: its keys, and what depends on it, were not checked"
+        self.unchecked.append(((table, "attack" if table == "adversary" else kind_key(table)), text))
+        return False
+
+    def _own_attack(self, attack: str | None) -> type | None:
+        """Return the class of an *attack* of the user's own; None where it is ours, or cannot be had."""
+        if attack is None or not is_own(attack) or not self._may_import("adversary", attack):
+            return None
+        try:
+            return attack_class(attack, self._document.folder)
+        except KindError as error:
+            self.problems.append((("adversary", "attack"), str(error)))
+            return None
+
+    def _identities_of(self, parts: Mapping[str, Any], attack: type | None) -> dict[str, str | None]:
+        """Return what stands for what is the user's own of *parts* and the *attack*, by the key that names it."""
+        found: dict[str, str | None] = {}
+        classes = {(table, kind_key(table)): type(part) for table, part in parts.items()}
+        if attack is not None:
+            classes["adversary", "attack"] = attack
+        for path, kind in classes.items():
+            if is_ours(kind):
+                continue
+            if kind not in self._identities:
+                try:
+                    self._identities[kind] = fingerprint_of(kind)
+                except UnstableError as error:
+                    self._identities[kind] = error
+            identity = self._identities[kind]
+            if isinstance(identity, UnstableError):
+                text = f"its runs are never reused from a folder, as its code may have changed: {identity}"
+                self.never_reused.append((path, text))
+            found[".".join(path)] = identity if isinstance(identity, str) else None
+        return found
+
+    def _check_among(self, known: Mapping[str, Any]) -> None:
+        """Let each part look at the others, as far as they are *known*."""
+        others = Others(**known)
+        for table in PARTS:
+            part = known[table]
+            if isinstance(part, Part):
+                check_with = (
+                    partial(adapters.check_with, part) if isinstance(part, NetworkProtocol) else part.check_with
+                )
+                mistakes, notes = found_by(check_with(others), table)
+                self.problems += mistakes
+                self.notes += notes
+
+    def _with_harvest(self, scenario: Scenario, inputs: dict[str, Path]) -> Scenario:
+        """Return *scenario* with the absolute path of a file of what is harvested, noting it among the *inputs*."""
+        harvest = scenario.energy.harvest
+        if not isinstance(harvest, HarvestFile):
+            return scenario
+        path = (self._document.base_of(("energy", "harvest")) / harvest.file).absolute()
+        if path.is_file():
+            inputs["energy.harvest.file"] = path
+        harvest = harvest.model_copy(update={"file": str(path)})
+        return scenario.model_copy(update={"energy": scenario.energy.model_copy(update={"harvest": harvest})})
+
+    def _within(self, table: str, problems: Iterator[Problem]) -> None:
+        self.problems += [((table, *path), text) for path, text in problems]
+
+    def _part(self, table: str) -> tuple[Any, Any]:
+        """Return the class of a part, and the part; None where they cannot be had."""
+        written = self._combination.data.get(table)
+        if not isinstance(written, Mapping) or not isinstance(written.get("kind"), str | type):
+            return None, None  # said by validate()
+        kind = written["kind"]
+        if isinstance(kind, str) and not self._may_import(table, kind):
+            return None, None
+        try:
+            found = part_class(table, kind, self._document.folder)
+        except KindError as error:
+            self.problems.append(((table, "kind"), str(error)))
+            return None, None
+        known = self._without_leftovers(table, written, found)
+        known.pop("kind")
+        part, problems, notes = read_part(found, known, table)
+        if problems and table == "protocol":
+            wrong = {path[1] for path, _ in problems if len(path) > 1}
+            self._mended = read_part(found, {key: value for key, value in known.items() if key not in wrong}, table)[0]
+        self.problems += problems
+        self.notes += notes
+        return found, part
+
+    def _without_leftovers(self, table: str, written: Mapping[str, Any], found: Any) -> Raw:
+        """Return the table without keys that were written for another kind that a sweep or --set has replaced."""
+        kept: Raw = {}
+        for key, value in written.items():
+            if key not in key_names(found) and self._known_elsewhere(table, key):
+                if f"{table}.{key}" in self._combination.parameters:
+                    self.idle.append(((table, key), f"is not a key of the {table} {show(self._kind(table))}"))
+                continue
+            kept[key] = value
+        return kept
+
+    def _known_elsewhere(self, table: str, key: str) -> bool:
+        for kind in self._document.other_kinds(table, key):
+            if not self._importable(table, kind):
+                return True  # it may be
+            try:
+                other = part_class(table, kind, self._document.folder)
+            except KindError:
+                continue
+            if key in key_names(other):
+                return True
+        return False
+
+    def _check_world(self, bandit: type[Bandit], learner: type[AnyLearner]) -> frozenset[CommunicationPattern]:
+        """Return how the learner talks in this world."""
+        try:
+            talk = talk_of(bandit, learner)
+            if talk is None:
+                return learner.talks
+            # Agents that can call for each other may be able to deposit with a keeper, too.
+            return frozenset({talk}) | (learner.talks & {"deposit"} if talk == "call" else frozenset())
+        except TypeError as error:
+            kinds = {table: self._kind(table) for table in ("learner", "bandit")}
+            fits = _playing(bandit, learner)
+            text = f"{show(kinds['learner'])} cannot play bandit.kind = {show(kinds['bandit'])}: {error}"
+            for table, other in (("learner", "bandit"), ("bandit", "learner")):
+                if fits[table]:
+                    text += f"; {table}s that go with {show(kinds[other])}: {', '.join(fits[table])}"
+            self.problems.append((("learner", "kind"), text))
+            return learner.talks
+
+    def _kind(self, table: str) -> str:
+        written = self._combination.data.get(table)
+        kind = written.get(kind_key(table)) if isinstance(written, Mapping) else ""
+        return kind_of(table, kind) if isinstance(kind, type) else str(kind)
+
+    def _check_pair(self, talks: frozenset[CommunicationPattern], protocol: type[NetworkProtocol]) -> bool:
+        """Return whether the protocol can carry how the learner talks."""
+        if not talks & protocol.patterns:
+            learner_kind, kind = self._kind("learner"), self._kind("protocol")
+            needs = " or ".join(f"{each}s, in which {_TALKS[each]}" for each in sorted(talks))
+            text = (
+                f"{show(kind)} offers no {needs}, as learner.kind = {show(learner_kind)} needs here: "
+                f"must be {one_of(_offering(talks))} or one of your own"
+            )
+            self.problems.append((("protocol", "kind"), text))
+            return False
+        for talk in sorted(talks & protocol.patterns):
+            misfits = adapters.misfit(protocol, talk)
+            if misfits is not None:
+                self.problems.append((("protocol", "kind"), misfits))
+                return False
+        return True
+
+    def _with_files(self, table: str, part: Any, inputs: dict[str, Path]) -> Any:
+        """Return the part with absolute paths, noting its files among the *inputs*."""
+        if part is None:
+            return None
+        files = part.files()
+        if not isinstance(files, dict) or not all(isinstance(each, str) for each in (*files, *files.values())):
+            raise ReturnedError(f"{type(part).__qualname__}.files must return a path by the name of its key", table)
+        for key, written in files.items():
+            path = (self._document.base_of((table, key)) / written).absolute()
+            if not path.is_file():
+                what = "is not a file" if path.exists() else "is not there"
+                text = f"{path} {what}; a relative path starts at the folder of the file it is written in"
+                self.problems.append(((table, key), text))
+            inputs[f"{table}.{key}"] = path
+            part = part.model_copy(update={key: str(path)})
+        return part
+
+    def _check_state(self, parts: RunnablePoint, agents: int) -> None:
+        """Refuse what the agents cannot keep in mind."""
+        outline = parts.bandit.outline()
+        arms, dimension = outline.arms or 1, outline.dimension or 0
+        size = _state_size(agents, arms, dimension)
+        if size > _SURELY_FITS and size > (most := affordable()):
+            key = "dimension" if dimension > arms else "arms"
+            of = f"{agents:,} agents with {arms:,} arms" + (f" of dimension {dimension:,}" if dimension else "")
+            text = f"too many: {of} take at least {shown(size)} of memory; {shown(most)} is available here"
+            self.problems.append((("bandit", key), text))
+
+    def _check_graph(self, parts: RunnablePoint, known: Mapping[str, Any]) -> None:
+        """Draw the graph of the first replication, and check what depends on it."""
+        scenario = parts.scenario
+        family = id(type(parts.family))  # two of the user's own may have one name
+        run = scenario.run
+        met_until = [run.slot, run.horizon] if isinstance(parts.family, Meeting) else []
+        key = json.dumps([family, parts.resolved["topology"], run.seed, *met_until], sort_keys=True)
+        graph = self._graphs.get(key)
+        if graph is None:
+            self._graphs.clear()  # points that share a graph mostly come one after the other
+            links = parts.family.expected() if isinstance(parts.family, Shape | Hybrid) else 0
+            if links > _MANY_LINKS:
+                self._watch(f"drawing about {links:,.0f} links, some {links * _SECONDS_A_LINK:.0f} s", 0, 1)
+            try:
+                graph = parts.topology(0)
+            except TopologyError as error:
+                graph = error
+            except MemoryError:
+                graph = TopologyError([((), "the graph does not fit into memory")])
+            if links > _MANY_LINKS:
+                self._watch(f"drawing about {links:,.0f} links, some {links * _SECONDS_A_LINK:.0f} s", 1, 1)
+            self._graphs[key] = graph
+        if isinstance(graph, TopologyError):
+            self._within("topology", iter(graph.problems))
+            return
+        if not isinstance(parts.family, Shape | Hybrid):
+            self._check_state(parts, graph.agents)
+        if self.problems:
+            return
+        slot = scenario.run.slot_nanoseconds
+        release = release_size(parts)
+        known = {
+            **known,
+            "slot": slot,
+            "agents": graph.agents,
+            "components": len(graph.components),
+            "liars": how_many(scenario.adversary, graph.agents),
+            "differing": _differing(parts, scenario.faults),
+            "graph": graph,
+            "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
+        }
+        changing = parts.family.changes is not None or graph.contacts is not None
+        changing |= scenario.energy.capacity is not None  # who passes messages on may run empty
+        self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, changing=changing)
+        self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, changing=changing)
+        self.problems += outage_problems(scenario.faults, graph, slot)
+        end, kind = scenario.run.horizon * slot, self._kind("protocol")
+        talk = talk_of(type(parts.bandit), type(parts.learner)) or ""
+        self.problems += contact_problems(parts.family, graph, slot, end, parts.protocol, kind, talk)
+        self.notes += contact_notes(parts.family, parts.protocol)
+        self.problems += liar_problems(scenario.adversary, graph, known)
+        self.notes += adversary_notes(scenario.adversary, graph, known)
+        if isinstance(parts.learner, EpochLearner):
+            self.problems += apart_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
+        else:
+            self.problems += memory_problems(scenario.faults, parts.bandit, parts.learner, self._kind("learner"))
+        with suppress(TopologyError):  # links without coordinates: said below
+            self._check_among(known)
+            streams = topology_streams(parts.family, scenario.run.seed, 0)
+            peers = peer_latencies(scenario.links.peer, graph, slot, streams)
+            self.notes += fault_notes(scenario.links, scenario.faults, self._kind("protocol"), peers.tolist(), slot)
+            if not self.problems:
+                faults = build_faults(scenario.links, scenario.faults, graph, slot)
+                drawn = {"peer": peers, "uplink": uplink_latencies(scenario.links.uplink, graph.agents, slot, streams)}
+                used = {table: drawn[table] for table in parts.protocol.used_links}
+                way = slowest_way(scenario.links, used, faults)
+                self.notes += fault_rate_warnings(faults, graph.links, graph.agents, scenario.run.horizon * slot, way)
+        latency = scenario.links.peer.latency
+        if latency != "edges" and any_given(graph):
+            self.notes.append((("links", "peer", "latency"), NOT_TAKEN))
+        remarks = [(("topology", *path), text) for path, text in graph.graph.graph.get("notes", ())]
+        self.notes += remarks
+        if said := unused(graph.graph):
+            self.notes.append((("topology", "graph" if known["kinds"]["topology"] == "graph" else "file"), said))
+        if latency in FROM_GRAPH:
+            try:
+                streams = topology_streams(parts.family, scenario.run.seed, 0)
+                peer_latencies(scenario.links.peer, graph, scenario.run.slot_nanoseconds, streams)
+            except TopologyError as error:
+                path = ("links", "peer", "latency")
+                hint = _hint(scenario.links.peer, graph, scenario.run.slot_nanoseconds)
+                self.problems += [(path, f"{show(latency)} cannot be: {text}; {hint}") for _, text in error.problems]
+        if not self.problems:
+            self._check_among({**known, "watch": self._watch})
+        if self.problems:  # a graph in pieces may have its reason there
+            self.problems += [remark for remark in remarks if remark[0][1] in ("from", "range")]
+
+
+def is_large(point: RunnablePoint) -> bool:
+    """Return whether the graph of *point* is known to take a while to be drawn."""
+    family = point.family
+    return isinstance(family, Shape | Hybrid) and (
+        point.resolved["topology"]["agents"] > _MANY_AGENTS or family.expected() > _MANY_LINKS
+    )
+
+
+_MANY_AGENTS = 10_000
+_MANY_LINKS = 500_000
+_SECONDS_A_LINK = 4e-6
+"""How long it takes to draw a link; measured, give or take a factor of three between the families."""
+
+_BYTES_A_NUMBER = 8
+_SURELY_FITS = 100_000_000
+
+
+def _state_size(agents: int, arms: int, dimension: int) -> float:
+    """Return the bytes of what agents know: of each arm a number or a vector, of vectors a matrix; at least."""
+    return _BYTES_A_NUMBER * max(agents * arms, arms * dimension, agents * min(dimension, 1000) ** 2, dimension**2)
+
+
+def _differing(parts: RunnablePoint, faults: FaultsSettings) -> bool:
+    """Return whether agents of rounds may know different things."""
+    fail = faults.nodes is not None or any(outage.nodes for outage in faults.outages)
+    fail |= parts.scenario.energy.capacity is not None
+    forget = faults.nodes is not None and faults.nodes.memory == "lost"
+    return isinstance(parts.learner, DifferingSets) and conclude_apart(parts.protocol, fail=fail, forget=forget)
+
+
+_TALKS = {
+    "round": "each agent contributes an item and receives all",
+    "broadcast": "an item reaches the others one by one",
+    "gather": "an agent collects data from all others before it decides",
+    "call": "an agent asks all others for their statistics",
+    "ask": "an agent asks one neighbour, which answers",
+    "deposit": "an agent deposits its statistics with a keeper",
+    "exchange": "in every step each agent sends its values to its neighbours, and mixes theirs",
+}
+"""What happens in each way to talk, for the reader of a message."""
+
+
+def _playing(bandit: type[Bandit], learner: type[AnyLearner]) -> dict[str, list[str]]:
+    """Return the learners that can play a bandit, and the bandits that a learner can play, of those that we have."""
+
+    def plays(bandit: type[Bandit], learner: type[AnyLearner]) -> bool:
+        try:
+            talk_of(bandit, learner)
+        except TypeError:
+            return False
+        return True
+
+    classes = {table: {kind: part_class(table, kind, Path()) for kind in BUILT_IN[table]} for table in PARTS[:2]}
+    return {
+        "learner": [kind for kind, found in classes["learner"].items() if plays(bandit, found)],
+        "bandit": [kind for kind, found in classes["bandit"].items() if plays(found, learner)],
+    }
+
+
+def _offering(talks: frozenset[CommunicationPattern]) -> list[str]:
+    """Return the protocols that offer one of some ways to talk."""
+    kinds = BUILT_IN["protocol"]
+    return [kind for kind in kinds if part_class("protocol", kind, Path()).patterns & talks]
+
+
+def _hint(links: LinkSettings, graph: Topology, slot: int) -> str:
+    """Return what helps where a graph lacks latencies, or coordinates: a median takes links that have them."""
+    if links.latency == "edges":
+        return 'give each link one such as "10 ms"'
+    try:
+        peer_latencies(links.model_copy(update={"missing": "median"}), graph, slot, Streams(0, 0))
+    except TopologyError:
+        return 'give them, or a latency such as "10 ms"'
+    return 'give them, or set links.peer.missing = "median"'
+
+
+def _resolved(scenario: Scenario, kinds: Mapping[str, str], family: Family, parts_in_order: Any) -> dict[str, Any]:
+    """Return the whole scenario with every default filled in."""
+    parts: dict[str, Any] = {"topology": {"family": kinds["topology"], **family.table()}}
+    for table, part in zip(PARTS, parts_in_order, strict=True):
+        parts[table] = {"kind": kinds[table], **part.table()}
+    dumped = scenario.model_dump(mode="json", exclude=set(parts))
+    keys = [field.alias or name for name, field in Scenario.model_fields.items()]
+    whole = {**dumped, **parts}
+    return {key: whole[key] for key in keys if key in whole}
+
+
+def release_size(point: RunnablePoint) -> int:
+    """Return the bytes that an agent who decides in every slot releases, as far as they are known ahead."""
+    if "call" not in point.learner.talks:
+        return 0
+    learner = checked(in_slots(point.learner).fresh())
+    return learner.item_bytes(learner.share_numbers(point.bandit.outline().dimension or 0))

@@ -1,0 +1,87 @@
+"""The strict base of tables that a user can write, and types of their keys: numbers and durations."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from netbandit.parts import describing
+from netbandit.parts.validation import KeysError, list_keys, natives, problems_of
+from netbandit.util.key_paths import KeyPath as KeyPath
+from netbandit.util.key_paths import Problem as Problem
+from netbandit.util.key_paths import Raw as Raw
+from netbandit.util.units import DURATION, parse_duration
+from netbandit.util.wording import Allowed, show
+
+
+class Settings(BaseModel):
+    """A frozen, strict table of keys: unknown keys, wrong types, NaN and infinities are mistakes.
+
+    A docstring under a key describes it.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        strict=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        validate_default=True,
+        use_attribute_docstrings=describing.described,
+    )
+
+    if not TYPE_CHECKING:  # type checkers and help() know the keys by the fields
+
+        def __init__(self, /, **keys: Any) -> None:
+            name = type(self).__name__.removesuffix("Settings")
+            try:
+                super().__init__(**natives(name, keys))
+            except ValidationError as error:
+                raise KeysError(name, problems_of(error, type(self))) from None
+
+        __init__.__pydantic_base_init__ = True  # reading a table reports all mistakes itself
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        super().__pydantic_init_subclass__(**options)
+        if describing.described:
+            list_keys(cls)
+
+    def unused(self) -> Iterator[tuple[str, str]]:
+        """Yield (key, reason) for each key that was written but that the chosen mode does not use."""
+        yield from ()
+
+
+def _not_nan(value: float) -> float:
+    if value != value:
+        raise ValueError("must be a number, not nan")
+    return value
+
+
+PositiveOrInfinite = Annotated[float, Field(gt=0, allow_inf_nan=True), AfterValidator(_not_nan)]
+"""A positive number or ``inf``; NaN is a mistake."""
+
+AtLeastOneOrInfinite = Annotated[float, Field(ge=1, allow_inf_nan=True), AfterValidator(_not_nan)]
+"""A number >= 1 or ``inf``; NaN is a mistake."""
+
+
+def duration_text(text: Any, *, also: str = "") -> Any:
+    """Return *text* if it is a duration; else raise ValueError, naming what *also* may stand there."""
+    try:
+        if isinstance(text, str):
+            parse_duration(text)
+            return text
+    except ValueError:
+        pass
+    raise ValueError(f"must be {DURATION}{also}, not {show(text)}")
+
+
+def _positive_duration(text: Any) -> Any:
+    if parse_duration(duration_text(text)).amount <= 0:
+        raise ValueError(f"must be above 0: {DURATION}, not {show(text)}")
+    return text
+
+
+DurationText = Annotated[str, BeforeValidator(duration_text), Allowed(DURATION)]
+"""A duration, as written."""
+PositiveDuration = Annotated[str, BeforeValidator(_positive_duration), Allowed(DURATION)]
+"""A duration above 0, as written."""

@@ -1,0 +1,147 @@
+"""Metrics that a replication adds up at its end from its network, the use of links, and remarks about waiting."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.network.clock import Clock
+from netbandit.network.contact_figures import contact_figures
+from netbandit.network.link import Channel, LinkClass, Queue
+from netbandit.network.network import Network
+from netbandit.network.topology import Topology
+from netbandit.protocols.protocol import NetworkProtocol
+from netbandit.simulation.result import LinkUse, Metric, Nodes
+
+
+def traffic(network: Network) -> dict[str, Metric]:
+    """Return what was sent over links of both classes, and what it cost."""
+    peer, uplink = network.peer_totals(), network.uplink_totals()
+    return {
+        "cost": peer.cost + uplink.cost,
+        "activations": peer.activations + uplink.activations,
+        "messages": peer.messages + uplink.messages,
+        "bytes": peer.bytes + uplink.bytes,
+        "energy_j": peer.energy + uplink.energy,
+    }
+
+
+def queueing(network: Network, slot: int) -> dict[str, Metric]:
+    """Return metrics of messages that wait for their links, or for the air, where any do."""
+    if not network.waits and network.radio is None:
+        return {}
+    waiting, outcomes = network.waiting, network.ledger.outcomes
+    put = outcomes.delivered + outcomes.lost + outcomes.duplicates_dropped + outcomes.in_flight  # with copies
+    asked = put + waiting.unsent
+    found: dict[str, Metric] = {
+        "unsent": waiting.unsent,
+        "delivery_ratio": outcomes.delivered / asked if asked else None,
+    }
+    if network.waits:
+        found["cut_off"] = waiting.cut_off
+        found["waited_slots"] = waiting.waited / slot / waiting.started if waiting.started else None
+    if network.radio is not None:
+        found["transmissions"] = network.radio.transmissions
+        found["airtime_s"] = network.radio.airtime / 1e9
+        found["collided"] = network.radio.collided
+    return found
+
+
+def connectivity(network: Network, topology: Topology) -> dict[str, Metric]:
+    """Return metrics of a graph over time whose links come and go."""
+    if network.faults.plan.contacts is None:
+        return {}
+    return contact_figures(network.up_times, topology.edges, topology.agents, network.clock.end)._asdict()
+
+
+def waiting_remarks(
+    rounds: Metric, stalled: Sequence[int], waiting: Sequence[int], protocol: NetworkProtocol, network: Network
+) -> tuple[str, ...]:
+    """Say that agents wait for what cannot come any more, and what would help; and where no round has ended at all."""
+    remarks = []
+    if stalled:
+        where, helps = [], []
+        for table, count in network.lost_for_good().items():
+            if not count:
+                continue
+            if getattr(network.faults, table).retry is None:
+                where.append(f"lost on links.{table}")
+                helps.append(f"links.{table}.retry resends lost messages")
+            else:
+                where.append(f"given up on links.{table}")
+                helps.append(f"more links.{table}.retry.attempts make this rarer")
+        if getattr(protocol, "deadline", "") is None:
+            helps.append("a protocol.deadline ends the wait")
+        remarks.append(
+            f"agents waited at the horizon for messages {' and '.join(where) or 'that never came'}, with nothing in "
+            "transit that could end the wait (stalled: how many agents, waiting_slots: for how long)"
+            f"{'; ' if helps else ''}{', and '.join(helps)}"
+        )
+    if waiting and not rounds:
+        remarks.append("no round had ended by the horizon: agents were still waiting for the first (waiting_slots)")
+    return tuple(remarks)
+
+
+def absent_slots(network: Network, agents: int, clock: Clock, but: Collection[int] = ()) -> int:
+    """Return how many slots agents, *but* some, did not play because they were down at their beginnings."""
+    outages = network.outages
+    if outages is None or not outages.any_agents:
+        return 0
+    ranges = (outages.absent_slots(agent, clock.slot, clock.horizon) for agent in range(agents) if agent not in but)
+    return sum(last - first for own in ranges for first, last in own)
+
+
+def up_time(network: Network, agents: int, clock: Clock) -> int:
+    """Return for how long (ns) agents were up, all together."""
+    outages = network.outages
+    if outages is None or not outages.any_agents:
+        return agents * clock.end
+    down = (outages.node(agent).until(clock.end) for agent in range(agents))
+    return agents * clock.end - sum(int(min(end, clock.end)) - begin for own in down for begin, end in own)
+
+
+def link_use(network: Network, topology: Topology) -> LinkUse:
+    """Return the use of links between agents, in the order of ``topology.edges``."""
+    if network.links:
+        return use_of(network.link_pairs(), network.peer_class)
+    # The protocol uses no peer links.
+    counts = 10 if network.peer_class.takes_time else 6
+    return LinkUse(topology.edges[:, 0], topology.edges[:, 1], *np.zeros((counts, topology.links), dtype=np.int64))
+
+
+def use_of(links: Iterable[tuple[Channel, Channel]], link_class: LinkClass) -> LinkUse:
+    """Return the use of *links* of a class, given the two channels of each, the first that of its first end."""
+    queues = link_class.takes_time
+    # Not as a list of rows: Python would look for garbage among them again and again.
+    rows = np.fromiter(chain.from_iterable(map(_with_queues if queues else _counts, links)), dtype=np.int64)
+    columns = rows.reshape(-1, 12 if queues else 8).T
+    return LinkUse(*map(np.ascontiguousarray, columns))
+
+
+def _counts(link: tuple[Channel, Channel]) -> tuple[int, ...]:
+    there, back = link
+    return (
+        there.sender,
+        there.receiver,
+        there.messages + back.messages,
+        there.bytes + back.bytes,
+        there.link.activations,
+        there.lost + back.lost,
+        back.messages,
+        back.bytes,
+    )
+
+
+def _with_queues(link: tuple[Channel, Channel]) -> tuple[int, ...]:
+    there, back = (channel.queue or Queue() for channel in link)
+    longest = max(there.longest_wait, back.longest_wait)
+    return *_counts(link), there.busy, back.busy, there.waited + back.waited, longest
+
+
+def nodes_of(topology: Topology, energy: Mapping[str, NDArray[np.float64]]) -> Nodes | None:
+    """Return names and coordinates of the agents, and arrays of their *energy*; None where they have neither."""
+    named = any("name" in data for _, data in topology.graph.nodes(data=True))
+    if not named and topology.coordinates is None and not energy:
+        return None
+    return Nodes(tuple(topology.names) if named else None, topology.coordinates, **energy)

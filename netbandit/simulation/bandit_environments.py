@@ -1,0 +1,574 @@
+"""Bandits as the driver of slots plays them: all agents at once, one call a slot."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.bandits.action_set import ActionSetBandit
+from netbandit.bandits.bandit import ArmBandit, Bandit, GeneratorOf
+from netbandit.bandits.bernoulli import Bernoulli
+from netbandit.bandits.gaussian import Gaussian
+from netbandit.bandits.linear import Linear
+from netbandit.bandits.procurement import TOLERANCE, Procurement
+from netbandit.bandits.varied import VariedArms
+from netbandit.network.message import Kind
+from netbandit.simulation.result import Metric
+from netbandit.simulation.return_validation import note_slot
+from netbandit.simulation.slot_account import PRIME
+
+if TYPE_CHECKING:  # it is compiled, which only runs need
+    from netbandit.bandits.procurement_draws import Tables
+
+CHOOSE = Kind("choose")
+PROCURE = Kind("procure")
+
+BLOCK = 1_024
+"""Slots whose random numbers are drawn at once, unless there are very many agents."""
+
+_MOST_MEANS = 1 << 20
+"""How many means are kept at hand at once at most, where they change."""
+
+_MOST_NUMBERS = 1 << 23
+"""How many numbers are drawn at once at most: 64 MB."""
+
+Agents = NDArray[np.int64]
+Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
+
+
+class BanditEnvironment(ABC):
+    """What the driver needs of a bandit.
+
+    Attributes:
+        bandit: The bandit.
+        kind: The kind of event that a decision is, for the fingerprint.
+        each: Whether regret is added up agent by agent.
+        counted: 1 for each agent whose regret counts, 0 for one that lies, shape (M,).
+        missed: How much less than the best each of them has earned so far, shape (M,).
+    """
+
+    bandit: Any
+    counted: NDArray[np.float64]
+    missed: NDArray[np.float64]
+    kind: Kind = CHOOSE
+    each: bool = False
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """Return what learners are told of it: fields of `netbandit.learners.world.World`."""
+
+    @abstractmethod
+    def start(self, generator: GeneratorOf, horizon: int, *, each_slot: bool = True) -> None:
+        """Begin at slot 0, with the streams of the rewards (purpose ``rewards``, index: the agent).
+
+        Args:
+            generator: Gives the streams.
+            horizon: T, in slots.
+            each_slot: Whether all agents decide in every slot.
+        """
+
+    @abstractmethod
+    def show(self, slot: int, agents: Agents) -> None:
+        """Show these agents what there is to choose from in *slot*."""
+
+    @abstractmethod
+    def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return what the choice of each agent pays in *slot*, and how much less than the best it pays on average."""
+
+    def digest(self, digests: NDArray[np.uint64], agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
+        """Take what *agents* chose into their hashes."""
+        digests[agents] = (digests[agents] ^ (arms + 1).astype(np.uint64)) * PRIME
+
+    def metrics(self, decisions: int) -> dict[str, Metric]:
+        """Return figures of its own, after so many *decisions* of all agents that count."""
+        return {}
+
+    def count_only(self, counted: NDArray[np.float64]) -> None:
+        """Have the regret of these agents alone count; before the first slot."""
+        self.counted = counted
+
+    # What one agent does, written out into the loop over all of them (`netbandit.simulation.slot_loop`).
+
+    def why_no_loop(self, *, everybody: bool) -> str | None:
+        """Return why it has no steps; None: it has. *everybody*: all agents decide in every slot."""
+        return "this world is not written in steps"
+
+    def constants(self) -> dict[str, bool]:
+        """Return what stands for the constants of its steps."""
+        return {}
+
+    def ready(self, first: int, last: int) -> int:
+        """Have at hand what steps need in the slots from *first* on; return to before which slot, *last* at most."""
+        return last
+
+    def played(self, first: int, last: int, agents: Agents) -> None:  # noqa: B027  # most have nothing to note
+        """Note that *agents* have decided in the slots from *first* to before *last*."""
+
+    def show_one(self, slot: int, agent: int) -> Any:
+        """Return the vectors that *agent* sees."""
+        raise NotImplementedError
+
+    def pay_one(self, slot: int, agent: int, arm: int) -> Any:
+        """Return what *arm* pays."""
+        raise NotImplementedError
+
+    def miss_one(self, slot: int, agent: int, arm: int) -> Any:
+        """Return how much less than the best *arm* pays on average."""
+        raise NotImplementedError
+
+    def note_missed(self, agent: int, missed: float) -> None:  # noqa: B027
+        """Note how much less than the best *agent* has earned, in one slot or some."""
+
+
+class RewardNumbers:
+    """The random numbers that decide the rewards of all agents: number t of an agent's stream decides its slot t.
+
+    So they do not depend on what is pulled, and all learners meet the same luck. Drawn ahead, a block at a time.
+
+    Args:
+        generator: Gives the streams (purpose ``rewards``, index: the agent).
+        agents: The number M of agents.
+        horizon: T, in slots.
+        draw: Draws the next numbers of a stream, as many as it is told.
+        width: How many numbers a slot takes; 1: the block has no axis for them.
+
+    Attributes:
+        first: The first slot of the block.
+        last: The slot after its last one.
+        block: The numbers, shape (M, slots) or (M, slots, width).
+    """
+
+    def __init__(self, generator: GeneratorOf, agents: int, horizon: int, draw: Draw, width: int = 1) -> None:
+        self._generators = [generator("rewards", agent) for agent in range(agents)]
+        self._horizon = horizon
+        self._draw = draw
+        self._width = width
+        self._most = max(1, min(BLOCK, _MOST_NUMBERS // max(1, agents * width)))
+        self.first = self.last = 0
+        self.block = np.empty((agents, 0) if width == 1 else (agents, 0, width))
+
+    def reach(self, slot: int) -> None:
+        """Have the block hold *slot*, which comes after all slots asked for before."""
+        while slot >= self.last:
+            slots = min(self._most, self._horizon - self.last)
+            shape = (len(self._generators), slots, *([self._width] if self._width > 1 else []))
+            if self.block.shape != shape:
+                self.block = np.empty(shape)
+            for numbers, generator in zip(self.block, self._generators, strict=True):
+                numbers[...] = self._draw(generator, slots * self._width).reshape(numbers.shape)
+            self.first, self.last = self.last, self.last + slots
+
+    def of(self, slot: int, agents: Agents) -> NDArray[np.float64]:
+        """Return the numbers of *agents* in *slot*, shape (n,) or (n, width)."""
+        if slot >= self.last:
+            self.reach(slot)
+        return np.asarray(self.block[agents, slot - self.first])
+
+
+class DecisionNumbers:
+    """The same where agents do not decide in every slot: number k of an agent's stream decides its k-th decision.
+
+    Args:
+        generator: Gives the streams (purpose ``rewards``, index: the agent).
+        agents: The number M of agents.
+        draw: Draws the next numbers of a stream, as many as it is told.
+        width: How many numbers a decision takes; 1: there is no axis for them.
+    """
+
+    def __init__(self, generator: GeneratorOf, agents: int, draw: Draw, width: int = 1) -> None:
+        self._generators = [generator("rewards", agent) for agent in range(agents)]
+        self._draw = draw
+        self._width = width
+        count = max(1, min(BLOCK, _MOST_NUMBERS // max(1, agents * width)))
+        self._block = np.empty((agents, count) if width == 1 else (agents, count, width))
+        self._places = np.full(agents, count)
+
+    def of(self, slot: int, agents: Agents) -> NDArray[np.float64]:
+        """Return the next numbers of *agents*, each named once, shape (n,) or (n, width)."""
+        count = self._block.shape[1]
+        for agent in agents[self._places[agents] == count].tolist():
+            numbers = self._draw(self._generators[agent], count * self._width)
+            self._block[agent] = numbers.reshape(self._block.shape[1:])
+            self._places[agent] = 0
+        found = self._block[agents, self._places[agents]]
+        self._places[agents] += 1
+        return np.asarray(found)
+
+
+CHANGES = False
+"""Whether means are not the same in all slots."""
+
+
+class ArmEnvironment(BanditEnvironment):
+    """Finitely many arms.
+
+    Args:
+        bandit: The bandit.
+
+    Attributes:
+        numbers: What decides the rewards where all agents decide in every slot.
+    """
+
+    numbers: RewardNumbers
+
+    def __init__(self, bandit: ArmBandit) -> None:
+        self.bandit = bandit
+        self.missed = np.zeros(bandit.agents)
+        self.counted = np.ones(bandit.agents)
+        self._varied = bandit if isinstance(bandit, VariedArms) and bandit.changing else None
+        self._tables: tuple[int, int] | None = None
+        self._missed_static = 0.0
+
+    def facts(self) -> dict[str, Any]:
+        """See `BanditEnvironment.facts`."""
+        bandit = self.bandit
+        return {
+            "arms": bandit.arm_count,
+            "sub_gaussian": bandit.sub_gaussian,
+            "law": bandit.law,
+            "own_arms": bandit.own_arms,
+        }
+
+    def start(self, generator: GeneratorOf, horizon: int, *, each_slot: bool = True) -> None:
+        """See `BanditEnvironment.start`."""
+        agents, draw = self.bandit.agents, self.bandit.draw
+        self._numbers: RewardNumbers | DecisionNumbers
+        if each_slot:
+            self._numbers = self.numbers = RewardNumbers(generator, agents, horizon, draw)
+        else:
+            self._numbers = DecisionNumbers(generator, agents, draw)
+
+    def why_no_loop(self, *, everybody: bool) -> str | None:
+        """See `BanditEnvironment.why_no_loop`."""
+        kind = type(self.bandit)
+        if kind not in (Bernoulli, Gaussian):
+            return "this world is not written in steps"
+        return None if everybody else "not all agents decide in every slot"
+
+    def constants(self) -> dict[str, bool]:
+        """See `BanditEnvironment.constants`."""
+        return {"CHANGES": self._varied is not None}
+
+    def ready(self, first: int, last: int) -> int:
+        """See `BanditEnvironment.ready`: the numbers, the means, and how much worse than the best arms are."""
+        self.numbers.reach(first)
+        last = min(last, self.numbers.last)
+        if self._tables is None or (
+            self._varied is not None and not self._tables[0] <= first < last <= self._tables[1]
+        ):
+            self._tables = first, self._fill(first, self.numbers.last)
+        return last
+
+    def _fill(self, first: int, last: int) -> int:
+        """Make the tables of the slots from *first* to before *last*, or fewer; return the slot after them.
+
+        Means and gaps are of shape (periods, 1 or M, K): the same for all, or each agent's own.
+        """
+        bandit = self.bandit  # see why_no_loop
+        agents, arms = bandit.agents, bandit.arm_count
+        starts = [first]
+        if self._varied is not None:
+            begins = np.asarray(bandit.course.starts)
+            starts += begins[(begins > first) & (begins < last)].tolist()
+            most = max(1, _MOST_MEANS // (agents * arms))
+            starts, last = starts[:most], starts[most] if len(starts) > most else last
+            self.periods = np.searchsorted(starts, np.arange(first, last), side="right") - 1
+            self.chosen = np.zeros((last - first, agents), dtype=np.int64)
+        self.tables_first = first
+        means, gaps = [], []
+        each_agent, each_arm = np.repeat(np.arange(agents), arms), np.tile(np.arange(arms), agents)
+        for slot in starts:
+            of_slot = bandit.means_at(slot)
+            shared = of_slot.ndim == 1 or of_slot.strides[0] == 0
+            means.append(np.atleast_2d(of_slot)[: 1 if shared else agents])
+            few = slice(arms if bandit.own_arms is None else None)
+            gaps.append(bandit.regrets(slot, each_agent[few], each_arm[few]).reshape(-1, arms))
+        self.means, self.gaps = np.array(means), np.array(gaps)
+        self.arms = arms
+        # What an agent's number is multiplied by for its row.
+        self.own_means, self.own_gaps = int(self.means.shape[1] > 1), int(self.gaps.shape[1] > 1)
+        return last
+
+    def pay_one(self, slot: int, agent: int, arm: int) -> Any:
+        """See `BanditEnvironment.pay_one`."""
+        period = self.periods[slot - self.tables_first] if CHANGES else 0
+        mean = self.means[period, agent * self.own_means, arm]
+        return self.bandit.paid(arm, mean, self.numbers.block[agent, slot - self.numbers.first])
+
+    def miss_one(self, slot: int, agent: int, arm: int) -> Any:
+        """See `BanditEnvironment.miss_one`."""
+        period = self.periods[slot - self.tables_first] if CHANGES else 0
+        missed = self.gaps[period, agent * self.own_gaps, arm] * self.counted[agent]
+        if CHANGES:
+            self.chosen[slot - self.tables_first, agent] = arm
+        return missed
+
+    def note_missed(self, agent: int, missed: float) -> None:
+        """See `BanditEnvironment.note_missed`."""
+        self.missed[agent] += missed
+
+    def played(self, first: int, last: int, agents: Agents) -> None:
+        """See `BanditEnvironment.played`."""
+        if self._varied is not None:
+            for slot in range(first, last):
+                arms = self.chosen[slot - self.tables_first, agents]
+                self._note_static(slot, agents, arms)
+
+    def _note_static(self, slot: int, agents: Agents, arms: NDArray[np.int64]) -> None:
+        assert self._varied is not None
+        self._missed_static += float((self._varied.static_regrets(slot, arms) * self.counted[agents]).sum())
+
+    def show(self, slot: int, agents: Agents) -> None:
+        """Show nothing: arms have no vectors."""
+
+    def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """See `BanditEnvironment.pull`."""
+        rewards = self.bandit.pull(slot, agents, arms, self._numbers.of(slot, agents))
+        missed = self.bandit.regrets(slot, agents, arms) * self.counted[agents]
+        self.missed[agents] += missed
+        if self._varied is not None:
+            self._note_static(slot, agents, arms)
+        return rewards, missed
+
+    def metrics(self, decisions: int) -> dict[str, Metric]:
+        """Return the regret of the agents that are worst and best off, and that against one arm where means change."""
+        static: dict[str, Metric] = {} if self._varied is None else {"regret_static": self._missed_static}
+        of_agents: dict[str, Metric] = {
+            "regret_worst_agent": float(self.missed.max()),
+            "regret_best_agent": float(self.missed[self.counted > 0].min()),
+        }
+        return {**of_agents, **static}
+
+
+class ActionSetEnvironment(BanditEnvironment):
+    """Sets of action vectors.
+
+    Args:
+        bandit: The bandit.
+    """
+
+    def __init__(self, bandit: ActionSetBandit) -> None:
+        self.bandit = bandit
+        self.missed = np.zeros(bandit.agents)
+        self.counted = np.ones(bandit.agents)
+        self._shown: NDArray[np.float64] | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """See `BanditEnvironment.facts`."""
+        bandit = self.bandit
+        return {
+            "arms": bandit.arm_count,
+            "sub_gaussian": bandit.sub_gaussian,
+            "dimension": bandit.dimension,
+            "fixed_actions": bandit.fixed_actions,
+            "actions": self.actions,
+        }
+
+    def start(self, generator: GeneratorOf, horizon: int, *, each_slot: bool = True) -> None:
+        """See `BanditEnvironment.start`."""
+        self.arms = self.bandit.arm_count
+        self.bandit.begin(generator)
+
+    def show(self, slot: int, agents: Agents) -> None:
+        """Have the next sets drawn."""
+        note_slot(self.bandit, slot)
+        self._shown = self.bandit.actions(agents)
+
+    def why_no_loop(self, *, everybody: bool) -> str | None:
+        """See `BanditEnvironment.why_no_loop`."""
+        return None if type(self.bandit) is Linear else "this world is not written in steps"
+
+    def show_one(self, slot: int, agent: int) -> Any:
+        """See `BanditEnvironment.show_one`."""
+        return self.bandit.show_one(agent)
+
+    def pay_one(self, slot: int, agent: int, arm: int) -> Any:
+        """See `BanditEnvironment.pay_one`."""
+        return self.bandit.pay_one(agent, arm)
+
+    def miss_one(self, slot: int, agent: int, arm: int) -> Any:
+        """See `BanditEnvironment.miss_one`."""
+        return self.bandit.miss_one(agent, arm) * self.counted[agent]
+
+    def note_missed(self, agent: int, missed: float) -> None:
+        """See `BanditEnvironment.note_missed`."""
+        self.missed[agent] += missed
+
+    def actions(self, agents: Agents) -> NDArray[np.float64]:
+        """Return what has been shown to *agents*, who are those that decide, shape (n, K, d)."""
+        assert self._shown is not None
+        return self._shown
+
+    def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """See `BanditEnvironment.pull`."""
+        rewards, missed = self.bandit.pull(agents, arms)
+        missed = missed * self.counted[agents]
+        self.missed[agents] += missed
+        return rewards, missed
+
+    def metrics(self, decisions: int) -> dict[str, Metric]:
+        """Return the regret of the agent that is worst off, where some lie."""
+        return {} if self.counted.all() else {"regret_worst_agent": float(self.missed.max())}
+
+
+class MarketEnvironment(BanditEnvironment):
+    """A market, in which agents choose quantities and see how many units were good.
+
+    Args:
+        bandit: The market.
+
+    Attributes:
+        numbers: What decides how many units are good, one a slot and producer; where all decide in every slot.
+        best: Revenue of the optimum of each agent, shape (n,).
+        violations: How often each agent's units did not meet the threshold, shape (n,), int64.
+    """
+
+    kind = PROCURE
+    each = True
+    numbers: RewardNumbers
+
+    def __init__(self, bandit: Procurement) -> None:
+        self.bandit = bandit
+        self.best = bandit.revenue(optimum(bandit))
+        self.violations = np.zeros(bandit.agents, dtype=np.int64)
+        self.counted = np.ones(bandit.agents)
+        self._has_tables = False
+
+    def facts(self) -> dict[str, Any]:
+        """See `BanditEnvironment.facts`."""
+        bandit = self.bandit
+        return {
+            "costs": bandit.costs,
+            "capacities": bandit.capacities,
+            "rho": bandit.rho,
+            "quality_threshold": bandit.threshold,
+        }
+
+    def start(self, generator: GeneratorOf, horizon: int, *, each_slot: bool = True) -> None:
+        """See `BanditEnvironment.start`."""
+        agents, width = self.bandit.agents, self.bandit.producers
+        self._numbers: RewardNumbers | DecisionNumbers
+        self.units, self.good = np.zeros(width), np.zeros(width, dtype=np.int64)
+        self.least = self.bandit.least_revenue
+        if each_slot:
+            self._numbers = self.numbers = RewardNumbers(generator, agents, horizon, _uniform, width)
+        else:
+            self._numbers = DecisionNumbers(generator, agents, _uniform, width)
+
+    def why_no_loop(self, *, everybody: bool) -> str | None:
+        """See `BanditEnvironment.why_no_loop`."""
+        return None if everybody else "not all agents decide in every slot"
+
+    def ready(self, first: int, last: int) -> int:
+        """See `BanditEnvironment.ready`."""
+        if not self._has_tables:
+            from netbandit.bandits import procurement_draws
+
+            self._has_tables, self.draws = True, procurement_draws
+            self.tables: Tables = procurement_draws.tables(self.bandit.capacities, self.bandit.qualities)
+        self.numbers.reach(first)
+        return min(last, self.numbers.last)
+
+    def pay_units(
+        self,
+        slot: int,
+        agent: int,
+        units: NDArray[np.float64],
+        good: NDArray[np.int64],
+        digests: NDArray[np.uint64],
+    ) -> Any:
+        """Write into *good* how many of the *units* that *agent* buys are; return how much less than the best it earns.
+
+        What it has seen is taken into its hash.
+        """
+        surplus = 0.0
+        earned = 0.0
+        digest = digests[agent]
+        for producer in range(units.shape[0]):
+            bought = int(units[producer])
+            drawn = 0
+            if bought > 0:
+                chance = self.numbers.block[agent, slot - self.numbers.first, producer]
+                if bought == self.bandit.capacities[agent, producer]:  # mostly, and then a table knows
+                    drawn = self.tables.guides[agent, producer, int(chance * self.tables.guides.shape[2])]
+                    start = self.tables.starts[agent, producer]
+                    while self.tables.levels[start + drawn] < chance:
+                        drawn += 1
+                else:
+                    drawn = self.draws.quantile(chance, bought, self.bandit.qualities[producer])
+                surplus += bought * (self.bandit.qualities[producer] - self.bandit.threshold)
+                earned += bought * self.bandit.revenues[agent, producer]
+                digest = (digest ^ np.uint64((producer * 1024 + bought) * 1024 + drawn)) * PRIME
+            good[producer] = drawn
+        digests[agent] = digest
+        if surplus < -TOLERANCE:
+            self.violations[agent] += 1
+            earned = self.least[agent]
+        return (self.best[agent] - earned) * self.counted[agent]
+
+    def show(self, slot: int, agents: Agents) -> None:
+        """Show nothing: a market is always the same."""
+
+    def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """See `BanditEnvironment.pull`: *arms* are the units each agent buys of each producer, shape (n, m)."""
+        from netbandit.bandits.procurement_draws import quantile
+
+        bandit = self.bandit
+        bought = arms.astype(np.int64)
+        good = np.zeros_like(bought)
+        uniforms = self._numbers.of(slot, agents).reshape(len(agents), -1)
+        for row in range(len(agents)):
+            for producer in np.flatnonzero(bought[row]).tolist():
+                chance, units = uniforms[row, producer], bought[row, producer]
+                good[row, producer] = quantile(chance, units, bandit.qualities[producer])
+        keeps = bandit.keeps_threshold(bought)
+        self.violations[agents] += ~keeps
+        paid = (bought * bandit.revenues[agents]).cumsum(axis=1)[:, -1]  # one after the other, as compiled loops add
+        earned = np.where(keeps, paid, bandit.least_revenue[agents])
+        return good, (self.best[agents] - earned) * self.counted[agents]
+
+    def digest(self, digests: NDArray[np.uint64], agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
+        """Take in of each producer what was bought and how much of it was good, where anything was bought."""
+        bought = arms.astype(np.uint64)
+        found = digests[agents]
+        for producer in range(bought.shape[1]):
+            seen = (np.uint64(producer * 1024) + bought[:, producer]) * np.uint64(1024)
+            seen += rewards[:, producer].astype(np.uint64)
+            found = np.where(bought[:, producer] > 0, (found ^ seen) * PRIME, found)
+        digests[agents] = found
+
+    def metrics(self, decisions: int) -> dict[str, Metric]:
+        """Return how often the threshold was violated, and for how many agents it costs anything."""
+        bandit = self.bandit
+        return {
+            "violations": float(self.violations[self.counted > 0].sum()) / decisions if decisions else None,
+            "binding": float(bandit.binding.mean()),
+        }
+
+
+def _uniform(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+    return rng.random(count)
+
+
+def optimum(bandit: Procurement) -> NDArray[np.int64]:
+    """Return what the oracle chooses for each agent with the true qualities, shape (n, m)."""
+    from netbandit.learners.greedy import choose
+
+    chosen = np.zeros((bandit.agents, bandit.producers))
+    order = np.zeros(bandit.producers, dtype=np.int64)
+    for agent in range(bandit.agents):
+        revenues, capacities = bandit.revenues[agent], bandit.capacities[agent]
+        choose(bandit.qualities, revenues, capacities, bandit.threshold, order, chosen[agent])
+    return chosen.astype(np.int64)
+
+
+def bandit_environment(bandit: Bandit) -> BanditEnvironment:
+    """Return *bandit* as the driver of slots plays it."""
+    if isinstance(bandit, ArmBandit):
+        return ArmEnvironment(bandit)
+    if isinstance(bandit, ActionSetBandit):
+        return ActionSetEnvironment(bandit)
+    assert isinstance(bandit, Procurement)  # checked before anything runs
+    return MarketEnvironment(bandit)

@@ -1,0 +1,158 @@
+"""What liars release of the sums of linear learners, in rounds or to a keeper, and what receivers leave out of it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.byzantine.adversaries.false_means import place_of
+from netbandit.byzantine.adversaries.false_sums import Sums, SumsView, false_sums
+from netbandit.byzantine.adversaries.own_attack import LiarsView
+from netbandit.byzantine.adversaries.soundness import sound_sums
+from netbandit.learners.keeper import Deposit
+from netbandit.learners.packed_gram import unpacked_gram
+from netbandit.learners.slots import Learner
+from netbandit.protocols.protocol import Item
+from netbandit.scenario.activity import PoissonActivity
+from netbandit.simulation.lies import Liars
+
+if TYPE_CHECKING:
+    from netbandit.simulation.driver import ReplicationContext
+
+Numbers = NDArray[np.float64]
+
+
+class SumLies(Liars):
+    """Makes lies of packed sums: U by its upper triangle, u, and mostly how many observations these are.
+
+    Only what liars release is looked at: what honest agents release always passes.
+
+    Args:
+        context: The replication.
+        learner: The learner, not yet started.
+    """
+
+    def __init__(self, context: "ReplicationContext", learner: Learner) -> None:
+        super().__init__(context)
+        # Of each release of a liar, by its identity, whether it is sound; kept, so that no other gets its identity.
+        self._of_liars: dict[int, tuple[Any, bool]] = {}
+        if not self._forges:
+            return
+        self._dimension = getattr(context.bandit, "dimension", 0)
+        self._upper = np.triu_indices(self._dimension)
+        self._counts = learner.share_numbers(self._dimension) > len(self._upper[0]) + self._dimension
+        self._first: dict[tuple[int, int], Sums] = {}
+        self._several = isinstance(context.run.activity, PoissonActivity)
+
+    def released(self, agent: int, param_set: int, sets: int, truth: Numbers) -> Any:
+        """Return what *agent* releases where an honest one would release the *truth*, a packed row.
+
+        Args:
+            agent: The agent.
+            param_set: The set of parameters.
+            sets: How many there are.
+            truth: What it has found.
+        """
+        if not self._tells_a_lie(agent):
+            return truth
+        gram, response, count = self._unpacked(truth)
+        most = self._most(sets)
+        heaviest = most if np.isfinite(most) else count
+        said = self._said(agent, param_set, Sums(gram, response, count), heaviest)
+        row = np.concatenate([said.gram[self._upper], said.response, [said.observations] if self._counts else []])
+        self._forged += not np.array_equal(row, truth)
+        told = Sums(said.gram, said.response, said.observations) if self._counts else said._replace(observations=None)  # type: ignore[arg-type]
+        self._of_liars[id(row)] = row, sound_sums(told.gram, told.response, told.observations, self._dimension, most)
+        return row
+
+    def deposited(self, agent: int, truth: Deposit) -> Deposit:
+        """Return what *agent* deposits where an honest one would deposit the *truth*.
+
+        The number of its observations stays: it is by that that a deposit is known.
+        """
+        if not self._tells_a_lie(agent):
+            return truth
+        gram, response, _ = self._unpacked(truth.sums)
+        count = float(truth.observations)
+        said = self._said(agent, 0, Sums(gram, response, count), count)
+        told = truth._replace(sums=np.concatenate([said.gram[self._upper], said.response]))
+        self._forged += not np.array_equal(told.sums, truth.sums)
+        sound = sound_sums(said.gram, said.response, count, self._dimension, self._most(1))
+        self._of_liars[id(told)] = told, sound
+        return told
+
+    def sound(self, values: Sequence[Any]) -> list[int]:
+        """Return the places of the *values* that are not seen to be wrong."""
+        kept = []
+        for place, value in enumerate(values):
+            _, passed = self._of_liars.get(id(value), (None, True))
+            if passed:
+                kept.append(place)
+            else:
+                self._rejected[id(value)] = value
+        return kept
+
+    def sound_items(self, items: Sequence[Item]) -> list[int]:
+        """Return the places of the *items* that are not seen to be wrong."""
+        return self.sound([item.value for item in items])
+
+    def _said(self, agent: int, param_set: int, truth: Sums, heaviest: float) -> Sums:
+        if self._own:
+            return self._own_sums(agent, truth)
+        first = self._first.setdefault((agent, param_set), truth)
+        good, bad = self._praised()
+        view = SumsView(
+            truth=truth,
+            first=first,
+            good=good,
+            bad=bad,
+            heaviest=heaviest,
+            strength=self._settings.strength if self._settings.range == "any" else None,
+        )
+        return _readable(false_sums(self._attack, view, self._streams[agent]), self._dimension)
+
+    def _own_sums(self, agent: int, truth: Sums) -> Sums:
+        """Return what the user's own attack tells in place of the *truth*."""
+        theta, actions = getattr(self._bandit, "vector", None), getattr(self._bandit, "fixed_actions", None)
+        means = np.empty(0) if theta is None or actions is None else actions @ theta
+        theta, actions = (None if each is None else each.copy() for each in (theta, actions))
+        view = LiarsView(agent, np.arange(len(means)), means, np.empty((0, len(means))), theta, actions)
+        gram, response, count = self._own_lie("sums", [*truth[:2], np.array(truth.observations)], view)
+        return Sums(gram, response, float(count))
+
+    def _praised(self) -> tuple[Numbers | None, Numbers | None]:
+        """Return the best action and the one that a liar praises; where actions change, with theta and against it."""
+        theta = getattr(self._bandit, "vector", None)
+        if theta is None:
+            return None, None
+        actions, target = self._bandit.fixed_actions, self._settings.target
+        if actions is None:
+            direction = theta / np.sqrt(theta @ theta)
+            return direction, -direction
+        means = actions @ theta
+        return actions[means.argmax()], actions[place_of(target, np.arange(len(actions)), means)]
+
+    def _most(self, sets: int) -> float:
+        """Return how many observations there can be by now in one of so many *sets* of parameters."""
+        if self._several:
+            return np.inf
+        return -(-(self._clock.now // self._clock.slot + 1) // sets)
+
+    def _unpacked(self, row: Numbers) -> Sums:
+        size = len(self._upper[0])
+        gram = unpacked_gram(row, self._upper, self._dimension)
+        count = float(row[-1]) if self._counts and len(row) > size + self._dimension else float(np.trace(gram))
+        return Sums(gram, row[size : size + self._dimension], count)
+
+
+def _readable(said: Any, dimension: int) -> Sums:
+    """Return *said*, or what nobody can take for sums where it has not their form."""
+    try:
+        gram, response, count = said
+        found = Sums(np.array(gram, dtype=np.float64), np.array(response, dtype=np.float64), float(count))
+    except (TypeError, ValueError, OverflowError):
+        found = Sums(np.empty(0), np.empty(0), np.nan)
+    if found.gram.shape != (dimension, dimension) or found.response.shape != (dimension,):
+        return Sums(np.full((dimension, dimension), np.nan), np.full(dimension, np.nan), np.nan)
+    return found

@@ -1,0 +1,187 @@
+"""What liars tell in rows of numbers, which others hear one by one or mix with their own, and what these leave out."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.bandits.mixed import Mixed
+from netbandit.byzantine.adversaries.false_totals import TotalsView, false_totals
+from netbandit.byzantine.adversaries.own_attack import LiarsView
+from netbandit.byzantine.adversaries.soundness import sound_totals
+from netbandit.learners.slots import Learner
+from netbandit.scenario.activity import PoissonActivity
+from netbandit.simulation.bandit_environments import DecisionNumbers
+from netbandit.simulation.lies import Liars
+
+if TYPE_CHECKING:
+    from netbandit.simulation.driver import ReplicationContext
+
+Agents = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+
+
+class RowLies(Liars):
+    """Makes lies of rows, of all liars that tell in a slot at once, and checks what is received.
+
+    Only what liars tell is looked at: what honest agents tell always passes.
+
+    Args:
+        context: The replication.
+        learner: The learner, not yet started.
+    """
+
+    def __init__(self, context: "ReplicationContext", learner: Learner) -> None:
+        super().__init__(context)
+        if not self._forges:
+            return
+        self._form = learner.tells()
+        self._streams_of = context.streams
+        bandit = context.bandit
+        rewards_bounded = getattr(bandit, "law", "") == "bernoulli" or isinstance(bandit, Mixed)
+        market = self._form == "statistics"
+        exact = learner.bounded_releases and self._form in ("totals", "statistics")
+        self._bounded = exact and (market or rewards_bounded)
+        several = isinstance(context.run.activity, PoissonActivity)
+        # How many pulls there can be in a slot.
+        self._in_a_slot: Numbers | float = (
+            bandit.capacities.sum(axis=1).astype(np.float64) if market else np.inf if several else 1.0  # type: ignore[attr-defined]
+        )
+        self._first: dict[int, Numbers] = {}
+        self._normals: DecisionNumbers | None = None
+        self._ranked: tuple[Agents, Agents, Agents] | None = None
+
+    def told(self, slot: int, agents: Agents, truth: Numbers) -> Numbers:
+        """Return the rows that *agents* tell after their decision of *slot*, where honest ones would tell the *truth*.
+
+        Args:
+            slot: The slot.
+            agents: The agents, shape (n,).
+            truth: What each has found, shape (n, k).
+        """
+        if not self.liars:
+            return truth
+        self._contributed += len(agents)
+        if not self._lies_now:
+            return truth
+        rows = np.flatnonzero(self.counted[agents] == 0.0)
+        if not len(rows):
+            return truth
+        false = self._false(slot, agents[rows], truth[rows])
+        self._forged += int((false != truth[rows]).any(axis=1).sum())
+        said = truth.copy()
+        said[rows] = false
+        return said
+
+    def _false(self, slot: int, liars: Agents, truth: Numbers) -> Numbers:
+        """Return what *liars* tell in place of the *truth*, shape (n, k)."""
+        arms = truth.shape[1] // 2
+        rows = self._own_rows if self._own else self._false_rows
+        pulls, sums = rows(slot, liars, truth)
+        if self._settings.range == "plausible" and self._bounded:
+            sums = np.clip(sums, 0.0, pulls)
+        said = truth.copy()
+        if self._form == "mixed means":
+            said[:, :arms] = sums
+        else:
+            said[:, :arms], said[:, arms : 2 * arms] = pulls, sums
+        return said
+
+    def _own_rows(self, slot: int, liars: Agents, truth: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the pulls and what they paid that *liars* tell by the user's own attack, of shape (n, K) each."""
+        arms = truth.shape[1] // 2
+        means = self._means(slot, arms)
+        told = [
+            self._own_lie("totals", both, LiarsView(agent, np.arange(arms), means[agent].copy(), np.empty((0, arms))))
+            for agent, *both in zip(liars.tolist(), *self._of(truth, arms), strict=True)
+        ]
+        pulls, sums = np.array(told).swapaxes(0, 1)
+        return pulls, sums
+
+    def _false_rows(self, slot: int, liars: Agents, truth: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the pulls and what they paid that *liars* tell by an attack of ours, of shape (n, K) each."""
+        for agent, row in zip(liars.tolist(), truth, strict=True):
+            self._first.setdefault(agent, row.copy())
+        arms = truth.shape[1] // 2
+        first = np.array([self._first[agent] for agent in liars.tolist()])
+        best, second, target = (places[liars] for places in self._ranks(slot, arms))
+        view = TotalsView(
+            *self._of(truth, arms),
+            best=best,
+            second=second,
+            target=target,
+            first=np.array(self._of(first, arms)),
+            normals=self._drawn(liars, arms) if self._attack == "noise" else np.empty((0, arms)),
+            made_up=self._made_up(slot),
+        )
+        return false_totals(self._attack, view)
+
+    def _of(self, rows: Numbers, arms: int) -> tuple[Numbers, Numbers]:
+        """Return the pulls and what they paid that *rows* tell of; a mean is what one pull pays."""
+        if self._form == "mixed means":
+            return np.ones((len(rows), arms)), rows[:, :arms]
+        return rows[:, :arms], rows[:, arms : 2 * arms]
+
+    def _made_up(self, slot: int) -> float | None:
+        if self._settings.range == "plausible" or self._form != "totals":
+            return None
+        return float(slot + 1)
+
+    def _drawn(self, liars: Agents, arms: int) -> Numbers:
+        if self._normals is None:
+            draw = np.random.Generator.standard_normal
+            self._normals = DecisionNumbers(
+                lambda _, agent: self._streams_of.generator("adversary", agent), len(self.counted), draw, arms
+            )
+        return self._normals.of(0, liars).reshape(len(liars), arms)
+
+    def _means(self, slot: int, arms: int) -> Numbers:
+        """Return how good each arm is for each agent in *slot*, shape (M, K)."""
+        means = self._bandit.qualities if self._form == "statistics" else self._bandit.means_at(slot)
+        if means.ndim == 2 and getattr(self._bandit, "own_arms", None) is None:
+            means = means.mean(axis=0)
+        return np.broadcast_to(means, (len(self.counted), arms))
+
+    def _ranks(self, slot: int, arms: int) -> tuple[Agents, Agents, Agents]:
+        """Return the best arm of each agent in *slot*, the best but one, and the one it praises, all of shape (M,)."""
+        if self._ranked is not None and not getattr(self._bandit, "changing", False):
+            return self._ranked
+        agents = len(self.counted)
+        means = self._means(slot, arms)
+        own = getattr(self._bandit, "own_arms", None)
+        seen = np.ones((agents, arms), dtype=np.bool_) if own is None else own
+        order = np.argsort(np.where(seen, -means, np.inf), axis=1, kind="stable")
+        counts, everybody = seen.sum(axis=1), np.arange(agents)
+        second = order[everybody, np.minimum(1, counts - 1)]
+        worst = order[everybody, counts - 1]
+        target = self._settings.target
+        chosen = worst if target == "worst" else second if target == "second" else np.full(agents, target)
+        self._ranked = order[:, 0], second, chosen
+        return self._ranked
+
+    def sound(self, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+        """Return which of some rows are not seen to be wrong, shape (n,); None: all of them.
+
+        Args:
+            sources: Who has told each row, shape (n,).
+            told: The rows, shape (n, k).
+            said: In which slot, shape (n,).
+        """
+        if not self._forges:
+            return None
+        rows = np.flatnonzero(self.counted[sources] == 0.0)
+        if not len(rows):
+            return None
+        arms = told.shape[1] // 2
+        in_a_slot = self._in_a_slot if isinstance(self._in_a_slot, float) else self._in_a_slot[sources[rows]]
+        most: Numbers = np.full(len(rows), np.inf)
+        if self._bounded or self._form == "totals":
+            most = np.asarray((said[rows] + 1) * in_a_slot, dtype=np.float64)
+        passed = sound_totals(told[rows, :arms], told[rows, arms : 2 * arms], most, bounded=self._bounded)
+        if passed.all():
+            return None
+        wrong = rows[~passed]
+        self._rejected.update(dict.fromkeys(zip(sources[wrong].tolist(), said[wrong].tolist(), strict=True)))
+        kept = np.ones(len(sources), dtype=np.bool_)
+        kept[wrong] = False
+        return kept

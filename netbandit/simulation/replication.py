@@ -1,0 +1,315 @@
+"""A point of a sweep that can be run, and its replications, each from its parts to its result."""
+
+import time
+import weakref
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from netbandit.bandits.bandit import Bandit
+from netbandit.learners.learner import AnyLearner
+from netbandit.network.clock import Clock, Environment
+from netbandit.network.families.family import Family
+from netbandit.network.fingerprint import Fingerprint
+from netbandit.network.topology import Topology
+from netbandit.network.trace_writer import Trace
+from netbandit.parts.plugins import packages_of
+from netbandit.parts.registry import BUILT_IN, kind_key
+from netbandit.privacy.accountant import PrivacySpent
+from netbandit.protocols.protocol import NetworkProtocol
+from netbandit.scenario.model import Scenario
+from netbandit.simulation.accounting import (
+    absent_slots,
+    connectivity,
+    link_use,
+    nodes_of,
+    queueing,
+    traffic,
+    up_time,
+    use_of,
+    waiting_remarks,
+)
+from netbandit.simulation.blas_threads import one_blas_thread
+from netbandit.simulation.build import build_network, build_topology, topology_streams
+from netbandit.simulation.build_contacts import build_changing
+from netbandit.simulation.build_energy import build_energy, energy_of
+from netbandit.simulation.choosing.way import Choice, explained
+from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.drivers import driver_for, talk_of
+from netbandit.simulation.lies import liars_of
+from netbandit.simulation.result import Metric, RunResult, versions
+from netbandit.simulation.return_validation import checked
+from netbandit.simulation.sweep_point import Point
+from netbandit.util.memory import paused_collection
+from netbandit.util.streams import Streams
+
+
+class Simulation:
+    """One replication of one point of a scenario.
+
+    Args:
+        point: The parts, checked.
+        replication: The replication's number, from 0.
+        streams: Its random streams; None: those of the scenario's seed and this number.
+    """
+
+    def __init__(self, point: "RunnablePoint", replication: int, streams: Streams | None = None) -> None:
+        self._point = point
+        self._replication = replication
+        self._streams = streams
+
+    def run(self, trace: Path | None = None) -> RunResult:
+        """Run to the horizon.
+
+        Args:
+            trace: The file to write every message to, or None.
+
+        Raises:
+            TopologyError: This replication's random graph cannot be drawn.
+        """
+        began = time.perf_counter()
+        point = self._point
+        scenario = point.scenario
+        topology = point.topology(self._replication)
+        fingerprint = Fingerprint()
+        tracing = Trace(trace, topology.agents) if trace is not None else nullcontext()
+        with paused_collection(), one_blas_thread(), tracing as writer:
+            context = self._context(topology, fingerprint, writer)
+            network, clock = context.network, context.clock
+            driver = driver_for(context)
+            driver.start()
+            waits: list[int] = []
+            if may_never_come(context):
+                # With nothing queued, under way or timed at the horizon, who waits does so for ever.
+                clock.at_end(lambda: waits.extend(driver.stalled() if clock.environment.idle else ()))
+            # Until nothing is left to happen: nothing starts after the horizon, but what is under way arrives.
+            clock.environment.run()
+            outcome = driver.finish()
+            outcomes = network.close()
+        found = _finite(outcome.metrics)
+        waiting = driver.waiting()
+        absent = absent_slots(network, topology.agents, clock)
+        slots = topology.agents * clock.horizon
+        energy, energy_of_nodes = energy_of(
+            network, int(found.get("decisions", slots - absent) or 0), up_time(network, topology.agents, clock)
+        )
+        honest = topology.agents - len(context.liars)
+        played = honest * clock.horizon - absent_slots(network, topology.agents, clock, context.liars)
+        decisions = found.get("decisions", played)
+        rounds, waited = found.pop("rounds"), found.pop("round_slots")
+        metrics: dict[str, Metric] = {
+            "regret": outcome.regret,
+            "regret_per_agent": None if outcome.regret is None else outcome.regret / honest,
+            "rounds": rounds,
+            "round_slots": waited if rounds else None,  # a round that has not ended is no wait of zero
+            **_finite(traffic(network)),
+            "regret_per_decision": outcome.regret / decisions if outcome.regret is not None and decisions else None,
+            **asdict(outcomes),
+            **queueing(network, clock.slot),
+            "stalled": len(waits),
+            "waiting_slots": sum(waiting) / len(waiting) if waiting else None,
+            "absent_slots": absent,
+            "availability": (slots - absent) / slots,
+            **connectivity(network, topology),
+            "simulated_s": clock.end / 1e9,
+            "epsilon": found.pop("epsilon"),
+            "delta": found.pop("delta"),
+            "epsilon_claimed": found.pop("epsilon_claimed"),
+            **_basic_composition(outcome.privacy),
+            **energy,
+            "broadcasts": network.ledger.broadcasts,
+            "broadcast_copies": network.ledger.copies.sent,
+            "broadcasts_missed": network.ledger.copies.missed,
+            **found,
+            "events": fingerprint.events,
+        }
+        in_vain = driver.waits and getattr(point.protocol, "deadline", None) is None
+        metrics["may_stall"] = int(in_vain and may_never_come(context))
+        digest = fingerprint.hexdigest()
+        metrics["wall_s"] = time.perf_counter() - began
+        return RunResult(
+            name=scenario.name,
+            parameters=dict(point.parameters),
+            resolved=dict(point.resolved),
+            seed=scenario.run.seed,
+            replication=self._replication,
+            metrics=metrics,
+            kinds=network.ledger.kinds,
+            topology={
+                "agents": topology.agents,
+                "links": topology.links,
+                "diameter": topology.diameter,
+                "radius": topology.radius,
+            },
+            curves=outcome.curves,
+            links=link_use(network, topology),
+            uplinks=use_of(network.uplink_pairs(), network.uplink_class),
+            fingerprint=digest,
+            versions=versions() | packages_of(_others_kinds(point.resolved)),
+            nodes=nodes_of(topology, energy_of_nodes),
+            privacy_unit=outcome.privacy.unit if outcome.privacy else "",
+            privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
+            privacy_caveats=outcome.privacy.caveats if outcome.privacy else (),
+            privacy_bound=outcome.privacy.bound if outcome.privacy else "exact",
+            remarks=(*outcome.remarks, *waiting_remarks(rounds, waits, waiting, point.protocol, network)),
+        )
+
+    def choices(self) -> list[Choice]:
+        """Return which ways its parts would take that are faster than event by event, or why not; nothing is run.
+
+        Raises:
+            TopologyError: This replication's random graph cannot be drawn.
+        """
+        topology = self._point.topology(self._replication)
+        with paused_collection(), one_blas_thread(), explained() as choices:
+            driver_for(self._context(topology, Fingerprint(), None)).start()
+        return choices
+
+    @property
+    def _talk(self) -> str:
+        return talk_of(type(self._point.bandit), type(self._point.learner)) or ""
+
+    def _context(self, topology: Topology, fingerprint: Fingerprint, writer: Trace | None) -> ReplicationContext:
+        """Return all that a driver works with."""
+        point = self._point
+        scenario = point.scenario
+        streams = self._streams or Streams(scenario.run.seed, self._replication)
+        clock = Clock(Environment(), scenario.run.slot_nanoseconds, scenario.run.horizon)
+        drawn_from = topology_streams(point.family, scenario.run.seed, self._replication)
+        network = build_network(
+            scenario.links,
+            topology,
+            clock,
+            drawn_from,
+            fingerprint,
+            writer,
+            own_streams=streams,
+            peers=point.protocol.uses_peer_links,
+            faults=scenario.faults,
+            changing=build_changing(
+                point.family, topology, drawn_from, clock.slot, clock.end, point.protocol, self._talk
+            ),
+            energy=build_energy(scenario.energy, scenario.links, clock.slot),
+        )
+        bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
+        bandit = checked(point.bandit.fresh())
+        bandit.horizon, bandit.agents = scenario.run.horizon, topology.agents
+        bandit.agent_names = lambda: topology.names
+        bandit.start(topology.agents, bandit_streams.generator)
+        return ReplicationContext(
+            learner=point.learner,
+            protocol=point.protocol,
+            run=scenario.run,
+            adversary=scenario.adversary,
+            attack=point.attack,
+            topology=topology,
+            network=network,
+            clock=clock,
+            bandit=bandit,
+            streams=streams,
+            fingerprint=fingerprint,
+            liars=liars_of(scenario.adversary, topology, streams),
+        )
+
+
+def _others_kinds(resolved: Mapping[str, Any]) -> dict[str, str]:
+    """Return the kinds by which parts of installed packages are named, by table."""
+    kinds = {table: str(resolved.get(table, {}).get(kind_key(table))) for table in BUILT_IN}
+    return {table: kind for table, kind in kinds.items() if kind not in BUILT_IN[table] and ":" not in kind}
+
+
+def _finite(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
+    """Return *metrics* with None for what is infinite."""
+    return {name: value if value is None or isfinite(value) else None for name, value in metrics.items()}
+
+
+def _basic_composition(spent: PrivacySpent | None) -> dict[str, Metric]:
+    """Return what adding up all releases comes to, where an account gives that too."""
+    if spent is None or spent.basic is None:
+        return {}
+    epsilon, delta = spent.basic
+    return _finite({"epsilon_basic_composition": epsilon, "delta_basic_composition": delta})
+
+
+def may_never_come(context: ReplicationContext) -> bool:
+    """Return whether what agents wait for may never come: it is lost, waits for its link, or somebody tells nothing."""
+    return context.network.may_lose or context.network.waits or context.some_are_mute
+
+
+_holders: "list[weakref.ref[RunnablePoint]]" = []
+"""The point that keeps a graph it has drawn: replications of a point come one after the other."""
+
+_OF_MESSAGES = frozenset({"latency", "bandwidth", "cost", "energy", "missing", "radio"})
+"""Keys of links that decide nothing where no message is sent over them; what else they have, protocols may ask for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunnablePoint(Point):
+    """A point whose scenario has been checked; it can be sent to a worker, and makes its replications there.
+
+    Attributes:
+        scenario: The tables every scenario has.
+        family: The topology's family.
+        bandit, learner, protocol: The parts, never started: each replication takes ``fresh()`` of them.
+        attack: The class of an attack of the user's own; None: liars have none, or one of ours.
+        folder: The scenario's folder, in which the user's own modules are found.
+    """
+
+    scenario: Scenario
+    family: Family
+    bandit: Bandit
+    learner: AnyLearner
+    protocol: NetworkProtocol
+    attack: type | None = None
+    folder: Path
+    _topologies: dict[int, Topology] = field(default_factory=dict, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Graphs are made again where they are needed: sending one costs more than drawing it.
+        return {**self.__dict__, "_topologies": {}}
+
+    @property
+    def effective(self) -> Mapping[str, Any]:
+        """See `Point.effective`: what a protocol sends nothing over decides nothing."""
+        return _without_idle_links(self.resolved, self.protocol)
+
+    def topology(self, replication: int) -> Topology:
+        """Return the graph of a replication.
+
+        Raises:
+            TopologyError: It cannot be drawn.
+        """
+        fixed = not self.family.random or self.family.seed is not None
+        number = 0 if fixed else replication
+        topology = self._topologies.get(number)
+        if topology is None:
+            while _holders:  # one graph at a time, however many points there are
+                held = _holders.pop()()
+                if held is not None:
+                    held._topologies.clear()
+            run = self.scenario.run
+            streams, slot = topology_streams(self.family, run.seed, number), run.slot_nanoseconds
+            topology = build_topology(self.family, streams, slot, run.horizon * slot)
+            self._topologies[number] = topology
+            _holders.append(weakref.ref(self))
+        return topology
+
+    def simulation(self, replication: int) -> Simulation:
+        """Return a replication, ready to run."""
+        return Simulation(self, replication)
+
+
+def _without_idle_links(resolved: Mapping[str, Any], protocol: NetworkProtocol) -> Mapping[str, Any]:
+    """Return a resolved scenario without the keys of links that *protocol* does not use.
+
+    Where nobody ever hears anything, all of them are left out.
+    """
+    used, heard = protocol.used_links, not protocol.isolated
+    links = {
+        table: {key: value for key, value in keys.items() if heard and (table in used or key not in _OF_MESSAGES)}
+        for table, keys in resolved.get("links", {}).items()
+    }
+    return {**resolved, "links": links} if links != resolved.get("links") else resolved

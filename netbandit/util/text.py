@@ -1,0 +1,23 @@
+"""Text for people: numbers of things, and lines that are safe on a terminal."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def one_line(text: str) -> str:
+    """Return *text* with its line breaks and other control characters written out, so that a message is a line."""
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+
+
+def print_line(console: "Console", text: str) -> None:
+    """Print *text* as one line; on a terminal it is broken between words, where there is no room for it."""
+    from rich.text import Text
+
+    console.print(Text(one_line(text)), soft_wrap=not console.is_terminal)
+
+
+def pluralize(number: int, what: str) -> str:
+    """Return *number* of *what*, in the plural where it is not one: ``1 point``, ``2000 points``."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -2,8 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -62,8 +63,8 @@ class Results(pandas.DataFrame):
     folder: Path
 
     @property
-    def _constructor(self) -> type[pandas.DataFrame]:
-        return pandas.DataFrame
+    def _constructor(self) -> "Callable[..., pandas.DataFrame]":
+        return partial(_part_of, self)
 
     @classmethod
     def of(cls, study: StudyResult, folder: Path) -> "Results":
@@ -196,6 +197,7 @@ class Results(pandas.DataFrame):
         where: Mapping[str, Any] | None = None,
         statistic: str = "mean",
         bands: Literal["mean", "comparison"] | None = "mean",
+        within: frozenset[str] | None = None,
     ) -> "Figure":
         """Return a picture: one that the study has, or any metric against any key.
 
@@ -210,10 +212,12 @@ class Results(pandas.DataFrame):
             color: What the colours tell apart: a key that varies.
             rows: A key that varies; each of its values has a row of panels.
             columns: The same for columns.
-            where: Keys that vary, with the values of the points to draw.
+            where: Keys that vary, with the value of the points to draw, or a list of them.
             statistic: What stands for the replications of a point: ``mean``, ``median`` or a quantile such as ``q90``.
             bands: Which 95 % intervals are drawn: ``mean``, that of each mean; ``comparison``, that which comparing
                 means needs, without what all points share in a replication; None for neither.
+            within: Run folders by their names, of which points are drawn; all if not given. A part of the table gives
+                its own.
 
         Raises:
             ValueError: There is no such picture, key or metric; the message says which there are.
@@ -228,15 +232,18 @@ class Results(pandas.DataFrame):
             raise ValueError(f'bands must be "mean", "comparison" or None, not {show(bands)}')
         values = {} if where is None else by_name("where", where, "keys that vary with a value each")
         study = load_finished(self.folder)
-        asked = plots.Asked(
-            x, y, color, {key: str(value) for key, value in values.items()}, statistic, None, rows, columns, bands
-        )
+        chosen = {
+            key: tuple(map(str, value if isinstance(value, list | tuple) and value else [value]))
+            for key, value in values.items()
+        }
+        asked = plots.Asked(x, y, color, chosen, statistic, None, rows, columns, bands)
+        points = None if within is None else [point for point in study.points if not within.isdisjoint(point.keys)]
         try:
-            if name is None and asked == replace(plots.Asked(), statistic=statistic, bands=bands):
+            if points is None and name is None and asked == replace(plots.Asked(), statistic=statistic, bands=bands):
                 return next(plots.pictures(study, statistic=Statistic.named(statistic), bands=bands)).figure
             if name is not None and x is None and y is None and not self._is_metric(name):
-                return plots.draw_asked(study, replace(asked, name=name)).figure
-            return plots.draw_asked(study, replace(asked, y=y or name)).figure
+                return plots.draw_asked(study, replace(asked, name=name), points).figure
+            return plots.draw_asked(study, replace(asked, y=y or name), points).figure
         except (plots.UnknownNameError, StatisticError) as error:
             where_it_is = "name=...: " if str(error).startswith("there is no picture") else ""
             raise ValueError(f"{where_it_is}{_in_python(error)}") from None
@@ -319,6 +326,31 @@ class Results(pandas.DataFrame):
 def _in_python(error: Exception) -> str:
     """Return what *error* says with the command's options as arguments."""
     return re.sub(r"--(\w+)", r"\1=...", str(error))
+
+
+class _Part(pandas.DataFrame):
+    """Rows of `Results`: a table of pandas, whose pictures are those of the points that are left."""
+
+    _metadata: ClassVar[list[str]] = ["_whole"]
+    _whole: Results
+
+    @property
+    def _constructor(self) -> "Callable[..., pandas.DataFrame]":
+        return partial(_part_of, self._whole)
+
+    def plot(self, name: str | None = None, **how: Any) -> "Figure":  # type: ignore[override]
+        """Return a picture of the points that are left; see :meth:`Results.plot`."""
+        return self._whole.plot(name, within=frozenset(self["run"]), **how)
+
+
+def _part_of(whole: Results, *data: Any, **how: Any) -> pandas.DataFrame:
+    """Return what pandas makes of a table of results: rows of it know what they are of, all else is a plain table."""
+    found = pandas.DataFrame(*data, **how)
+    if list(found.columns) != list(whole.columns):
+        return found
+    part = _Part(found)
+    part._whole = whole
+    return part
 
 
 def _texts(name: str, given: str | Sequence[str] | None) -> list[str] | None:

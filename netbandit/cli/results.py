@@ -57,7 +57,8 @@ def plot(
     """Draw the pictures of a folder of results.
 
     By default these are the pictures that show what the sweep varies; --all draws the others too. With a NAME, --x,
-    --y, --color, --rows, --columns or KEY=VALUE only that picture is drawn, of the points with the given VALUEs.
+    --y, --color, --rows, --columns or KEY=VALUE only that picture is drawn, of the points with the given VALUEs; a KEY
+    may be given several times.
     Requested pictures are updated by later runs into the folder, and included in its report.
     """
     from netbandit import plots
@@ -70,7 +71,9 @@ def plot(
         raise click.UsageError(f"There is no picture {unknown[0]}; there are {', '.join(PICTURE_NAMES)}.")
     if len(names) > 1 or (names and (x or y)):
         raise click.UsageError("Give one NAME, or --x and --y: a named picture has its own axes.")
-    fixed = values_of([word for word in words if "=" in word], "which points to draw")
+    fixed: dict[str, tuple[str, ...]] = {}
+    for key, _, value in (word.partition("=") for word in words if "=" in word):
+        fixed[key] = (*fixed.get(key, ()), value)
     kind = None if bands == "none" else bands
     asked = plots.Asked(x, y, color, fixed, statistic.key, names[0] if names else None, rows, columns, kind)
     asks = asked != plots.Asked(statistic=statistic.key, bands=kind)

@@ -53,7 +53,7 @@ from netbandit.simulation.build import (
     uplink_latencies,
 )
 from netbandit.simulation.build_contacts import contact_notes, contact_problems
-from netbandit.simulation.build_energy import energy_problems
+from netbandit.simulation.build_energy import energy_problems, mains_problems
 from netbandit.simulation.build_faults import (
     answer_notes,
     answer_problems,
@@ -427,6 +427,7 @@ class PointCheck:
         self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, changing=changing)
         self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, changing=changing)
         self.problems += outage_problems(scenario.faults, graph, slot)
+        self.problems += mains_problems(scenario.energy, graph)
         end, kind = scenario.run.horizon * slot, self._kind("protocol")
         talk = talk_of(type(parts.bandit), type(parts.learner)) or ""
         self.problems += contact_problems(parts.family, graph, slot, end, parts.protocol, kind, talk)

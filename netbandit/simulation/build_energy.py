@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.network.batteries import JOULE, Daily, EnergyPlan, OnAndOff, Price
 from netbandit.network.network import Network
+from netbandit.network.topology import Topology
 from netbandit.parts.settings import Problem
 from netbandit.scenario.energy import CHIPS, DailyHarvest, EnergySettings, HarvestFile, OnOffHarvest, UniformCapacity
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinkEnergySettings, LinksSettings
 from netbandit.scenario.model import RunSettings
 from netbandit.simulation.build import link_class
+from netbandit.simulation.build_faults import NodeNumbers, node_problems
 from netbandit.util.table_files import Table, TableFileError, finite
 from netbandit.util.units import parse_duration, parse_power
 from netbandit.util.wording import show
@@ -27,17 +29,20 @@ _HEADER = ("FROM", "WATT")
 _LATEST = 4e9
 
 
-def build_energy(energy: EnergySettings, links: LinksSettings, slot: int) -> EnergyPlan | None:
+def build_energy(energy: EnergySettings, links: LinksSettings, topology: Topology, slot: int) -> EnergyPlan | None:
     """Return what agents live on; None: nothing is said about that.
 
     Args:
         energy: ``[energy]``.
         links: ``[links]``, which say what messages take.
+        topology: The graph, which has the agents that are named; see `mains_problems`.
         slot: The length of a slot (ns).
     """
     if not energy:
         return None
     capacity = energy.capacity
+    named = energy.mains if isinstance(energy.mains, list) else ()
+    numbers = NodeNumbers(topology)
     ends = capacity.uniform if isinstance(capacity, UniformCapacity) else [capacity, capacity]
     return EnergyPlan(
         capacity=None if ends[0] is None or ends[1] is None else (_attojoule(ends[0]), _attojoule(ends[1])),
@@ -47,6 +52,7 @@ def build_energy(energy: EnergySettings, links: LinksSettings, slot: int) -> Ene
         pull=_attojoule(energy.pull),
         harvested=_harvested(energy, slot),
         recover=energy.recover,
+        mains=frozenset(topology.sinks if energy.mains == "sinks" else [numbers[node] for node in named]),
         sending=(_price(links.peer.energy, 0), _price(links.uplink.energy, 0)),
         receiving=(_price(links.peer.energy, 1), _price(links.uplink.energy, 1)),
     )
@@ -63,6 +69,12 @@ def _harvested(energy: EnergySettings, slot: int) -> Any:
     if isinstance(law, HarvestFile):
         return read_harvest(Path(law.file))
     return _nanowatt(law)
+
+
+def mains_problems(energy: EnergySettings, topology: Topology) -> Iterator[Problem]:
+    """Yield each agent of ``energy.mains`` that the graph lacks, or that stands there twice."""
+    if isinstance(energy.mains, list):
+        yield from node_problems(("energy", "mains"), energy.mains, topology, set(), "is named twice")
 
 
 def read_harvest(path: Path) -> list[tuple[int, int]]:
@@ -131,6 +143,8 @@ def energy_problems(
     if energy.capacity is None:
         if energy.harvest:
             yield ("energy", "harvest"), "needs energy.capacity: there is no battery to fill"
+        if energy.mains is not None:
+            yield ("energy", "mains"), "needs energy.capacity: nobody runs empty"
         if energy.recover is not None:
             yield ("energy", "recover"), "needs energy.capacity: nobody runs empty"
         return
@@ -192,7 +206,12 @@ def energy_of(
             lifetime = found.lifetime / slot
         of_nodes = {
             "energy": np.array([battery.spent / JOULE for battery in network.batteries.all]),
-            "capacity": np.array([battery.capacity / JOULE for battery in network.batteries.all]),
+            "capacity": np.array(
+                [
+                    np.nan if agent in plan.mains else battery.capacity / JOULE
+                    for agent, battery in enumerate(network.batteries.all)
+                ]
+            ),
             "drain": np.array([np.nan if drain is None else drain for drain in found.drains]),
         }
         figures: dict[str, float | int | None] = {

@@ -192,7 +192,7 @@ class Simulation:
             changing=build_changing(
                 point.family, topology, drawn_from, clock.slot, clock.end, point.protocol, self._talk
             ),
-            energy=build_energy(scenario.energy, scenario.links, clock.slot),
+            energy=build_energy(scenario.energy, scenario.links, topology, clock.slot),
         )
         bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
         bandit = checked(point.bandit.fresh())

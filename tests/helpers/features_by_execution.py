@@ -98,6 +98,7 @@ FEATURES = {
     "robust": (_FLIP, "learner.robust=median"),
     "energy": ("energy={idle='1 mW', pull='1 uJ'}",),
     "batteries": ("energy={capacity='9 uJ', idle='1 mW', harvest='500 uW', recover=0.4}",),
+    "mains": ("energy={capacity='9 uJ', idle='1 mW', mains=[0, 2]}",),
     "changes": ("topology.changes={up=0.6}",),
     "changes unseen": ("topology.changes={up=0.6}", "topology.neighbours=unknown"),
     "carry": ("topology.changes={born=0.3, dies=0.4}", "protocol.carry=4 ms"),

@@ -4,6 +4,7 @@ import json
 import os
 import random
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from helpers.combinations import table
@@ -210,6 +211,36 @@ def test_what_nodes_spend_adds_up_and_batteries_last_as_long_as_the_run_says(cap
         lives = battery_lives(found, None)[:6]
         assert lives.min() == pytest.approx(found.metrics["lifetime_slots"] / 1e3)
         assert battery_lives(found, 1.0)[:6] == pytest.approx(lives / found.nodes.capacity)
+
+
+@pytest.mark.parametrize("mains", [[0, 3], "sinks"])
+def test_who_is_on_the_mains_never_runs_empty(mains):
+    """A star, whose centre is its sink; all others are empty from slot 500 on."""
+    star = {"topology": {"family": "star", "agents": 6}}
+    found = run(star, SILENT, energy(capacity="0.5 mJ", idle="1 mW", mains=mains))
+    fed = [0, 3] if mains != "sinks" else [0]
+    assert (found.metrics["first_death"], found.metrics["alive"]) == (500, len(fed) / 6)
+    assert found.metrics["energy_j"] == pytest.approx(1e-3 * len(fed) + 0.5e-3 * (6 - len(fed)))
+    lives = battery_lives(found, None)
+    assert [agent for agent in range(6) if lives[agent] == np.inf] == fed
+    assert battery_lives(found, 1.0)[fed[0]] == np.inf
+    everybody = run(star, SILENT, energy(capacity="0.5 mJ", idle="1 mW", mains=list(range(6)))).metrics
+    assert (everybody["sustained"], everybody["alive"], everybody["half_dead"]) == (1, 1, None)
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        ({"mains": [7], "capacity": 1}, "energy.mains[0]: the graph has no agent 7"),
+        ({"mains": [1, 1], "capacity": 1}, "energy.mains[1]: 1 is named twice"),
+        ({"mains": "all", "capacity": 1}, 'energy.mains: must be "sinks" or a list of agents'),
+        ({"mains": [1]}, "energy.mains: needs energy.capacity: nobody runs empty"),
+    ],
+)
+def test_agents_on_the_mains_that_cannot_be(keys, text):
+    with pytest.raises(ScenarioError) as raised:
+        point_of(energy(**keys)).topology(0)
+    assert text in str(raised.value)
 
 
 def test_capacities_differ_and_the_smallest_dies_first(drained):

@@ -171,27 +171,34 @@ def _tell_of_traces(folder: Path, study: "StudyResult") -> None:
 
 @click.command()
 @click.argument("place", metavar="RUN", type=click.Path(path_type=Path))
-@click.option("--format", "layout", type=click.Choice(["perfetto", "html"]), default="perfetto", show_default=True)
+@click.option(
+    "--format", "layout", type=click.Choice(["perfetto", "html", "gif", "mp4"]), default="perfetto", show_default=True
+)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="The file to write.")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
-    help="How much of the trace to take.  [default: 100000 messages and phases for perfetto, 20000 messages for html]",
+    help="How much of the trace to take.  [default: 100000 messages and phases for perfetto, 20000 messages for html, "
+    "2000 for a film]",
 )
 def trace(place: Path, layout: str, out: Path | None, limit: int | None) -> None:
     """Show what happened in a run, on a page that opens in a browser.
 
     RUN is a run folder, its trace.jsonl, or a folder of results, of which the first traced run is taken; run --trace
     writes traces. With html it is one page that plays the run back: messages move along the links of the network in
-    simulated time. With perfetto it is a file for https://ui.perfetto.dev and chrome://tracing: a track for each agent
-    with what it explores and exploits, arrows for messages, and the rounds.
+    simulated time, and a cursor along the regret; gif and mp4, which takes ffmpeg, are a film of that. With perfetto it
+    is a file for https://ui.perfetto.dev and chrome://tracing: a track for each agent with what it explores and
+    exploits, arrows for messages, and the rounds.
     """
     from netbandit.trace.read import TraceError
 
     with plain_errors():
         try:
-            (_animation if layout == "html" else _perfetto)(place, out, limit)
+            if layout in ("gif", "mp4"):
+                _film(place, "gif" if layout == "gif" else "mp4", out, limit)
+            else:
+                (_animation if layout == "html" else _perfetto)(place, out, limit)
         except TraceError as error:
             fail(error)
 
@@ -210,6 +217,17 @@ def _perfetto(place: Path, out: Path | None, limit: int | None) -> None:
             f"only the first {made.lines} of {made.total} lines of the trace are in it; --limit {made.total} takes all",
             err=True,
         )
+
+
+def _film(place: Path, kind: Literal["gif", "mp4"], out: Path | None, limit: int | None) -> None:
+    from netbandit.report import film
+    from netbandit.trace.perfetto import find_trace
+
+    source = find_trace(place)
+    target = out if out is not None else source.with_suffix(f".{kind}")
+    shown = film.write_film(source, target, kind, limit if limit is not None else film.LIMIT)
+    click.echo(f"trace: {source}")
+    click.echo(f"film: {target}, {pluralize(shown, 'message')}")
 
 
 def _animation(place: Path, out: Path | None, limit: int | None) -> None:

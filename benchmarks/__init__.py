@@ -1,8 +1,8 @@
 """Benchmarks: how fast the simulator is on this machine, beside something that is known.
 
-`NAMES` run when none is named; `ON_REQUEST` take a machine of their own. Each is a module with ``subjects()``, what is
-measured by name; ``rows(found)``, the table made of it; and ``PROCESSES``, ``VALUES`` and ``WARMUPS``, how often: in so
-many processes a subject, so many values in each after so many that are left out.
+`NAMES` run when none is named; `ON_REQUEST` take a machine of their own, idle or large. Each is a module with
+``subjects()``, what is measured by name; ``rows(found)``, the table made of it; and ``PROCESSES``, ``VALUES`` and
+``WARMUPS``, how often: in so many processes a subject, so many values in each after so many that are left out.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import Any
 NAMES = (
     "messages", "faults", "horizon", "rounds", "scale", "procurement", "decisions", "slots", "vertical", "cooperative",
 )  # fmt: skip
-ON_REQUEST = ("million",)
+ON_REQUEST = ("commands", "million")
 
 
 def benchmark(name: str) -> Any:

@@ -28,7 +28,8 @@ _record_file = click.Path(dir_okay=False, path_type=Path)
 def main(name: str | None, as_json: bool, record: Path | None, against: Path | None) -> None:
     """Measure how fast the simulator is on this machine.
 
-    Without NAME all benchmarks run, but for million, which needs 8 GB of memory.
+    Without NAME all benchmarks run, but for commands, which needs two idle cores, and million, which needs 8 GB of
+    memory.
     """
     if name is not None and name not in (*NAMES, *ON_REQUEST):
         raise click.UsageError(f"There is no benchmark {name!r}; there are {', '.join((*NAMES, *ON_REQUEST))}.")

@@ -22,8 +22,7 @@ from netbandit.network.network import Network
 from netbandit.network.retry import ACK, Retry
 from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.flooding import Flooding
-from netbandit.protocols.protocol import CallbackRoundProtocol, Item
-from netbandit.simulation.compiled_rounds.neighbour_rounds import compiled_neighbour_rounds
+from netbandit.protocols.protocol import Item
 from netbandit.util.memory import paused_collection
 from netbandit.util.streams import Streams
 
@@ -45,34 +44,26 @@ _CASES: dict[str, Faults] = {
 }
 
 
-_ENGINES: dict[str, type[CallbackRoundProtocol]] = {"event": Flooding, "compiled": compiled_neighbour_rounds(Flooding)}
-
-
 def subjects() -> dict[str, Subject]:
-    """Return a flood for each engine and kind of fault."""
-    return {
-        f"{engine}, {name}": partial(_flood, protocol, faults)
-        for engine, protocol in _ENGINES.items()
-        for name, faults in _CASES.items()
-    }
+    """Return a flood for each kind of fault."""
+    return {name: partial(_flood, faults) for name, faults in _CASES.items()}
 
 
 def rows(found: Found) -> list[Row]:
-    """Return, for each engine and kind of fault, microseconds a delivered hop, and how often those without faults.
+    """Return, for each kind of fault, microseconds a delivered hop, and how often those without faults.
 
-    The engine is ``event``, for protocols of one's own, or ``compiled``. ``ratio_noise`` says how far apart the
-    quartiles of the ratio are, as a part of it.
+    ``ratio_noise`` says how far apart the quartiles of the ratio are, as a part of it.
     """
     table: list[Row] = []
-    for engine in _ENGINES:
-        for name in _CASES:
-            one, none = found[f"{engine}, {name}"], found[f"{engine}, none"]
-            row: Row = {"faults": name, "engine": engine, "ratio": median_ratio(one, none)}
-            table.append({**row, "ratio_noise": noise(ratios(one, none)), "us_per_hop": 1e6 * one.seconds})
+    none = found["none"]
+    for name in _CASES:
+        one = found[name]
+        row: Row = {"faults": name, "engine": "event", "ratio": median_ratio(one, none)}
+        table.append({**row, "ratio_noise": noise(ratios(one, none)), "us_per_hop": 1e6 * one.seconds})
     return table
 
 
-def _flood(protocol: type[CallbackRoundProtocol], faults: Faults) -> Done:
+def _flood(faults: Faults) -> Done:
     """Flood over a network in which this can go wrong."""
     graph: nx.Graph[int] = nx.gnp_random_graph(_AGENTS, 0.12, seed=1)
     draw = random.Random(1)
@@ -86,7 +77,7 @@ def _flood(protocol: type[CallbackRoundProtocol], faults: Faults) -> Done:
         clock, neighbours, LinkClass(), latencies, LinkClass(), uplinks, Fingerprint(),
         faults=faults, streams=Streams(0, 0),
     )  # fmt: skip
-    rounds = protocol(timing="asynchronous")
+    rounds = Flooding(timing="asynchronous")
     rounds.start(network, Everybody(_AGENTS, _nothing))
     network.attach(rounds.handler)
     for agent in range(_AGENTS):

@@ -22,8 +22,7 @@ from netbandit.network.link import LinkClass
 from netbandit.network.network import Network
 from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.flooding import Flooding
-from netbandit.protocols.protocol import CallbackRoundProtocol, Item
-from netbandit.simulation.compiled_rounds.neighbour_rounds import compiled_neighbour_rounds
+from netbandit.protocols.protocol import Item
 from netbandit.util.memory import paused_collection
 
 Latencies = dict[tuple[int, int], int]
@@ -40,10 +39,9 @@ _LATENCIES = ("random", "equal")
 
 
 def subjects() -> dict[str, Subject]:
-    """Return what is compared: our two engines, the bare heap, and the base with and without collection."""
+    """Return what is compared: our engine, the bare heap, and the base with and without collection."""
     sides: dict[str, Callable[[nx.Graph[int], Latencies], Done]] = {
-        "event": lambda graph, latencies: _network(Flooding, graph, latencies),
-        "compiled": lambda graph, latencies: _network(compiled_neighbour_rounds(Flooding), graph, latencies),
+        "event": _network,
         "heap": _bare_heap,
         "base": _process_per_message,
         "base_no_gc": _without_collection,
@@ -57,23 +55,21 @@ def subjects() -> dict[str, Subject]:
 
 
 def rows(found: Found) -> list[Row]:
-    """Return, for each graph, kind of latency and engine, hops a second, those of the base, and their ratio.
+    """Return, for each graph and kind of latency, hops a second, those of the base, and their ratio.
 
-    The engine is ``event``, for protocols of one's own, or ``compiled``. ``heap_hops_per_s`` is what a bare compiled
-    heap of all messages does, which is a bound. What ends in ``noise`` says how far apart the quartiles of the ratio
-    before it are, as a part of it. All is processor time.
+    ``heap_hops_per_s`` is what a bare compiled heap of all messages does, which is a bound. What ends in ``noise`` says
+    how far apart the quartiles of the ratio before it are, as a part of it. All is processor time.
     """
     table: list[Row] = []
     for graph in GRAPHS:
         for latency in _LATENCIES:
             base, base_off, heap = (found[f"{graph}, {latency}, {side}"] for side in ("base", "base_no_gc", "heap"))
-            for engine in ("event", "compiled"):
-                ours = found[f"{graph}, {latency}, {engine}"]
-                row: Row = {"graph": graph, "latency": latency, "engine": engine}
-                for name, beside in (("ratio", base), ("ratio_no_gc", base_off)):
-                    row |= {name: median_ratio(beside, ours), f"{name}_noise": noise(ratios(beside, ours))}
-                row |= {"hops_per_s": 1 / ours.seconds, "base_hops_per_s": 1 / base.seconds}
-                table.append({**row, "heap_hops_per_s": 1 / heap.seconds})
+            ours = found[f"{graph}, {latency}, event"]
+            row: Row = {"graph": graph, "latency": latency, "engine": "event"}
+            for name, beside in (("ratio", base), ("ratio_no_gc", base_off)):
+                row |= {name: median_ratio(beside, ours), f"{name}_noise": noise(ratios(beside, ours))}
+            row |= {"hops_per_s": 1 / ours.seconds, "base_hops_per_s": 1 / base.seconds}
+            table.append({**row, "heap_hops_per_s": 1 / heap.seconds})
     return table
 
 
@@ -95,7 +91,7 @@ def _without_collection(graph: "nx.Graph[int]", latencies: Latencies) -> Done:
         return _process_per_message(graph, latencies)
 
 
-def _network(kind: type[CallbackRoundProtocol], graph: "nx.Graph[int]", latencies: Latencies) -> Done:
+def _network(graph: "nx.Graph[int]", latencies: Latencies) -> Done:
     """Flood over our network."""
     environment = Environment()
     fingerprint = Fingerprint()
@@ -103,7 +99,7 @@ def _network(kind: type[CallbackRoundProtocol], graph: "nx.Graph[int]", latencie
     agents = graph.number_of_nodes()
     neighbours = [sorted(graph[node]) for node in range(agents)]
     network = Network(clock, neighbours, LinkClass(), latencies, LinkClass(), [0] * agents, fingerprint)
-    protocol = kind(timing="asynchronous")
+    protocol = Flooding(timing="asynchronous")
     protocol.start(network, Everybody(agents, _nothing))
     network.attach(protocol.handler)
     for agent in range(agents):

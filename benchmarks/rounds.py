@@ -2,13 +2,11 @@
 
 import cProfile
 import pstats
-import sys
 import time
 from functools import partial
 from typing import NamedTuple
 
 from benchmarks.measure import Done, Found, Row, Subject, point_of
-from netbandit.simulation.choosing.network_loops import worth_it_from
 from netbandit.util.memory import peak
 
 PROCESSES, VALUES, WARMUPS = 3, 1, 0
@@ -38,29 +36,27 @@ protocol = {{ kind = "{kind}" }}
 
 
 class Case(NamedTuple):
-    """A round: its name, the tables that differ, and ``compiled``, or ``event`` where loops are not to be used."""
+    """A round: its name, and the tables that differ."""
 
     name: str
     scenario: str
-    engine: str
 
 
 CASES = (
-    Case("gis, complete of 500", _COMPLETE, "compiled"),
-    Case("gis, complete of 500", _COMPLETE, "event"),
-    Case("gis, 1,000 of degree 6, item by item", _EVERYBODY_HEARS, "compiled"),
-    Case("gossip, 10,000 of degree 20", _MANY.format(kind="gossip"), "compiled"),
-    Case("sink, grid of 10,000, item by item", _DEEP, "event"),
-    Case("sink, 10,000 of degree 20", _MANY.format(kind="sink"), "event"),
+    Case("gis, complete of 500", _COMPLETE),
+    Case("gis, 1,000 of degree 6, item by item", _EVERYBODY_HEARS),
+    Case("gossip, 10,000 of degree 20", _MANY.format(kind="gossip")),
+    Case("sink, grid of 10,000, item by item", _DEEP),
+    Case("sink, 10,000 of degree 20", _MANY.format(kind="sink")),
 )
 
 
 def subjects() -> dict[str, Subject]:
-    """Return each case, profiled first: a loop that this machine has not compiled yet then is."""
+    """Return each case, and each under a profiler."""
     found: dict[str, Subject] = {}
     for case in CASES:
-        found[f"{case.name}, {case.engine}, profiled"] = partial(play, case, profiled=True)
-        found[f"{case.name}, {case.engine}"] = partial(play, case)
+        found[f"{case.name}, profiled"] = partial(play, case, profiled=True)
+        found[case.name] = partial(play, case)
     return found
 
 
@@ -68,9 +64,8 @@ def rows(found: Found) -> list[Row]:
     """Return for each case messages, seconds, peak memory, and the share in SimPy's own functions."""
     table: list[Row] = []
     for case in CASES:
-        name = f"{case.name}, {case.engine}"
-        one, profiled = found[name], found[f"{name}, profiled"]
-        row: Row = {"round": case.name, "engine": case.engine, "messages": round(one.counts["messages"])}
+        one, profiled = found[case.name], found[f"{case.name}, profiled"]
+        row: Row = {"round": case.name, "engine": "event", "messages": round(one.counts["messages"])}
         row |= {"seconds": one.seconds, "peak_mib": one.counts["peak_mib"]}
         table.append({**row, "in_simpy": profiled.counts["in_simpy"]})
     return table
@@ -78,14 +73,13 @@ def rows(found: Found) -> list[Row]:
 
 def play(case: Case, *, profiled: bool = False) -> Done:
     """Run it, for time and memory or under a profiler: the share of SimPy's functions, callees not included."""
-    with worth_it_from(0 if case.engine == "compiled" else sys.maxsize):
-        point = point_of(_COMMON + case.scenario)
-        point.topology(0)
-        profile = cProfile.Profile()
-        began = time.perf_counter()
-        run = point.simulation(0).run
-        result = profile.runcall(run) if profiled else run()
-        seconds = time.perf_counter() - began
+    point = point_of(_COMMON + case.scenario)
+    point.topology(0)
+    profile = cProfile.Profile()
+    began = time.perf_counter()
+    run = point.simulation(0).run
+    result = profile.runcall(run) if profiled else run()
+    seconds = time.perf_counter() - began
     if not profiled:
         return Done(seconds, 1, {"messages": result.metrics["messages"] or 0, "peak_mib": peak() / 2**20})
     statistics = pstats.Stats(profile).stats  # type: ignore[attr-defined]  # not in the stubs

@@ -8,8 +8,8 @@ Run a scenario
 
 The parts of a scenario
     ``families`` ``bandits`` ``learners`` ``protocols`` hold them, classes whose fields are their keys; ``Run``,
-    ``Links``, ``Link``, ``Faults``, ``Adversary`` and ``Energy`` are the other tables, ``Topology`` takes a family by
-    its name. ``help(netbandit.bandits.Bernoulli)`` shows keys and defaults.
+    ``Links``, ``Link``, ``Faults``, ``Adversary``, ``Energy`` and ``Feedback`` are the other tables, ``Topology`` takes
+    a family by its name. ``help(netbandit.bandits.Bernoulli)`` shows keys and defaults.
 
 Parts of your own
     derive from ``Bandit`` (``ArmBandit``, ``FiniteBandit``, ``ActionSetBandit``, ``VerticalContextBandit``),
@@ -44,6 +44,7 @@ _LAZY = {
     "Topology": "netbandit.api.topology:Topology",
     "Run": "netbandit.scenario.model:RunSettings",
     "Energy": "netbandit.scenario.energy:EnergySettings",
+    "Feedback": "netbandit.scenario.feedback:FeedbackSettings",
     "Faults": "netbandit.scenario.faults:FaultsSettings",
     "Adversary": "netbandit.scenario.adversary:AdversarySettings",
     "Links": "netbandit.scenario.links:LinksSettings",
@@ -60,8 +61,8 @@ _LAZY = {
     "NetworkProtocol": "netbandit.protocols.protocol:NetworkProtocol",
     "RoundProtocol": "netbandit.protocols.rounds:RoundProtocol",
     "NeighbourRounds": "netbandit.protocols.neighbour_rounds:NeighbourRounds",
-    "Handlers": "netbandit.protocols.handlers:Handlers",
-    "text": "netbandit.texts:text",
+    "Handlers": "netbandit.protocols.primitives:Handlers",
+    "text": "netbandit.protocols.primitives:text",
     "Family": "netbandit.network.families.family:Family",
     "Mistake": "netbandit.parts.component:Mistake",
     "Note": "netbandit.parts.component:Note",

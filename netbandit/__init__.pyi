@@ -30,20 +30,22 @@ from netbandit.network.message import Kind as Kind
 from netbandit.parts.component import Mistake as Mistake
 from netbandit.parts.component import Note as Note
 from netbandit.privacy.accountant import PrivacySpent as PrivacySpent
-from netbandit.protocols.handlers import Handlers as Handlers
 from netbandit.protocols.neighbour_rounds import NeighbourRounds as NeighbourRounds
+from netbandit.protocols.primitives import Handlers as Handlers
+from netbandit.protocols.primitives import text as text
 from netbandit.protocols.protocol import NetworkProtocol as NetworkProtocol
 from netbandit.protocols.rounds import RoundProtocol as RoundProtocol
 from netbandit.scenario.adversary import AdversarySettings
 from netbandit.scenario.energy import EnergySettings
 from netbandit.scenario.errors import ScenarioError as ScenarioError
 from netbandit.scenario.faults import FaultsSettings
+from netbandit.scenario.feedback import FeedbackSettings
 from netbandit.scenario.links import LinkSettings, LinksSettings
 from netbandit.scenario.model import RunSettings
-from netbandit.texts import text as text
 
 Adversary = AdversarySettings
 Energy = EnergySettings
+Feedback = FeedbackSettings
 Faults = FaultsSettings
 Link = LinkSettings
 Links = LinksSettings

@@ -53,7 +53,7 @@ def draw() -> None:
     box(axes, 3.9, 2.6, 2.5, 1.0, BLUE, "Protocols", "rounds, calls, floods,\ngossip, consensus")
     box(axes, 3.9, 1.1, 2.5, 1.0, BLUE, "Network", "graphs, links, queues,\nloss, outages, retries")
     box(axes, 2.4, 0.05, 2.5, 0.72, ORANGE, "Event by event", "SimPy")
-    box(axes, 5.4, 0.05, 2.5, 0.72, ORANGE, "One compiled loop", "numba")
+    box(axes, 5.4, 0.05, 2.5, 0.72, ORANGE, "In bulk", "numpy, numba")
     box(axes, 8.2, 3.2, 1.7, 1.3, GREY, "Results", "a folder a run,\nfingerprints,\nledger, curves")
     box(
         axes,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netbandit.papers.claim_text import stated_remarks
+from netbandit.papers.claim_text import asked, stated_remarks
 from netbandit.papers.claims import Claim
 from netbandit.papers.figures import Figure, Paper, load_paper, paper_names
 from netbandit.papers.record import Record, RecordedClaim, RecordedFigure, shipped
@@ -53,8 +53,8 @@ def overview(record: Record) -> str:
 _VERDICTS = (HOLDS, FAILS, OPEN, NOT_TESTED, NOT_RUN)
 
 
-def _table(record: Record, asked: str, *, ours: bool) -> Iterator[str]:
-    yield f"| paper | {asked} | {' | '.join(_VERDICTS)} |"
+def _table(record: Record, noun: str, *, ours: bool) -> Iterator[str]:
+    yield f"| paper | {noun} | {' | '.join(_VERDICTS)} |"
     yield f"|---|--:|{'--:|' * len(_VERDICTS)}"
     total: Counter[str] = Counter()
     for name in names():
@@ -120,8 +120,8 @@ def _verdict_table(paper: Paper, record: Record) -> Iterator[str]:
         found = None if figure is None else _recorded(figure, claim)
         number, many = ("", "") if found is None else (_cell(found.number), found.replications or "")
         link = f"[{claim.figure}](#{_anchor(paper, claim.figure)})"
-        asked = f"`{claim.id}`{' (ours)' if claim.ours else ''}: {_cell(claim.says)}"
-        yield f"| {asked} | {_mark(found)} | {number} | {many} | {link} |"
+        said = f"`{claim.id}`{' (ours)' if claim.ours else ''}: {_cell(claim.says)}"
+        yield f"| {said} | {_mark(found)} | {number} | {many} | {link} |"
 
 
 def _mark(found: RecordedClaim | None) -> str:
@@ -157,7 +157,7 @@ def _section(paper: Paper, figure: Figure, found: RecordedFigure | None, picture
     yield f"{_how(found)}\n"
     for claim in paper.claims:
         if claim.figure == figure.id:
-            yield from _claim(claim, None if found is None else _recorded(found, claim))
+            yield from _claim(claim, figure.chosen, None if found is None else _recorded(found, claim))
 
 
 def _how(found: RecordedFigure | None) -> str:
@@ -169,14 +169,15 @@ def _how(found: RecordedFigure | None) -> str:
     return f"Recorded on {found.at[:10]}: {pluralize(found.runs, 'run')}{took}, {made}, {machine_text(found.machine)}."
 
 
-def _claim(claim: Claim, found: RecordedClaim | None) -> Iterator[str]:
+def _claim(claim: Claim, chosen: str, found: RecordedClaim | None) -> Iterator[str]:
     """Yield a claim: what the paper says, how it is read, what was measured, and why it may not hold."""
-    asked = f"our own question: {_plain(claim.says)}" if claim.ours else _plain(claim.says)
-    yield f"**{claim.id}** ({_plain(claim.where)}): {asked}\n: {_mark(found)}"
+    yield f"**{claim.id}** ({_plain(claim.where)}): {_plain(asked(claim))}\n: {_mark(found)}"
     yield f": *Read as*: {_plain(claim.read_as)}; {'in each run ' if claim.every_run else ''}{claim.region}."
     if found is not None:
         yield f": *Measured*: {_plain(found.measured)}: {_plain(found.number)}{_certainty(found)}."
-    remarks = [] if found is None else [*found.remarks, *stated_remarks(claim, found.verdict)]
+        if found.each:
+            yield f": *Each*: {_plain('; '.join(found.each))}."
+    remarks = [] if found is None else [*found.remarks, *stated_remarks(claim, found.verdict, chosen)]
     for remark in remarks:
         yield f": {_sentence(_plain(remark))}."
     if found is not None and found.verdict == FAILS and not claim.if_not:

@@ -20,6 +20,8 @@ SLOTS = {"consensus": 8, "parameter-server": 20}
 CURVES = {
     "ucb": ("arms", "ucb", "ucb alone", "klucb", "thompson"),
     "elimination": ("arms", "ucb", "ucb alone", "elimination"),
+    "queued": ("late", "klucb", "queued klucb", "queued thompson", "queued ucb"),
+    "otflinucb": ("late-linear", "oful", "otflinucb", "otflinucb tight"),
     "coop-ucb2": ("arms", "ucb", "ucb alone", "coop-ucb2"),
     "dducb": ("arms", "ucb", "ucb alone", "dducb"),
     "dec-ucb": ("arms", "ucb", "ucb alone", "dec-ucb"),

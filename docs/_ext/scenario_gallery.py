@@ -51,7 +51,7 @@ WHOLE_RUNS = ROOT / "docs" / "gallery" / "whole_runs.json"
 """What whole studies took, written by ``docs/gallery/whole_runs.py``."""
 GROUPS = {
     "Delay and topology": (
-        "quickstart delay_regret cost_vs_diameter continents abilene advice structures hybrid ring star random"
+        "quickstart delay_regret cost_vs_diameter continents abilene advice structures hybrid ring star random emulate"
     ),
     "Failures": "loss bursts outage churn deadline",
     "Networks that change": "meet walk orbit lora lorawan battery",

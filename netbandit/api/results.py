@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -10,48 +10,68 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-import numpy as np
-import pandas
-
 from netbandit.parts.arguments import by_name
-from netbandit.results.dataframe import dataframe, groupable
+from netbandit.results.dataframe import dataframe
 from netbandit.results.intervals import Statistic, StatisticError
 from netbandit.results.loads import (
-    COUNTS,
     LINK_COLUMNS,
     NODE_COLUMNS,
+    Block,
     battery_life,
-    battery_lives,
-    ends_of_links,
-    has_batteries,
-    link_loads,
-    node_loads,
+    link_blocks,
+    node_blocks,
     node_names,
-    nodes_of,
+    runs_with_keys,
 )
 from netbandit.results.picture_names import PICTURE_NAMES
 from netbandit.results.remarks import cost_lines, energy_lines, failure_lines, trouble_lines
 from netbandit.results.safe_files import write_whole
-from netbandit.results.store import PointResult, StudyResult, load_finished, load_study
+from netbandit.results.store import StudyResult, load_finished, load_study
 from netbandit.results.varied_keys import parameter_names
 from netbandit.simulation.result import RunResult
+from netbandit.util.extras import MissingExtraError, installed
 from netbandit.util.text import pluralize
 from netbandit.util.units import ENERGY, parse_energy
 from netbandit.util.wording import names, show
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
     from netbandit.api.tables import PaperTable
     from netbandit.report.tables import Table
 
 
-class Results(pandas.DataFrame):
+if TYPE_CHECKING or installed("frames"):
+    from netbandit.util.extras.frames import pandas
+
+    _Table = pandas.DataFrame
+else:
+
+    class _Table:
+        """Stands for pandas and its tables where it is not installed, and says so where one is used."""
+
+        def __init__(self, data: None = None) -> None:
+            pass
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            raise MissingExtraError("frames", "the table of results")
+
+        def __getitem__(self, *_: object) -> Any:
+            raise MissingExtraError("frames", "the table of results")
+
+        __len__ = __iter__ = __getitem__
+
+    pandas = _Table()
+
+
+class Results(_Table):
     """All figures of a study, long and tidy: one row for each point, replication and metric.
 
     It is a pandas table, and whatever is taken from it is a plain one. A notebook shows the most telling means with
-    their 95 % intervals, as the command does.
+    their 95 % intervals, as the command does. Without the extra ``frames`` there is no table: its first use says which
+    extra to install, and what needs none works, as :meth:`plot`, :meth:`table` and :meth:`report` do.
 
     Attributes:
         study: The points with their runs, without curves and links.
@@ -69,12 +89,12 @@ class Results(pandas.DataFrame):
     @classmethod
     def of(cls, study: StudyResult, folder: Path) -> "Results":
         """Return the figures of *study*, whose results are in *folder*."""
-        found = cls(dataframe(study))
+        found = cls(dataframe(study) if installed("frames") else None)
         found.study = study
         found.folder = folder.absolute()
         return found
 
-    def curves(self, name: str = "regret") -> pandas.DataFrame:
+    def curves(self, name: str = "regret") -> "pandas.DataFrame":
         """Return a curve of every run, tidy: the keys that vary, ``replication``, ``slot`` and ``value``.
 
         A curve is piecewise linear between the slots that are given: every slot at first, then ever fewer.
@@ -86,19 +106,18 @@ class Results(pandas.DataFrame):
             ValueError: No run has such a curve.
         """
         study = load_study(self.folder)
-        tables = []
         known: dict[str, None] = {}
-        for point, run in _runs(study):
+        blocks = []
+        for keys, run in runs_with_keys(study):
             known |= dict.fromkeys(run.curves)
             if name in run.curves:
                 curve = run.curves[name]
-                columns = {"replication": run.replication, "slot": curve.slots, "value": curve.values}
-                tables.append(_table(study, point, columns))
-        if not tables:
+                blocks.append(keys | {"replication": run.replication, "slot": curve.slots, "value": curve.values})
+        if not blocks:
             raise ValueError(f"no run has a curve {name!r}; there are: {', '.join(known) or 'none'}")
-        return pandas.concat(tables, ignore_index=True)
+        return _joined(blocks, [])
 
-    def links(self) -> pandas.DataFrame:
+    def links(self) -> "pandas.DataFrame":
         """Return the load on each link in each run, uplinks behind the others, tidy.
 
         The columns are the keys that vary, ``replication``, ``link`` (both ends, ``0-1``; the first is the lower agent,
@@ -111,26 +130,11 @@ class Results(pandas.DataFrame):
         them. Where bandwidth is unlimited nothing queues, and these four are 0. Results of earlier versions lack some
         columns: NaN.
         """
-        tables = []
         study = load_study(self.folder)
-        for point, run in _runs(study):
-            ends, classes = ends_of_links(run)
-            names = nodes_of(run)
-            first, second = ([names[node] for node in side] for side in ends.T.tolist())
-            columns = {
-                "replication": run.replication,
-                "link": [f"{one}-{other}" for one, other in zip(first, second, strict=True)],
-                "first": first,
-                "second": second,
-                "class": classes,
-                **_counted(link_loads(run)),
-            }
-            if first:
-                tables.append(_table(study, point, columns))
         names = [*parameter_names(study), "replication", "link", "first", "second", "class", *LINK_COLUMNS]
-        return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame(columns=names)
+        return _joined(link_blocks(study), names)
 
-    def nodes(self, battery: float | str | None = None) -> pandas.DataFrame:
+    def nodes(self, battery: float | str | None = None) -> "pandas.DataFrame":
         """Return what each node sent, received and spent in each run, tidy; the server is a node if it has uplinks.
 
         The columns are the keys that vary, ``replication``, ``node`` (its name in a graph file, else its number; or
@@ -150,20 +154,9 @@ class Results(pandas.DataFrame):
         """
         energy = None if battery is None else _energy(battery)
         study = load_study(self.folder)
-        tables = []
-        for point, run in _runs(study):
-            columns = {
-                "replication": run.replication,
-                "node": nodes_of(run),
-                **_counted(node_loads(run)),
-            }
-            if energy is not None or has_batteries(run):
-                columns["battery_life_s"] = battery_lives(run, energy)
-            tables.append(_table(study, point, columns))
-        names = [*parameter_names(study), "replication", "node", *NODE_COLUMNS]
-        return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame(columns=names)
+        return _joined(node_blocks(study, energy), [*parameter_names(study), "replication", "node", *NODE_COLUMNS])
 
-    def battery_life(self, battery: float | str) -> pandas.DataFrame:
+    def battery_life(self, battery: float | str) -> "pandas.DataFrame":
         """Return how long an energy lasts in each run, tidy: for the median agent, and for the first to run out.
 
         The columns are the keys that vary, ``replication``, ``median_s``, ``first_s`` and ``first``, the name of that
@@ -177,13 +170,12 @@ class Results(pandas.DataFrame):
         """
         energy = _energy(battery)
         study = load_study(self.folder)
-        rows = []
-        for point, run in _runs(study):
+        blocks = []
+        for keys, run in runs_with_keys(study):
             median, first, agent = battery_life(run, energy)
             found = {"median_s": median, "first_s": first, "first": node_names(run)[agent]}
-            rows.append(_table(study, point, {"replication": [run.replication], **found}))
-        names = [*parameter_names(study), "replication", "median_s", "first_s", "first"]
-        return pandas.concat(rows, ignore_index=True) if rows else pandas.DataFrame(columns=names)
+            blocks.append(keys | {"replication": [run.replication], **found})
+        return _joined(blocks, [*parameter_names(study), "replication", "median_s", "first_s", "first"])
 
     def plot(  # type: ignore[override]  # a part of the table is a plain one, with the plots of pandas
         self,
@@ -250,7 +242,7 @@ class Results(pandas.DataFrame):
 
     def _is_metric(self, name: str) -> bool:
         """Tell whether *name* is no picture, but a metric."""
-        return name not in PICTURE_NAMES and name in set(self["metric"])
+        return name not in PICTURE_NAMES and any(name in run.metrics for run in _runs(self.study))
 
     def table(
         self,
@@ -287,7 +279,7 @@ class Results(pandas.DataFrame):
         where = None if where is None else by_name("where", where, "keys that vary with a value each")
         rows, columns, metric = _texts("rows", rows), _texts("columns", columns), _texts("metric", metric)
         try:
-            return table_of(self, self.study, rows, columns, metric, compared=compare, statistic=statistic, where=where)
+            return table_of(self.study, rows, columns, metric, compared=compare, statistic=statistic, where=where)
         except CompareError as error:
             raise ValueError(_in_python(error)) from None
 
@@ -310,8 +302,9 @@ class Results(pandas.DataFrame):
     def _repr_html_(self) -> str:
         from netbandit.report.tables import findings
 
-        runs = sum(len(point.finished) for point in self.study.points)
-        sizes = ((len(self.study.points), "point"), (runs, "run"), (len(self), "row"))
+        runs = _runs(self.study)
+        rows = sum(len(run.metrics) for run in runs)
+        sizes = ((len(self.study.points), "point"), (len(runs), "run"), (rows, "row"))
         caption = f"{self.study.name}: {', '.join(pluralize(number, what) for number, what in sizes)}"
         found = findings(self.study)
         lines = [
@@ -328,7 +321,7 @@ def _in_python(error: Exception) -> str:
     return re.sub(r"--(\w+)", r"\1=...", str(error))
 
 
-class _Part(pandas.DataFrame):
+class _Part(_Table):
     """Rows of `Results`: a table of pandas, whose pictures are those of the points that are left."""
 
     _metadata: ClassVar[list[str]] = ["_whole"]
@@ -371,30 +364,18 @@ def _energy(battery: float | str) -> float:
     return energy
 
 
-def _counted(loads: "Mapping[str, NDArray[np.float64]]") -> "dict[str, NDArray[Any]]":
-    """Return columns with counts as integers, where all of them are known."""
-    return {
-        name: values.astype(np.int64) if name in COUNTS and np.isfinite(values).all() else values
-        for name, values in loads.items()
-    }
-
-
 assert Results.plot.__doc__ is not None
 Results.plot.__doc__ = Results.plot.__doc__.replace("NAMES", ", ".join(f"``{name}``" for name in PICTURE_NAMES))
 
 
-def _runs(study: StudyResult) -> Iterator[tuple[PointResult, RunResult]]:
-    for point in study.points:
-        for run in point.finished:
-            yield point, run
+def _runs(study: StudyResult) -> list[RunResult]:
+    return [run for point in study.points for run in point.finished]
 
 
-def _table(study: StudyResult, point: PointResult, columns: Mapping[str, Any]) -> pandas.DataFrame:
-    """Return *columns* of a run behind the keys of its point."""
-    found = pandas.DataFrame(columns)
-    for place, key in enumerate(parameter_names(study)):
-        found.insert(place, key, [groupable(point.value(key))] * len(found))
-    return found
+def _joined(blocks: Iterable[Block], names: list[str]) -> "pandas.DataFrame":
+    """Return *blocks* below each other; without any an empty table with these *names*."""
+    tables = [pandas.DataFrame(block) for block in blocks]
+    return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame(columns=names)
 
 
 def _html(table: "Table", caption: str) -> str:

@@ -21,12 +21,15 @@ if TYPE_CHECKING:
 
     from netbandit.api.results import Results
     from netbandit.bandits.bandit import Bandit
+    from netbandit.emulation import Emulation
+    from netbandit.emulation.sockets import Transport
     from netbandit.learners.learner import AnyLearner
     from netbandit.network.families.family import Family
     from netbandit.protocols.protocol import NetworkProtocol
     from netbandit.scenario.adversary import AdversarySettings
     from netbandit.scenario.energy import EnergySettings
     from netbandit.scenario.faults import FaultsSettings
+    from netbandit.scenario.feedback import FeedbackSettings
     from netbandit.scenario.links import LinksSettings
     from netbandit.scenario.model import RunSettings
 
@@ -49,6 +52,7 @@ class Scenario:
         faults: What goes wrong: ``Faults(...)``; nothing if not given.
         adversary: Who lies, and how: ``Adversary(...)``; nobody if not given.
         energy: What agents live on: ``Energy(capacity="20 J", idle="1 mW")``; only messages are counted if not given.
+        feedback: How late rewards are learned: ``Feedback(delay="30 ms")``; at once if not given.
         name: Names the study and the folder of its results.
         description: What it shows.
         sweep: Dotted key -> list of values; the grid of all combinations is run.
@@ -66,6 +70,7 @@ class Scenario:
         faults: "FaultsSettings | Keys | None" = None,
         adversary: "AdversarySettings | Keys | None" = None,
         energy: "EnergySettings | Keys | None" = None,
+        feedback: "FeedbackSettings | Keys | None" = None,
         name: str | None = None,
         description: str | None = None,
         sweep: Mapping[str, Any] | None = None,
@@ -79,6 +84,7 @@ class Scenario:
             "faults": faults,
             "adversary": adversary,
             "energy": energy,
+            "feedback": feedback,
             "bandit": bandit,
             "learner": learner,
             "protocol": protocol,
@@ -216,6 +222,63 @@ class Scenario:
         swept = {key.replace(".", "__"): value for key, value in dotted.items()}
         document = self.document(running.as_sweep({**swept, **more}), unrecorded)
         return running.run_document(document, out, jobs, scheduler, trace, replace)
+
+    def emulate(
+        self,
+        *,
+        point: int = 1,
+        replication: int = 0,
+        transport: "Transport" = "tcp",
+        dilation: float | None = None,
+        tolerance: float = 0.02,
+        processes: int | None = None,
+        retries: int = 2,
+        calibrate: bool = False,
+        out: str | PathLike[str] | None = None,
+    ) -> "Emulation":
+        """Run a replication in real processes over real sockets, and compare it with its simulation.
+
+        Args:
+            point: Which point of the sweep, from 1.
+            replication: Which replication, from 0.
+            transport: ``"tcp"`` or ``"udp"``.
+            dilation: Real seconds for each simulated one; None: as few as this host allows, which is measured first.
+            tolerance: By how much the time of a round may differ, as a share.
+            processes: The number of processes among which agents are divided; None: one for each agent.
+            retries: How often it is tried again, at twice the dilation, if it comes to no end.
+            calibrate: Whether this host is measured although *dilation* is given.
+            out: Where to write ``emulation.json`` and the picture, if anywhere.
+
+        Raises:
+            ScenarioError: The scenario has mistakes, or cannot be emulated.
+            NoEndError: The agents came to no end.
+            DifferentChoiceError: An agent has concluded something else than in the simulation.
+            ValueError: There is no such point.
+            StorageError: *out* cannot be written.
+        """
+        from netbandit.checks.check import check
+        from netbandit.emulation import RefusedError, emulate
+
+        document = self.document()
+        points = check(document).points
+        if not 1 <= point <= len(points):
+            raise ValueError(f"point must be from 1 to {len(points)}, not {point}")
+        try:
+            found = emulate(
+                points[point - 1],
+                replication=replication,
+                transport=transport,
+                dilation=dilation,
+                tolerance=tolerance,
+                processes=processes,
+                retries=retries,
+                calibrate=calibrate,
+            )
+        except RefusedError as error:
+            raise document.error(error.problems) from None
+        if out is not None:
+            found.save(Path(out))
+        return found
 
     def to_toml(self, path: str | PathLike[str] | None = None) -> str:
         """Return the scenario as a file says it, and write it to *path* if that is given.

@@ -62,8 +62,7 @@ def optimize(
 
     Raises:
         ScenarioError: The scenario has mistakes.
-        SearchError: A range or metric cannot be, the folder holds another search, no candidate runs, or Optuna is
-            missing.
+        SearchError: A range or metric cannot be, the folder holds another search, or no candidate runs.
     """
     return search(
         lambda values: document_of(scenario, {**overrides, **_keywords(values)}),

@@ -8,6 +8,7 @@ from netbandit.results.columns import main_metric, run_values
 from netbandit.results.paper_entries import PaperEntries, paper_entries
 from netbandit.results.remarks import comparison_notes, exploration_lines, failure_lines, remarks, trouble_lines
 from netbandit.results.store import StudyResult
+from netbandit.results.tables import columns as all_columns
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -68,7 +69,6 @@ class PaperTable:
 
 
 def table_of(
-    results: "DataFrame",
     study: StudyResult,
     rows: Sequence[str] | None,
     columns: Sequence[str] | None,
@@ -78,7 +78,7 @@ def table_of(
     statistic: str,
     where: Mapping[str, Any] | None,
 ) -> PaperTable:
-    """Return a table of *results*, all figures of *study*; see `Results.table`.
+    """Return a table of all figures of *study*; see `Results.table`.
 
     Raises:
         CompareError: There is no such metric, key or value, or an entry would be several points; options are named as
@@ -94,7 +94,7 @@ def table_of(
         *remarks(study),
     ]
     entries = paper_entries(
-        results,
+        all_columns(study),
         rows,
         columns,
         metrics,

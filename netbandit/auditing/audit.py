@@ -10,6 +10,7 @@ import numpy as np
 from netbandit.auditing.bound import CONFIDENCE, LowerBound, lower_bound
 from netbandit.auditing.mechanisms import MECHANISMS, Mechanism
 from netbandit.privacy.accountant import PrivacySpent
+from netbandit.util.extras import require
 
 _CHOOSING = 4
 """One sample in so many serves to choose what to watch, where there is a choice, and is no part of the test."""
@@ -101,6 +102,11 @@ def audit_mechanism(
 
 
 def shipped(names: Sequence[str] = ()) -> Iterator[Mechanism]:
-    """Yield the mechanisms of these *names*; all that netbandit ships if there are none."""
+    """Yield the mechanisms of these *names*; all that netbandit ships if there are none.
+
+    Raises:
+        MissingExtraError: dp_accounting is not installed, whose figures stand beside theirs.
+    """
+    require("audit", "an audit of shipped mechanisms")
     for name in names or MECHANISMS:
         yield MECHANISMS[name]()

@@ -158,15 +158,14 @@ MECHANISMS: dict[str, Callable[[], Mechanism]] = {
 
 def _laplace(ratio: float) -> float:
     """Return the epsilon of Laplace noise, from the distribution of its privacy loss."""
-    from dp_accounting.pld.privacy_loss_mechanism import LaplacePrivacyLoss
+    from netbandit.util.extras.audit import LaplacePrivacyLoss
 
     return float(LaplacePrivacyLoss(parameter=1.0, sensitivity=ratio).connect_dots_bounds().epsilon_upper)
 
 
 def _gaussian(multiplier: float, count: int, delta: float) -> float:
     """Return the epsilon of *count* Gaussian releases with so many sensitivities of noise each."""
-    from dp_accounting import dp_event
-    from dp_accounting.pld import PLDAccountant
+    from netbandit.util.extras.audit import PLDAccountant, dp_event
 
     accountant = PLDAccountant(value_discretization_interval=1e-4)
     accountant.compose(dp_event.GaussianDpEvent(multiplier), count)

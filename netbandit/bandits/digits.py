@@ -5,8 +5,6 @@ slots; its picture pays 1, every other one 0. The columns of a context are the 6
 hold strips of every picture. The pictures are the 1,797 of scikit-learn, from the UCI collection of handwritten digits.
 """
 
-from importlib.util import find_spec
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,14 +17,6 @@ PIXELS = 64
 _BRIGHTEST = 16.0
 _BLOCK = 1 << 8
 
-LACKING = 'needs scikit-learn, which is not installed: pip install "netbandit[digits]"'
-"""What is said where it is not there."""
-
-
-def installed() -> bool:
-    """Return whether the pictures are there."""
-    return find_spec("sklearn") is not None
-
 
 class Digits(Source):
     """Ten pictures a slot, one of which shows the digit that is wanted.
@@ -35,7 +25,7 @@ class Digits(Source):
         wanted: The digit.
 
     Raises:
-        ModuleNotFoundError: scikit-learn is not installed.
+        MissingExtraError: scikit-learn is not installed.
     """
 
     arms = DIGITS
@@ -44,10 +34,8 @@ class Digits(Source):
     knows_best = True
 
     def __init__(self, wanted: int) -> None:
-        try:
-            from sklearn.datasets import load_digits
-        except ModuleNotFoundError as error:
-            raise ModuleNotFoundError(f"the digits need scikit-learn: {error}") from error
+        from netbandit.util.extras.digits import load_digits
+
         pictures, digits = load_digits(return_X_y=True)
         self._pictures = [pictures[digits == digit] / _BRIGHTEST for digit in range(DIGITS)]
         self.wanted = wanted

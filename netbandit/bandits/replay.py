@@ -16,6 +16,7 @@ from netbandit.bandits.criteo_lines import BadLineError, LogError
 from netbandit.bandits.recorded import Source
 from netbandit.bandits.vertical_context import Findings, Users, VerticalContextBandit
 from netbandit.parts.component import Checks, Mistake, Note, Others, state
+from netbandit.util.extras import MissingExtraError, installed
 
 RANDOM_SEEDS = 5
 """How many runs of the random policy the click-through rate is compared with."""
@@ -76,8 +77,8 @@ class Replay(VerticalContextBandit):
             why = "without path: the log is synthetic"
         yield from (Note(key, f"has no effect {why}") for key in sorted(idle & self.model_fields_set))
         if self.format == "digits":
-            if not digits.installed():
-                yield Mistake("format", f'"digits" {digits.LACKING}')
+            if not installed("digits"):
+                yield Mistake("format", str(MissingExtraError("digits", '"digits"')))
             if "path" in self.model_fields_set:
                 yield Mistake(
                     "path", 'has no meaning with format = "digits", which comes with scikit-learn: leave it out'

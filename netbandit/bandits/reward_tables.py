@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.util.extras import MissingExtraError
 from netbandit.util.table_files import Table, TableFileError, finite, listed, not_regular, number, shown
 from netbandit.util.text import one_line, pluralize
 
@@ -155,7 +156,7 @@ def written(frame: "pandas.DataFrame") -> tuple[str, dict[str, Any]]:
 
 def digest(frame: "pandas.DataFrame") -> str:
     """Return a hash of the columns and rows of a pandas table; its index is no part of it."""
-    import pandas
+    from netbandit.util.extras.frames import pandas
 
     found = blake2b(repr([*map(str, frame.columns)]).encode(), digest_size=16)
     found.update(pandas.util.hash_pandas_object(frame.rename(columns=str), index=False).to_numpy().tobytes())
@@ -264,9 +265,9 @@ class _OfParquet:
         if kind is not None:
             raise self.error(f"is {kind}, must be a file")
         try:
-            from pyarrow.parquet import ParquetFile
-        except ImportError:
-            raise self.error("needs pyarrow: pip install 'netbandit[parquet]'") from None
+            from netbandit.util.extras.parquet import ParquetFile
+        except MissingExtraError as error:
+            raise self.error(str(error)) from None
         try:
             self._file = ParquetFile(path)
         except Exception as error:  # pyarrow's own, for what is no such file
@@ -295,7 +296,7 @@ class _OfParquet:
 
 def _of_arrow(column: Any) -> "NDArray[Any] | list[Any]":
     """Return a column of pyarrow as numbers, where it has numbers, else as Python's objects."""
-    from pyarrow import types
+    from netbandit.util.extras.parquet import types
 
     numeric = any(is_one(column.type) for is_one in (types.is_integer, types.is_floating, types.is_boolean))
     found: NDArray[Any] | list[Any] = column.cast("float64", safe=False).to_numpy() if numeric else column.to_pylist()
@@ -318,7 +319,7 @@ class _OfFrame:
         return RewardTableError(reason if place is None else f"row {place}: {reason}")
 
     def load(self, numbers: Sequence[str], names: Sequence[str], index: str | None) -> _Content:
-        import pandas
+        from netbandit.util.extras.frames import pandas
 
         figures = {name: self.frame[name].to_numpy() for name in (*numbers, *([] if index is None else [index]))}
         coded = {name: pandas.factorize(self.frame[name]) for name in names}

@@ -1,1 +1,1 @@
-"""What fits what, and what a scenario will need or lack: found out before anything runs."""
+"""Checks of a scenario before it runs: compatibility of its parts, estimates and warnings."""

@@ -1,4 +1,4 @@
-"""What lies do not fit, and which agents cannot be liars."""
+"""Checks attacks against the learner and the protocol, and which agents may be liars."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

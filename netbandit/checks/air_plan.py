@@ -1,4 +1,4 @@
-"""What the air allows the agents of a scenario, known before a run, for users."""
+"""Capacity of a shared radio channel in a scenario, estimated before a run."""
 
 from collections.abc import Iterator
 

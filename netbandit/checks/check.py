@@ -1,4 +1,4 @@
-"""From a scenario as it was written to points that can run, or to all of its mistakes at once."""
+"""Turns a scenario as written into points that can run, or reports all of its mistakes at once."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Which learners and protocols do not fit an activity, or agents that lose their memory."""
+"""Checks learners and protocols against the activity of agents and against loss of memory."""
 
 from collections.abc import Iterator, Mapping
 from math import inf

@@ -1,4 +1,4 @@
-"""What of a scenario is compiled or goes in bulk, and why the rest does not: found out by starting it, for users."""
+"""Says which parts of a run are compiled or executed in bulk, and why others are not, without running it."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""How much learners of finite worlds explore: the alpha of their bonus, without which regrets are hard to compare."""
+"""Compares exploration bonuses: the alpha of each learner, without which regrets are hard to compare."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

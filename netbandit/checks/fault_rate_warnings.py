@@ -1,4 +1,4 @@
-"""Things that fail and are mended far more often than anybody means: looking that up would take longer than the run."""
+"""Warns about failure rates so high that tracking up/down switches would dominate the run time."""
 
 from collections.abc import Iterator
 from math import inf

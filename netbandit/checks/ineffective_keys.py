@@ -1,4 +1,4 @@
-"""Keys of links that have no effect, because the protocol sends nothing over such links."""
+"""Notes keys of links that have no effect because the protocol sends nothing over such links."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

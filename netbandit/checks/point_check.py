@@ -1,4 +1,4 @@
-"""All mistakes of one point of a scenario, or its parts."""
+"""Checks one point of a scenario: returns its parts, or all mistakes."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -36,6 +36,7 @@ from netbandit.parts.registry import (
 from netbandit.parts.settings import Problem, Raw
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
+from netbandit.scenario.delay import DelayFile
 from netbandit.scenario.energy import HarvestFile
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import FROM_GRAPH, LinkSettings
@@ -61,7 +62,10 @@ from netbandit.simulation.build_faults import (
     build_faults,
     fault_notes,
     outage_problems,
+    queue_notes,
+    tie_notes,
 )
+from netbandit.simulation.build_feedback import agent_problems, feedback_notes, feedback_problems
 from netbandit.simulation.drivers import conclude_apart, talk_of
 from netbandit.simulation.lies import how_many
 from netbandit.simulation.replication import RunnablePoint
@@ -148,12 +152,14 @@ class PointCheck:
             "used_links": frozenset() if (usable := protocol or self._mended) is None else usable.used_links,
             "horizon": None if scenario is None else scenario.run.horizon,
             "activity": None if scenario is None else scenario.run.activity,
+            "late": None if scenario is None else bool(scenario.feedback),
         }
         self._check_among(known)
         self.problems += activity_problems(scenario, known)
         attack = None
         if scenario is not None:
-            scenario = self._with_harvest(scenario, inputs)
+            scenario = self._with_delays(self._with_harvest(scenario, inputs), inputs)
+            self.problems += feedback_problems(scenario.feedback, scenario.run, known)
         # A mistake in one table must not hide what cannot be among the others.
         tables = valid_tables(data) if scenario is None else vars(scenario)
         if "adversary" in tables:
@@ -167,6 +173,7 @@ class PointCheck:
         if self.problems or self.unchecked or scenario is None or family is None:
             return None
         self.notes += [(("run", key), text) for key, text in scenario.run.unused()]
+        self.notes += feedback_notes(scenario.feedback)
         for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
             self.notes += [(("links", table, key), text) for key, text in settings.unused()]
         self.link_keys = link_keys(scenario.links, protocol, known["kinds"]["protocol"])
@@ -262,6 +269,17 @@ class PointCheck:
             inputs["energy.harvest.file"] = path
         harvest = harvest.model_copy(update={"file": str(path)})
         return scenario.model_copy(update={"energy": scenario.energy.model_copy(update={"harvest": harvest})})
+
+    def _with_delays(self, scenario: Scenario, inputs: dict[str, Path]) -> Scenario:
+        """Return *scenario* with the absolute path of a file of delays, noting it among the *inputs*."""
+        delay = scenario.feedback.delay
+        if not isinstance(delay, DelayFile):
+            return scenario
+        path = (self._document.base_of(("feedback", "delay")) / delay.file).absolute()
+        if path.is_file():
+            inputs["feedback.delay.file"] = path
+        delay = delay.model_copy(update={"file": str(path)})
+        return scenario.model_copy(update={"feedback": scenario.feedback.model_copy(update={"delay": delay})})
 
     def _within(self, table: str, problems: Iterator[Problem]) -> None:
         self.problems += [((table, *path), text) for path, text in problems]
@@ -425,6 +443,7 @@ class PointCheck:
         changing = parts.family.changes is not None or graph.contacts is not None
         changing |= scenario.energy.capacity is not None  # who passes messages on may run empty
         self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, changing=changing)
+        self.notes += queue_notes(scenario.links, parts.protocol)
         self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, changing=changing)
         self.problems += outage_problems(scenario.faults, graph, slot)
         self.problems += mains_problems(scenario.energy, graph)
@@ -432,6 +451,7 @@ class PointCheck:
         talk = talk_of(type(parts.bandit), type(parts.learner)) or ""
         self.problems += contact_problems(parts.family, graph, slot, end, parts.protocol, kind, talk)
         self.notes += contact_notes(parts.family, parts.protocol)
+        self.problems += agent_problems(scenario.feedback, graph.agents)
         self.problems += liar_problems(scenario.adversary, graph, known)
         self.notes += adversary_notes(scenario.adversary, graph, known)
         if isinstance(parts.learner, EpochLearner):
@@ -443,6 +463,7 @@ class PointCheck:
             streams = topology_streams(parts.family, scenario.run.seed, 0)
             peers = peer_latencies(scenario.links.peer, graph, slot, streams)
             self.notes += fault_notes(scenario.links, scenario.faults, self._kind("protocol"), peers.tolist(), slot)
+            self.notes += tie_notes(scenario.links, parts.protocol, peers.tolist())
             if not self.problems:
                 faults = build_faults(scenario.links, scenario.faults, graph, slot)
                 drawn = {"peer": peers, "uplink": uplink_latencies(scenario.links.uplink, graph.agents, slot, streams)}

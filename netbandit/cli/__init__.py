@@ -17,6 +17,7 @@ import netbandit
 from netbandit.cli.auditing import audit
 from netbandit.cli.checking import check, parts, schema
 from netbandit.cli.commands import Commands
+from netbandit.cli.emulating import emulate
 from netbandit.cli.folders import clean, merge
 from netbandit.cli.loads import links, nodes
 from netbandit.cli.papers import reproduce
@@ -43,6 +44,21 @@ def main() -> None:
 
 
 reading = (plot, table, compare, report, links, nodes, trace)
-commands = (run, check, schema, parts, *reading, merge, clean, optimize, topology, reproduce, suite, audit, swarm)
+commands = (
+    run,
+    check,
+    schema,
+    parts,
+    *reading,
+    merge,
+    clean,
+    optimize,
+    topology,
+    emulate,
+    reproduce,
+    suite,
+    audit,
+    swarm,
+)
 for command in commands:
     main.add_command(command)

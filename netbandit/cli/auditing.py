@@ -53,6 +53,7 @@ def audit(
     leaves out, and said. It ends with exit code 1 if more leaves than is stated.
     """
     from netbandit.auditing.mechanisms import MECHANISMS
+    from netbandit.util.extras import require
 
     if picture is not None and picture.suffix.lower() not in (".png", ".svg"):
         raise click.UsageError(f"--plot draws a .png or an .svg file, not {picture}.")
@@ -64,9 +65,12 @@ def audit(
     if changes and not files:
         raise click.UsageError("--set changes a scenario: give one as MECHANISM.")
     with plain_errors():
-        from netbandit.auditing.audit import audit_mechanism
+        from netbandit.auditing.audit import audit_mechanism, shipped
 
-        chosen = [MECHANISMS[name]() for name in (mechanisms or MECHANISMS) if name in MECHANISMS]
+        if picture is not None:
+            require("plots", "--plot")
+        named = [name for name in mechanisms if name not in files]
+        chosen = [*shipped(named)] if named or not files else []
         if files:
             from netbandit.auditing.whole_runs import whole_runs
 

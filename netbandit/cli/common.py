@@ -92,11 +92,12 @@ def plain_errors() -> Iterator[None]:
                 click.echo(line, err=True)
             sys.exit(MISTAKE)
         from netbandit.results.one_study import OtherStudyError
+        from netbandit.util.extras import MissingExtraError
 
-        if isinstance(error, OtherStudyError):
+        if isinstance(error, OtherStudyError | MissingExtraError):
             fail(error)
         from netbandit.results.safe_files import StorageError
-        from netbandit.running.cluster import SchedulerError
+        from netbandit.running.pool import SchedulerError
 
         if isinstance(error, SchedulerError | StorageError):
             fail(error, FAILURE)
@@ -201,7 +202,7 @@ _LOAD = 0.5
 def prepared(jobs: int) -> None:
     """Let what worker processes import be imported while this one reads its scenarios, if there are to be any."""
     if jobs != 1:
-        from netbandit.running.cluster import prepare_workers
+        from netbandit.running.pool import prepare_workers
 
         prepare_workers()
 
@@ -209,13 +210,16 @@ def prepared(jobs: int) -> None:
 def estimated(points: "Sequence[RunnablePoint]", jobs: int, folder: Path, *, trace: bool = False) -> list[str]:
     """Return what the runs of *points* take, a line each, from a short run of each, and from runs in *folder*."""
     from netbandit.running.estimate import estimate, learnt
+    from netbandit.util.process import cores
 
-    cores = os.cpu_count() or 1
+    usable = cores()
     found = estimate(points, trace=trace)
-    lines = [*found.lines(jobs or cores), *filter(None, [learnt(found, folder)])]
+    lines = [*found.lines(jobs or usable), *filter(None, [learnt(found, folder)])]
     others = (os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0) - 1  # this process is busy too
-    if others > _LOAD * cores:
-        lines.append(f"others use {others:.1f} of {pluralize(cores, 'core')} now: until they finish, this takes longer")
+    if others > _LOAD * usable:
+        lines.append(
+            f"others use {others:.1f} of {pluralize(usable, 'core')} now: until they finish, this takes longer"
+        )
     return lines
 
 

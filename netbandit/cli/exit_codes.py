@@ -9,6 +9,9 @@ MISTAKE = 2
 FAILURE = 1
 """The exit code where something could not be done: a run failed, or results could not be written."""
 
+NO_END = 3
+"""The exit code of an emulation whose agents came to no end."""
+
 INTERRUPTED = 130
 """The exit code of a shell's command that Ctrl-C has ended."""
 

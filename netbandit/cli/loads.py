@@ -1,7 +1,8 @@
 """``netbandit links`` and ``nodes``: the load on each link and each node, and how long batteries last."""
 
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,8 @@ from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     from netbandit.report.tables import Table
-    from netbandit.results.store import PointResult
+    from netbandit.results.loads import Block
+    from netbandit.results.store import PointResult, StudyResult
 
 _MOST_POINTS = 6
 
@@ -58,9 +60,10 @@ def links(folder: Path, where: tuple[str, ...], rows: int, as_csv: bool) -> None
     the links with most bytes come first.
     """
     from netbandit.report.loads import busiest_links
+    from netbandit.results.loads import link_blocks
 
     if as_csv:
-        _print_csv(folder, where, lambda results: results.links())
+        _print_csv(folder, where, link_blocks)
     else:
         _show(folder, where, lambda point: (busiest_links(point, rows), ""))
 
@@ -85,9 +88,10 @@ def nodes(folder: Path, where: tuple[str, ...], battery: float | None, rows: int
     its energy covers the power spent in the run, net of what is harvested.
     """
     from netbandit.report.loads import battery_line, thirstiest_nodes
+    from netbandit.results.loads import node_blocks
 
     if as_csv:
-        _print_csv(folder, where, lambda results: results.nodes(battery=battery))
+        _print_csv(folder, where, lambda study: node_blocks(study, battery))
     else:
         _show(folder, where, lambda point: (thirstiest_nodes(point, rows, battery), battery_line(point, battery)))
 
@@ -144,16 +148,23 @@ def _points(study: Any, where: tuple[str, ...]) -> "list[PointResult]":
     return [point for point in points if point.finished]
 
 
-def _print_csv(folder: Path, where: tuple[str, ...], table: "Callable[[Any], Any]") -> None:
+def _print_csv(folder: Path, where: tuple[str, ...], blocks_of: "Callable[[StudyResult], Iterable[Block]]") -> None:
     """Print all rows of the points that are meant."""
-    from netbandit.api.results import Results
+    import csv
+
+    from netbandit.results.loads import rows_of
     from netbandit.results.numbers import cell
     from netbandit.results.varied_keys import parameter_names, resolve
 
     study = results_of(folder)
     _points(study, where)  # or says what is wrong
-    found = table(Results.of(study, folder))
-    for name, text in values_of(where, "which points to show").items():
-        key = resolve(name, "", parameter_names(study))
-        found = found[found[key].map(cell) == text]
-    click.echo(found.to_csv(index=False), nl=False)
+    values = values_of(where, "which points to show")
+    wanted = {resolve(name, "", parameter_names(study)): text for name, text in values.items()}
+    writer, heads = csv.writer(sys.stdout, lineterminator="\n"), None
+    for block in blocks_of(study):
+        if all(cell(block[key]) == text for key, text in wanted.items()):
+            if heads is None:
+                heads = [*block]
+                writer.writerow(heads)
+            for row in rows_of(block):
+                writer.writerow("" if value != value else value for value in row)

@@ -1,7 +1,6 @@
 """``netbandit reproduce``: the figures and claims of a paper."""
 
 import math
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -104,6 +103,7 @@ def reproduce(
     """
     from netbandit.papers.figures import PaperError
     from netbandit.papers.record import PaperRecordError
+    from netbandit.util.extras import require
 
     if record is not None and (replications is not None or until_decided or only_estimate):
         raise click.UsageError("--record takes replications from the papers' scenarios: leave out the other options.")
@@ -121,6 +121,7 @@ def reproduce(
             if only_estimate:
                 _list_figures(_papers(what), replications, jobs, tried=True)
                 return
+            require("plots", "netbandit reproduce")
             prepared(jobs)
             failed = _reproduce(what, verbose, replications, jobs, out, until_decided, record, budget)
     except (PaperError, PaperRecordError) as error:
@@ -260,8 +261,9 @@ def _list_papers() -> None:
 def _list_figures(papers: "Sequence[Paper]", replications: int | None, jobs: int, *, tried: bool) -> None:
     """Print the figures of each paper, and what each takes."""
     from netbandit.papers.overview import figure_lines
+    from netbandit.util.process import cores
 
-    workers = jobs or os.cpu_count() or 1
+    workers = jobs or cores()
     for paper in papers:
         click.echo(f"figures of {paper.name}, {'estimated ' if tried else ''}on {pluralize(workers, 'core')}:")
         for line in figure_lines(paper, replications, workers, tried=tried):

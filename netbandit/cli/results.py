@@ -63,7 +63,10 @@ def plot(
     """
     from netbandit import plots
     from netbandit.results.safe_files import storage
+    from netbandit.util.extras import require
 
+    with plain_errors():
+        require("plots", "netbandit plot")
     study = results_of(folder)
     names = [word for word in words if "=" not in word]
     unknown = [name for name in names if name not in PICTURE_NAMES]
@@ -121,14 +124,14 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], st
     """
     from rich.console import Console
 
-    from netbandit.api.results import Results
     from netbandit.results.columns import main_metric, run_values
     from netbandit.results.compare import as_json, comparison, corrected_together, show_comparison
     from netbandit.results.paired import CompareError
     from netbandit.results.remarks import comparison_notes
+    from netbandit.results.tables import columns
 
     study = results_of(folder, details=False)
-    table = Results.of(study, folder)
+    table = columns(study)
     given = values_of(against, "what to compare with") or None
     chosen = metrics or (main_metric([run_values(point) for point in study.points]),)
     try:
@@ -152,9 +155,12 @@ def report(folder: Path) -> None:
 
     Beside it comes citation.bib: netbandit in its version, and the papers whose algorithms were run.
     """
-    study = results_of(folder)
     from netbandit.report import CITATION, write_report
+    from netbandit.util.extras import require
 
+    with plain_errors():
+        require("plots", "netbandit report")
+    study = results_of(folder)
     _tell_of_traces(folder, study)
     with plain_errors():
         click.echo(str(write_report(folder, study)))

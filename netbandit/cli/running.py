@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, TextIO
@@ -104,9 +103,8 @@ def run(
     """
     from netbandit.results.one_study import refuse_other
     from netbandit.results.run_keys import run_keys
+    from netbandit.util.extras import require
 
-    if parquet and find_spec("pyarrow") is None:
-        raise click.UsageError("--parquet needs pyarrow: pip install 'netbandit[parquet]'.")
     if as_json and len(files) > 1:
         raise click.UsageError("--json prints the object of one scenario: give one FILE.")
     overrides = [*changes]
@@ -114,6 +112,10 @@ def run(
     first, number = _part(replications)
     overrides += [f"run.replications={number}"] if number is not None else []
     with plain_errors(), stdout_alone(as_json) as output:
+        if parquet:
+            require("parquet", "--parquet")
+        if scheduler is not None:
+            require("cluster", "--scheduler")
         if scheduler is None and not only_estimate:
             prepared(jobs)  # whose processes print where this one does now
         studies = checked(files, overrides)
@@ -229,7 +231,12 @@ def _tell_of_the_report(folder: Path, study: "StudyResult", as_json: bool) -> No
 
 
 def _draw(folder: Path, as_json: bool, statistic: "Statistic") -> bool:
-    """Draw the pictures of *folder*; the results stand whether or not that works."""
+    """Draw the pictures of *folder*; the results stand whether or not that works, or can be."""
+    from netbandit.util.extras import MissingExtraError, installed
+
+    if not installed("plots"):
+        click.echo(f"no picture is drawn: {MissingExtraError('plots', 'that')}", err=True)
+        return True
     from netbandit.plots import plot_folder
 
     try:

@@ -128,6 +128,7 @@ def run(
     from netbandit.suite.entries import Entry
 
     with plain_errors():
+        _can_draw(pictures, page)
         keys = _keys_of(learner, protocol, changes)
         entry = Entry(keys["learner"], keys["protocol"], "own")
         found = compare_with(
@@ -150,6 +151,7 @@ def show(tracks: str | None, out: Path, against: Path | None, pictures: bool, pa
     from netbandit.suite.comparing import Comparison
 
     with plain_errors():
+        _can_draw(pictures, page)
         _show(Comparison(_record(against), _chosen(tracks)), out, pictures, page, latex)
 
 
@@ -172,6 +174,13 @@ def record(file: Path, tracks: str | None, out: Path, jobs: int, limit: float, r
         found = make_record(_chosen(tracks), out, jobs=jobs, limit=limit, told=_tell, run=not run_none)
         write_record(found, file)
     click.echo(f"record: {file}")
+
+
+def _can_draw(pictures: bool, page: Path | None) -> None:
+    from netbandit.util.extras import require
+
+    if pictures or page is not None:
+        require("plots", "--plot" if pictures else "--html")
 
 
 def _chosen(names: str | None) -> "list[Track]":

@@ -61,7 +61,6 @@ def table(
     table, further notes on stderr.
     """
     from netbandit.api.tables import table_of
-    from netbandit.results.dataframe import dataframe
     from netbandit.results.paired import CompareError
     from netbandit.util.wording import names
 
@@ -70,7 +69,6 @@ def table(
     study = results_of(folder, details=False)
     try:
         found = table_of(
-            dataframe(study),
             study,
             None if rows is None else names(rows),
             None if columns is None else names(columns),

@@ -102,8 +102,13 @@ def topology(
     from netbandit.advice.measure import MEASURES
     from netbandit.advice.protocol_measures import EMPTY
     from netbandit.advice.sources import source_of
+    from netbandit.util.extras import require
 
     with plain_errors():
+        if picture is not None:
+            require("plots", "--plot")
+        if meetings is not None and meetings.suffix.lower() in (".png", ".svg"):
+            require("plots", "--contacts with a picture")
         network = source_of(source, agents, changes)
         judged_by = None if count is None else network.measure(next(each for each in MEASURES if each == measure))
         if count is not None and network.contacts() is not None:

@@ -10,6 +10,8 @@ from netbandit.learners.klucb import KlUcb as KlUcb
 from netbandit.learners.linear import LinTs as LinTs
 from netbandit.learners.linear import LinUcb as LinUcb
 from netbandit.learners.oful import Oful as Oful
+from netbandit.learners.otflinucb import OtfLinUcb as OtfLinUcb
 from netbandit.learners.pfcb import Pfcb as Pfcb
+from netbandit.learners.queued import Queued as Queued
 from netbandit.learners.thompson import Thompson as Thompson
 from netbandit.learners.ucb import Ucb as Ucb

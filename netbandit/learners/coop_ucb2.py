@@ -1,7 +1,7 @@
 """Cooperative UCB over a running consensus (Landgren, Srivastava, Leonard 2016, 2021)."""
 
 from math import sqrt
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ class CoopUcb2(ExchangingLearner):
     eigenvectors u_p of P (``epsilon_c`` of the code of Martínez-Rubio et al. 2019, there with rows for eigenvectors;
     Landgren's own is a double sum over pairs, which is not tried here).
     """
+
+    late_rewards: ClassVar[bool] = True
 
     index: Literal["coop-ucb2", "coop-ucb"] = "coop-ucb2"
     """The term f added to n^ in the bonus: the same for all agents, or by each agent's position in the graph."""
@@ -62,6 +64,8 @@ class CoopUcb2(ExchangingLearner):
         self.mixed, self.told, self.gathered = np.zeros((3, agents, 2, world.arms))
         self._told_in = np.zeros(agents, dtype=np.int64)
         self._ones = np.ones(agents)
+        self._latest = np.zeros(agents, dtype=np.int64)
+        self._open = np.zeros((agents, world.arms))  # own pulls that are not learned
         self._by_place = self.index == "coop-ucb"
         margin = 1.0 if self._by_place else 1 - self.eta**2 / 16
         self._spread = world.sub_gaussian * sqrt(2 * self.exploration / margin)
@@ -93,11 +97,30 @@ class CoopUcb2(ExchangingLearner):
             for kept in (self.mixed, self.told, self.gathered):
                 kept[agents] *= self.discount
             self.own_pulls[agents] *= self.discount
-        return super().choose(slot, agents)
+        arms = super().choose(slot, agents)
+        if self.world.late:
+            self._pull_unknown(slot, agents, arms)
+            self._open[agents, arms] += 1
+            self._latest[agents] = slot
+        return arms
+
+    def _pull_unknown(self, slot: int, agents: Agents, arms: NDArray[np.int64]) -> None:
+        """Replace *arms* by those of which nothing is known, once all were pulled: the least pulled comes first."""
+        known = (self.mixed[agents, 0] + self.told[agents, 0] + self.gathered[agents, 0]) > 0
+        for row in np.flatnonzero(slot >= self.counts[agents]).tolist():
+            own = np.sort(self.own_arms[agents[row], : self.counts[agents[row]]])
+            unknown = own[~known[row, own]]
+            if len(unknown):
+                arms[row] = unknown[self._open[agents[row], unknown].argmin()]
 
     def learn(self, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
-        """Count own pulls."""
-        self._compiled.learn(agents, arms, rewards, self.own_pulls, self.gathered)
+        """Count own pulls, which fade from then on."""
+        weights = self._ones[agents]
+        if self.world.late:
+            self._open[agents, arms] -= 1
+            if self.discount < 1:
+                weights = np.power(self.discount, self._latest[agents] - float(slot))
+        self._compiled.learn(agents, arms, rewards, weights, self.own_pulls, self.gathered)
 
     def share(self, slot: int, agents: Agents) -> Numbers:
         """Return n^ and s^ with what was pulled since the last step, shape (n, 2 K)."""

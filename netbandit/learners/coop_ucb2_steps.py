@@ -58,12 +58,12 @@ def choose(agents, arms, counts, mixed, told, fresh, group, time, spread, extra,
 
 
 @njit(cache=True)
-def learn(agents, arms, rewards, own, fresh):  # type: ignore[no-untyped-def]
-    """Count own pulls of *arms* and their *rewards*, each shape (n,)."""
+def learn(agents, arms, rewards, weights, own, fresh):  # type: ignore[no-untyped-def]
+    """Count own pulls of *arms* and their *rewards* with *weights*, each shape (n,)."""
     for row in range(agents.size):
-        own[agents[row], arms[row]] += 1.0
-        fresh[agents[row], 0, arms[row]] += 1.0
-        fresh[agents[row], 1, arms[row]] += rewards[row]
+        own[agents[row], arms[row]] += weights[row]
+        fresh[agents[row], 0, arms[row]] += weights[row]
+        fresh[agents[row], 1, arms[row]] += weights[row] * rewards[row]
 
 
 @njit(cache=True)

@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from netbandit.byzantine.adversaries.attacks import Form
 from netbandit.learners.defence_checks import more_liars_than_withstood
+from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.parts.component import Checks, Mistake, Note, Others
@@ -45,6 +46,9 @@ class Counts(NamedTuple):
         arms: The agent's own arms, ascending, shape (M, K); only the first ``counts`` of a row mean anything.
         counts: How many arms each agent has, shape (M,).
         decided: How often each agent has decided in its present life, shape (M,).
+        latest: The slot in which it did so last, shape (M,).
+        open: Its own pulls of each arm of which it has not learned what they paid, shape (M, K); no size where it
+            learns that at once.
         since: The slot in which this life began: 0, unless the agent lost its memory later, shape (M,).
     """
 
@@ -53,6 +57,8 @@ class Counts(NamedTuple):
     arms: NDArray[np.int64]
     counts: NDArray[np.int64]
     decided: NDArray[np.int64]
+    latest: NDArray[np.int64]
+    open: Numbers
     since: NDArray[np.int64]
 
 
@@ -94,6 +100,10 @@ class CountingLearner(StepLearner):
     """With ``robust = "resilient"``: how much rarer than itself a neighbour may have pulled an arm for an agent to hear
     its mean."""
 
+    counts: Literal["observed", "pulled"] = "observed"
+    """N of the width where rewards are late: that of rewards observed, or with one's own outstanding pulls
+    (``pulled``)."""
+
     _combines: ClassVar[bool] = True
 
     def tells(self) -> Form | None:
@@ -119,16 +129,28 @@ class CountingLearner(StepLearner):
             yield Mistake(
                 "robust", 'must be "mean": this learner draws from a posterior of all it counts, not from a mean'
             )
+        if self.counts == "pulled":
+            yield from self._check_pulled()
         if self.tolerate is not None and self.robust in ("mean", "median"):
             yield Note("tolerate", f'is not used with robust = "{self.robust}", which needs no number')
         if self.robust != "resilient" and "kappa" in self.model_fields_set:
             yield Note("kappa", 'is used only with robust = "resilient"')
+
+    def _check_pulled(self) -> Checks:
+        if not self._combines:
+            yield Mistake("counts", 'must be "observed": this learner draws from a posterior, and has no width')
+        elif self.discount < 1:
+            yield Mistake("counts", 'must be "observed" with discount < 1: what is outstanding does not fade')
+        elif self.robust != "mean":
+            yield Mistake("counts", f'must be "observed" with robust = "{self.robust}"')
 
     def check_with(self, others: Others) -> Checks:
         """Yield absorption of totals, which are of all arms."""
         if self.sharing == "totals" and getattr(others.protocol, "absorb", False):
             text = 'must be false with learner.share = "totals": only an observation is of one arm'
             yield Mistake("absorb", text, table="protocol")
+        if self.counts == "pulled" and not others.late:
+            yield Note("counts", "has no effect without [feedback]: all pulls are observed at once")
         yield from self._check_defence(others)
         if self.sharing == "totals":
             yield from self._check_memory(others)
@@ -171,8 +193,11 @@ class CountingLearner(StepLearner):
             arms=np.argsort(~own, axis=1, kind="stable"),
             counts=own.sum(axis=1),
             decided=np.zeros(agents, dtype=np.int64),
+            latest=np.zeros(agents, dtype=np.int64),
+            open=np.zeros((agents, world.arms) if world.late else (0, 0)),
             since=np.zeros(agents, dtype=np.int64),
         )
+        self._late = world.late
         self._in_turn, self._pulls_count = world.in_turn, world.log == "pulls"
         self._level = np.zeros(1)
         self._level_of = np.full(2, -1)  # the slot, and the one in which the life began of those for whom it is
@@ -188,6 +213,8 @@ class CountingLearner(StepLearner):
         self._own = np.zeros((agents, 2, world.arms)) if totals else np.zeros((0, 2, 0))
         self._totals: Numbers = np.zeros((agents, agents, 2, world.arms)) if totals else np.zeros((0, 0, 2, 0))
         self._rule = counts_steps.RULES.index(self.robust)
+        self._by_pulls = self._late and self.counts == "pulled"
+        self._combined = self._rule > 0 or self._by_pulls
         self._withstood = world.liars if self.tolerate is None else self.tolerate
         self._kappa = self.kappa
         self._robust_pulls, self._robust_sums = np.zeros((2, world.arms))
@@ -209,7 +236,11 @@ class CountingLearner(StepLearner):
 
     def why_no_loop(self, *, isolated: bool) -> str | None:
         """See `StepLearner.why_no_loop`."""
-        return None if isolated or self.use_after == 1 else "what is heard is used later (use_after)"
+        if isolated:
+            return None
+        if self._late and tells_observations(self):
+            return "rewards may be late, and agents tell each of them"
+        return None if self.use_after == 1 else "what is heard is used later (use_after)"
 
     @abstractmethod
     def best_one(self, slot: int, agent: int) -> Any:
@@ -228,25 +259,50 @@ class CountingLearner(StepLearner):
                 self.known.pulls[agent, arm] *= self.discount
                 self.known.sums[agent, arm] *= self.discount
         decided = self.known.decided[agent]
+        self.known.decided[agent] += 1
         # Where agents take turns, who decides first has tried an arm for all.
         if decided < self.known.counts[agent] and not self._in_turn:
-            return self.known.arms[agent, decided]
-        return self.best_one(slot, agent)
+            arm = self.known.arms[agent, decided]
+        else:
+            arm = self.unknown_one(agent) if self._late else -1
+            if arm < 0:
+                arm = self.best_one(slot, agent)
+        if self._late:
+            self.known.open[agent, arm] += 1.0
+            self.known.latest[agent] = slot
+        return arm
+
+    def unknown_one(self, agent: int) -> Any:
+        """Return the arm of which nothing is known that *agent* has pulled least, the lowest among equals; -1: none."""
+        found = -1
+        for place in range(self.known.counts[agent]):
+            arm = self.known.arms[agent, place]
+            if self.known.pulls[agent, arm] == 0.0 and (
+                found < 0 or self.known.open[agent, arm] < self.known.open[agent, found]
+            ):
+                found = arm
+        return found
 
     def combine_one(self, agent: int) -> None:
-        """Write what *agent* takes the pulls and sums of all arms to be, where it does not add up all that it hears."""
-        self._steps.combine_totals(
-            self._rule,
-            self._withstood,
-            self._kappa,
-            agent,
-            self._own[agent],
-            self._totals[agent],
-            self._robust_pulls,
-            self._robust_sums,
-            self._means_heard,
-            self._pulls_heard,
-        )
+        """Write what *agent* takes the pulls and sums of all arms to be, where these are not all that it has heard."""
+        if self._by_pulls:
+            for arm in range(self.known.pulls.shape[1]):
+                known = self.known.pulls[agent, arm]
+                self._robust_pulls[arm] = known + self.known.open[agent, arm]
+                self._robust_sums[arm] = self.known.sums[agent, arm] / max(known, 1.0) * self._robust_pulls[arm]
+        else:
+            self._steps.combine_totals(
+                self._rule,
+                self._withstood,
+                self._kappa,
+                agent,
+                self._own[agent],
+                self._totals[agent],
+                self._robust_pulls,
+                self._robust_sums,
+                self._means_heard,
+                self._pulls_heard,
+            )
 
     def level(self, slot: int, agent: int) -> Any:
         """Return what `level_of` makes of ln tau: of the slots since the agent began, or of the sum of discounted N."""
@@ -269,10 +325,14 @@ class CountingLearner(StepLearner):
         return log_time
 
     def learn_one(self, slot: int, agent: int, arm: int, reward: float) -> None:
-        """Count the observation."""
-        self.known.decided[agent] += 1
-        self.known.pulls[agent, arm] += 1.0
-        self.known.sums[agent, arm] += reward
+        """Count the observation, which fades from its pull on."""
+        weight = 1.0
+        if self._late:
+            self.known.open[agent, arm] -= 1.0
+            if self.discount < 1.0:
+                weight = self.discount ** float(self.known.latest[agent] - slot)
+        self.known.pulls[agent, arm] += weight
+        self.known.sums[agent, arm] += weight * reward
         self._told[agent, 0] = arm
         self._told[agent, 1] = reward
         if self._own.shape[0]:
@@ -332,6 +392,8 @@ class CountingLearner(StepLearner):
         known = self.known
         known.pulls[agents] = known.sums[agents] = 0.0
         known.decided[agents] = 0
+        if self._late:
+            known.open[agents] = 0.0
         known.since[agents] = slot
         self._lives[agents] += 1
         if len(self._own):
@@ -383,6 +445,11 @@ class CountingLearner(StepLearner):
         own[: len(own) - used] = own[used:].copy()
         own[len(own) - used :] = self._generators[agent].random(used)
         self._used[agent] = 0
+
+
+def tells_observations(learner: Learner) -> bool:
+    """Return whether agents of a *learner* tell each of their observations."""
+    return isinstance(learner, CountingLearner) and learner.sharing == "observations"
 
 
 def _ordered(agents: Agents, sources: Agents, said: NDArray[np.int64]) -> bool:

@@ -38,8 +38,8 @@ class Ellipsoids(NamedTuple):
         log_ratio: log det(V + c I) - log det(S), shape (sets, M).
         fits, widths: ``<x, theta_hat>`` and ``x' V^-1 x`` of arms that stay the same, shape (sets, M, K); K = 0
             where they do not.
-        uses: Decisions since the last release, shape (sets, M), int64.
-        updates: Decisions since the inverse was made afresh, shape (sets, M), int64.
+        uses: Rewards learned since the last release, shape (sets, M), int64.
+        updates: Rewards learned since the inverse was made afresh, shape (sets, M), int64.
         quiet: Whether the agent makes no test because a synchronisation is under way, shape (sets, M), bool.
         inflation: c of each agent, shape (M,).
         received: Whether agents choose by S alone, as they received it: then ``inverse``, ``estimate``, ``fits`` and
@@ -86,8 +86,8 @@ class Trigger(NamedTuple):
     """When agents want to share.
 
     Attributes:
-        thresholds: D of ``log det(V + c I) - log det(S) >= D / (t - t')`` of each agent, t - t' counted in uses of the
-            set; infinite where that is not tested; shape (M,).
+        thresholds: D of ``log det(V + c I) - log det(S) >= D / (t - t')`` of each agent, t - t' counted in rewards
+            learned by the set; infinite where that is not tested; shape (M,).
         every: Slots from one synchronisation to the next, or 0 where a test decides.
         growth: What ``log det(V) - log det(S)`` must exceed where agents deposit with a keeper; negative: they do not.
     """

@@ -182,6 +182,7 @@ class EllipsoidLearner(StepLearner):
         param_set = slot % self.world.sets
         if self.beliefs.waiting.size and self.beliefs.waiting[agent] >= 0:
             self._steps.take_in(self.beliefs, agent, self.columns)
+        self.beliefs.tally[1] += self.beliefs.tally[0] - self.beliefs.held[param_set, agent]
         bonus = self._bonus_now(param_set, slot, agent)
         if self.columns.shape[1]:
             return self._steps.choose_fixed(
@@ -204,7 +205,6 @@ class EllipsoidLearner(StepLearner):
     def learn_one(self, slot: int, agent: int, arm: int, reward: float, action: Floats) -> None:
         """Take in what was paid: a new outer product, and a new response."""
         param_set = slot % self.world.sets
-        self.beliefs.tally[1] += self.beliefs.tally[0] - self.beliefs.held[param_set, agent]
         grown = 0.0
         if not self.beliefs.received:
             width = self._steps.update_choice(

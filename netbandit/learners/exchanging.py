@@ -23,6 +23,7 @@ class ExchangingLearner(Learner):
     """
 
     counts_slots: ClassVar[bool] = True
+    late_rewards: ClassVar[bool] = False
     impossible: ClassVar[Mapping[str, str]] = {
         "robust": "agents mix rows whose sums must be kept, and a robust step does not keep them"
     }

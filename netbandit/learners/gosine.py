@@ -36,6 +36,7 @@ class Gosine(StepLearner):
     """
 
     counts_slots: ClassVar[bool] = True
+    late_rewards: ClassVar[bool] = False
     impossible: ClassVar[Mapping[str, str]] = {
         "robust": "an agent asks one neighbour at a time, so that there is nothing to combine: block is the defence"
     }

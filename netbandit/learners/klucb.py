@@ -34,7 +34,7 @@ class KlUcb(CountingLearner):
     def best_one(self, slot: int, agent: int) -> Any:
         """Return the arm with the largest index."""
         pulls, sums = self.known.pulls[agent], self.known.sums[agent]
-        if self._rule > 0:
+        if self._combined:
             self.combine_one(agent)
             pulls, sums = self._robust_pulls, self._robust_sums
         arms, count = self.known.arms[agent], self.known.counts[agent]

@@ -30,6 +30,11 @@ class AnyLearner(Part, ABC):
     counts_slots: ClassVar[bool] = False
     """Whether its rounds, phases or bounds count slots in which every agent decides, so that no other activity fits."""
 
+    late_rewards: ClassVar[bool] = False
+    """Whether it is known what it makes of rewards that come late."""
+    needs_window: ClassVar[bool] = False
+    """Whether it needs to know how long rewards may take, ``feedback.window``."""
+
     def tells(self) -> Form | None:
         """Return what its agents tell, for those that lie; None, the default: what a lie would be is not known."""
         return None

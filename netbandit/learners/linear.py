@@ -32,6 +32,7 @@ class GatherLearner(AnyLearner):
     """A learner at one node that sees the contexts of a user once all parts of them have arrived."""
 
     impossible: ClassVar[Mapping[str, str]] = {"robust": NO_DEFENCE}
+    late_rewards: ClassVar[bool] = True
     talks: ClassVar[frozenset[CommunicationPattern]] = frozenset({"gather"})
     draws_normals: ClassVar[bool] = False
     """Whether it needs a standard normal vector a user."""

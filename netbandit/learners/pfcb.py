@@ -48,6 +48,7 @@ class Pfcb(StepLearner):
 
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "market"
     counts_slots: ClassVar[bool] = True
+    late_rewards: ClassVar[bool] = False
     impossible: ClassVar[Mapping[str, str]] = {
         "robust": "messages are weighed one at a time, and not combined: band and weight are the defence"
     }
@@ -183,10 +184,6 @@ class Pfcb(StepLearner):
         """Return the next slot of the schedule."""
         place = bisect_left(self.slots, slot)
         return self.slots[place] if place < len(self.slots) else None
-
-    def known_shares(self, horizon: int) -> int:
-        """Return how many slots the schedule has."""
-        return len(self._sharing_slots(horizon))
 
     def share(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return what every agent tells in the next round z, shape (n, 2 m): w~ and y~; then w = y = 0.

@@ -50,6 +50,7 @@ class SharedLinTs(SharedLinUcb):
         """Draw theta for each agent, and choose."""
         beliefs, param_set = self.beliefs, self.world.param_set
         self._steps.take_in_all(beliefs, agents, self.columns)
+        beliefs.tally[1] += (beliefs.tally[0] - beliefs.held[param_set, agents]).sum()
         # With V^-1 = C C', C z has the covariance V^-1.
         factors = np.linalg.cholesky(beliefs.inverse[param_set, agents])
         normals: Any = np.stack([self._rngs[agent].standard_normal(factors.shape[-1]) for agent in agents.tolist()])

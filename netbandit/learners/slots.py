@@ -81,6 +81,7 @@ class Learner(AnyLearner):
     """
 
     impossible: ClassVar[Mapping[str, str]] = {"robust": NO_DEFENCE}
+    late_rewards: ClassVar[bool] = True
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "arms"
     """What it chooses among: arms of any world that has a number of them, arms that are vectors, or quantities."""
 
@@ -153,6 +154,9 @@ class Learner(AnyLearner):
             rewards: The rewards, shape (n,), float64; in a market the good units of each producer, shape (n, m).
         """
 
+    def end_turn(self, decisions: int) -> None:  # most have nothing to note
+        """Note that so many agents have decided at an instant; the next decision is at a later one."""
+
     def share(self, slot: int, agents: Agents) -> Numbers | None:
         """Return what each of *agents* tells after its decision of *slot*, a row each; None: nobody tells anything.
 
@@ -164,13 +168,6 @@ class Learner(AnyLearner):
     def next_share(self, slot: int) -> int | None:
         """Return the first slot from *slot* on in which all agents share, None if none is left; by default *slot*."""
         return slot
-
-    def known_shares(self, horizon: int) -> int:
-        """Return in how many of *horizon* slots all agents share, as far as it is known before :meth:`start`.
-
-        It says whether the messages are worth a compiled loop, and changes no result.
-        """
-        return 1 if self.has("next_share") else horizon
 
     def hear(self, slot: int, agents: Agents, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> None:
         """Take in what has reached agents, in order of arrival, before anybody decides in *slot*.

@@ -81,9 +81,6 @@ class StepLearner(Learner):
         """Return whether *agent* wants a synchronisation after its decision: ``wants_one(self, slot, agent)``."""
         raise NotImplementedError
 
-    def end_turn(self, decisions: int) -> None:
-        """Note that so many agents have decided at an instant; the next decision is at a later one."""
-
     def choose(self, slot: int, agents: Agents) -> NDArray[Any]:
         """Return what :meth:`choose_one` does for each of *agents*."""
         if self.plays == "market":
@@ -109,7 +106,6 @@ class StepLearner(Learner):
             self._each(learn_vectors, slot, agents, arms, rewards, self._shown(agents)[np.arange(len(agents)), arms])
         else:
             self._each(learn_all, slot, agents, arms, rewards)
-        self.end_turn(len(agents))
 
     def wants(self, slot: int, agents: Agents) -> NDArray[np.bool_]:
         """Return what :meth:`wants_one` does for each of *agents*."""

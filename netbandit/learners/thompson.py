@@ -36,10 +36,14 @@ class Thompson(CountingLearner):
             known.pulls[agents] *= self.discount
             known.sums[agents] *= self.discount
         decided = known.decided[agents]
+        known.decided[agents] += 1
         trying = (decided < known.counts[agents]) & (not self._in_turn)
         found[trying] = known.arms[agents[trying], decided[trying]]
         for row in np.flatnonzero(~trying).tolist():
             agent = agents[row]
+            if self._late and (unknown := self.unknown_one(agent)) >= 0:
+                found[row] = unknown
+                continue
             arms = known.arms[agent, : known.counts[agent]]
             pulls, sums = known.pulls[agent, arms], known.sums[agent, arms]
             if self._gaussian:
@@ -51,6 +55,9 @@ class Thompson(CountingLearner):
             else:
                 drawn = self.rngs[agent].beta(1.0 + sums, 1.0 + np.maximum(pulls - sums, 0.0))
             found[row] = arms[drawn.argmax()]
+        if self._late:
+            known.open[agents, found] += 1.0
+            known.latest[agents] = slot
 
     def best_one(self, slot: int, agent: int) -> Any:
         """Return the arm with the largest draw; each agent draws from a stream of its own, whoever else decides."""

@@ -27,7 +27,7 @@ class Ucb(CountingLearner):
 
     def best_one(self, slot: int, agent: int) -> Any:
         """Return the arm with the largest upper bound."""
-        if self._rule > 0:
+        if self._combined:
             self.combine_one(agent)
             return self._steps.best_upper(
                 self._robust_pulls,

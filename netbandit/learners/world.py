@@ -48,6 +48,8 @@ class World:
         param_set: Which of the sets this learner is.
         forgets: Whether agents that were down come back knowing nothing.
         liars: How many agents lie, which in the world nobody knows; what a defence withstands by default.
+        late: Whether rewards may be learned later than they are paid, or never.
+        window: After how many slots none is learned any more; 0: there is no such time.
     """
 
     agents: int
@@ -77,3 +79,5 @@ class World:
     param_set: int = 0
     forgets: bool = False
     liars: int = 0
+    late: bool = False
+    window: int = 0

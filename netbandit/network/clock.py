@@ -9,8 +9,6 @@ import simpy
 from simpy import Event
 from simpy.events import NORMAL, URGENT, EventPriority
 
-from netbandit.texts import text
-
 What = TypeVar("What")
 
 ARRIVALS = URGENT
@@ -69,7 +67,6 @@ class Environment(simpy.Environment):
         return not self._queue
 
 
-@text
 def effective_time(delivered: int, begun: int, slot: int) -> int:
     """Return when (ns) a node takes in what a slotted hop brought.
 

@@ -17,7 +17,7 @@ from netbandit.network.link import BY_RANK, Arrival, Channel
 from netbandit.network.message import Message
 from netbandit.network.metering import is_broadcast, is_uplink, pay_to_receive, write_trace
 from netbandit.network.retry import ACK, ACK_BYTES, Packet, repetition_of
-from netbandit.network.transmission import NOT_SENT, is_missed, put, start_next
+from netbandit.network.transmission import DROPPED, NOT_SENT, is_missed, put, start_next
 
 if TYPE_CHECKING:
     from netbandit.network.network import Network
@@ -214,7 +214,7 @@ def acknowledge(
     if packet is None and channel.latency + back.latency > faults.least_patience:
         packet = _arrived_packet(channel, message, waits, now)
     arrival = put(network, (back,), Message(ACK, ACK_BYTES, packet, message.round), None)
-    if arrival != NOT_SENT:
+    if arrival not in (NOT_SENT, DROPPED):
         network.acknowledgements += 1
     if packet is None:
         if arrival < 0:
@@ -250,7 +250,8 @@ def repeat(network: "Network", channel: Channel, packet: Packet) -> None:
         return
     message = packet.message
     repetition = Message(repetition_of(message.kind), message.size, message.value, message.round)
-    if put(network, (channel,), repetition, packet) != NOT_SENT:
+    arrival = put(network, (channel,), repetition, packet)
+    if arrival not in (NOT_SENT, DROPPED):
         network.tally.retransmissions += 1
-    elif max(channel.free_at, now) < network.end:
+    elif arrival == NOT_SENT and max(channel.free_at, now) < network.end:
         give_up(network, channel, packet)

@@ -20,17 +20,18 @@ _MOST_EXPONENT = 600.0
 
 @dataclass(frozen=True)
 class UniformJitter:
-    """Uniform from 0 to a longest time.
+    """Uniform from a shortest to a longest time.
 
     Attributes:
-        longest: In nanoseconds.
+        longest, shortest: In nanoseconds.
     """
 
     longest: int
+    shortest: int = 0
 
     def times(self, uniforms: Uniforms) -> Nanoseconds:
-        """Return whole nanoseconds, each of 0 to `longest` as likely, from numbers uniform on [0, 1)."""
-        return _whole(np.floor(uniforms * (self.longest + 1)))
+        """Return whole nanoseconds, each of these times as likely, from numbers uniform on [0, 1)."""
+        return whole(self.shortest + np.floor(uniforms * (self.longest - self.shortest + 1)))
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class ExponentialJitter:
 
     def times(self, uniforms: Uniforms) -> Nanoseconds:
         """Return nanoseconds from numbers uniform on [0, 1)."""
-        return _whole(np.rint(-np.log1p(-uniforms) * self.mean))
+        return whole(np.rint(-np.log1p(-uniforms) * self.mean))
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class LognormalJitter:
         normal = np.maximum(ndtri(uniforms), _LEAST_NORMAL)
         with np.errstate(over="ignore"):  # what is beyond all numbers is beyond all times
             exponents = np.minimum(self.sigma * normal, _MOST_EXPONENT)
-        return _whole(np.rint(self.median * np.exp(exponents)))
+        return whole(np.rint(self.median * np.exp(exponents)))
 
 
 @dataclass(frozen=True)
@@ -111,5 +112,6 @@ Jitter: TypeAlias = UniformJitter | ExponentialJitter | LognormalJitter | Geomet
 """A law of jitter."""
 
 
-def _whole(times: NDArray[np.float64]) -> Nanoseconds:
+def whole(times: NDArray[np.float64]) -> Nanoseconds:
+    """Return *times* as integers, 2^60 at most."""
     return np.minimum(times, _LONGEST).astype(np.int64)

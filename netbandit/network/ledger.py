@@ -135,6 +135,9 @@ class Tally:
         delivered, lost, duplicates, duplicates_dropped, retransmissions, given_up: See `Outcomes`.
         given_up_on_uplinks: How many of those given up were to or from the server.
         copies_sent, copies_delivered, copies_missed: See `BroadcastCopies`.
+        dropped: Messages that were not put on their channels because too many waited there already.
+        dropped_on_uplinks: How many of these were to or from the server.
+        waiting_most: The most messages that waited for a channel with a limit to that.
     """
 
     delivered: int = 0
@@ -147,6 +150,9 @@ class Tally:
     copies_sent: int = 0
     copies_delivered: int = 0
     copies_missed: int = 0
+    dropped: int = 0
+    dropped_on_uplinks: int = 0
+    waiting_most: int = 0
 
     def outcomes(self, in_flight: int) -> Outcomes:
         """Return what became of messages, of which so many are still under way."""

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import cast
 
@@ -28,6 +28,8 @@ class LinkClass:
         energy_per_message: Joule a message, sender and receiver together.
         energy_per_byte: Joule a byte, sender and receiver together.
         modulation: What says how long a message is on the air; None: its bits, by the bandwidth.
+        most_waiting: How many messages, or bytes of these, may wait for a channel in use; None: there is no limit.
+        counts_bytes: Whether that is in bytes.
     """
 
     bandwidth: int | None = None
@@ -35,6 +37,8 @@ class LinkClass:
     energy_per_message: float = 0.0
     energy_per_byte: float = 0.0
     modulation: LoRa | None = None
+    most_waiting: int | None = None
+    counts_bytes: bool = False
 
     @property
     def takes_time(self) -> bool:
@@ -108,11 +112,13 @@ class Queue:
         busy: For how long (ns) of the run messages occupied the channel.
         waited: How long (ns) messages waited for those before them, all of them together.
         longest_wait: How long (ns) the one that waited longest did.
+        starts: When (ns) each message starts that may still wait, and its bytes, where there is a limit to that.
     """
 
     busy: int = 0
     waited: int = 0
     longest_wait: int = 0
+    starts: deque[tuple[int, int]] = field(default_factory=deque)
 
 
 NOTHING_YET: deque[Arrival] = cast(deque[Arrival], ())

@@ -1,14 +1,12 @@
-"""Laws of loss: with what probability a message is lost on its way; whether it is, `put` in `hop` says."""
+"""Laws of loss: with what probability a message is lost on its way; whether it is, `put` in `transmission` says."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from netbandit.network.downtimes import Downtimes, failing
 from netbandit.network.draws import Draws
-from netbandit.texts import text
 
 
-@text
 def chance_of_bits(chance: float, size: int) -> float:
     """Return the probability that a message of *size* bytes is lost whose bits are, each with this *chance*."""
     return 1.0 - (1.0 - chance) ** float(8 * size)  # type: ignore[no-any-return]

@@ -1,6 +1,6 @@
 """What travels: a kind, a sender, a size and an opaque value."""
 
-from typing import Any
+from typing import Any, ClassVar
 from zlib import crc32
 
 HEADER_BYTES = 20
@@ -20,12 +20,16 @@ class Kind:
 
     __slots__ = ("code", "name")
 
+    all: ClassVar[list["Kind"]] = []
+    """All that there are, in the order in which they were made: processes that are forks have these in common."""
+
     def __init__(self, name: str) -> None:
         if not isinstance(name, str) or not name or not name.isprintable():
             raise ValueError(f"a kind of message must have a name that can be printed, not {name!r}")
         self.name = name
         # The same in every process, as the fingerprint needs it; ``hash`` of a string is not.
         self.code = crc32(name.encode())
+        Kind.all.append(self)
 
     def __repr__(self) -> str:
         return f"Kind({self.name!r})"
@@ -51,7 +55,7 @@ class Message:
 
     def __init__(self, kind: Kind, size: int, value: Any, round: int) -> None:
         if not size >= 0:
-            raise ValueError(f"a message of the kind {kind.name} cannot have {size} bytes")
+            raise negative_size(kind, size)
         self.kind = kind
         self.code = kind.code
         self.size = size
@@ -60,3 +64,8 @@ class Message:
 
     def __repr__(self) -> str:
         return f"Message({self.kind.name}, size={self.size}, round={self.round})"
+
+
+def negative_size(kind: Kind, size: float) -> ValueError:
+    """Return the error of a message of *kind* that is to have so many bytes: fewer than none, or NaN."""
+    return ValueError(f"a message of the kind {kind.name} cannot have {size} bytes")

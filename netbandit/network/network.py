@@ -1,7 +1,7 @@
 """The network: nodes, links between them, what is under way, and what was counted."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from math import inf
@@ -67,6 +67,7 @@ class Network:
         energy: What agents live on; None: nothing.
 
     Attributes:
+        acting: The agents that act in this process: all, unless `speak_through` was called.
         channels: For each agent its channels to its neighbours, ascending.
         outages: When links and nodes are down; None where they never are.
         present: Which neighbours are there, where agents see that.
@@ -148,6 +149,7 @@ class Network:
         self.environment = clock.environment
         self.slot, self.end = clock.slot, clock.end
         self.agents = self.server = len(neighbours)
+        self.acting: Sequence[int] = range(self.agents)
         self.neighbours = neighbours
         self.peer_class, self.uplink_class = peer, uplink
         self.fingerprint = fingerprint
@@ -224,6 +226,7 @@ class Network:
             self.links_fail = False  # what starts gets through
         self.always_up = not (self.links_fail or self.waits or self.node_outages is not None)
         self._takes_time = any(links.takes_time for _, links in classes)
+        self.drops = any(links.most_waiting is not None for _, links in classes)
         self.instantaneous = False
 
     def _note_order(self) -> None:
@@ -296,6 +299,17 @@ class Network:
         """Have *handler* called with all that reaches a node, the server included, in place of any one before."""
         self.handler = handler
 
+    def speak_through(self, send: Send, acting: Sequence[int]) -> Send:
+        """Let *send* carry what only the agents *acting* here say; what reaches them is for `handler`.
+
+        Return what put messages on channels before: it still counts them and decides when they are due, but nothing is
+        delivered any more.
+        """
+        self.acting = acting
+        self.send = send
+        self.appointed = -1
+        return self._send
+
     @property
     def topology(self) -> Topology:
         """The graph, with its distances."""
@@ -307,6 +321,10 @@ class Network:
             graph.add_edges_from((node, other) for node, near in enumerate(self.neighbours) for other in near)
             self._topology = Topology(graph)
         return self._topology
+
+    def out(self, sender: int) -> Mapping[int, Channel]:
+        """Return the channels from *sender* to its neighbours, by these."""
+        return self._out[sender]
 
     def channel(self, sender: int, receiver: int) -> Channel:
         """Return the channel from *sender* to its neighbour *receiver*."""
@@ -392,12 +410,12 @@ class Network:
     @property
     def unreliable(self) -> bool:
         """Whether anything can go wrong in it."""
-        return bool(self.faults) or self.batteries is not None
+        return bool(self.faults) or self.batteries is not None or self.drops
 
     @property
     def may_lose(self) -> bool:
-        """Whether any message may be lost: by `faults`, or because an agent has run empty."""
-        return self.faults.may_lose or self.batteries is not None
+        """Whether any message may be lost: by `faults`, because an agent has run empty, or because too many wait."""
+        return self.faults.may_lose or self.batteries is not None or self.drops
 
     @property
     def delivers_in_passes(self) -> bool:
@@ -439,12 +457,6 @@ class Network:
     def nodes_fail(self) -> bool:
         """Whether agents, or the server, may be down at times, which decides about messages too."""
         return self.outages is not None and self.outages.any_nodes
-
-    @property
-    def node_downtimes(self) -> list[Downtimes]:
-        """When each agent is down."""
-        assert self.outages is not None
-        return [self.outages.node(agent) for agent in range(self.agents)]
 
     @cached_property
     def up_times(self) -> UpTimes:
@@ -505,16 +517,6 @@ class Network:
         if sent:
             self._count(kind, size, sent)
 
-    @property
-    def peer_bandwidth(self) -> int | None:
-        """Bits a second of a peer link in each direction; None: unlimited."""
-        return self.peer_class.bandwidth
-
-    @property
-    def slowest_uplink(self) -> int:
-        """The longest latency of an uplink in nanoseconds."""
-        return max(self._uplink_latency, default=0)
-
     def transmission(self, size: int) -> int:
         """Return the nanoseconds that a message of *size* bytes occupies a peer link."""
         return self.peer_class.transmission(size)
@@ -562,14 +564,14 @@ class Network:
         return spent
 
     def lost_for_good(self) -> dict[Literal["peer", "uplink"], int]:
-        """Return how many messages of each class of links were lost, or, where they are repeated, given up."""
+        """Return how many messages of each class of links were lost or dropped, or given up where they are repeated."""
         faults, tally = self.faults, self.tally
         uplinks = sum(channel.lost for channel in self._uplink_channels()) + tally.copies_missed
+        uplinks += tally.dropped_on_uplinks
+        peers = sum(channel.lost for channel in self._peer_channels()) + tally.dropped - tally.dropped_on_uplinks
         on_uplinks = tally.given_up_on_uplinks
         return {
-            "peer": sum(channel.lost for channel in self._peer_channels())
-            if faults.peer.retry is None
-            else tally.given_up - on_uplinks,
+            "peer": peers if faults.peer.retry is None else tally.given_up - on_uplinks,
             "uplink": uplinks if faults.uplink.retry is None else on_uplinks,
         }
 

@@ -9,8 +9,9 @@ those before it, and takes size / bandwidth, then the latency, which does not oc
 
 Where agents see which of their links are up, it waits for its link (`netbandit.network.store_carry_forward`).
 
-The sender has paid for it in each case. What would start at or after the horizon, what a node would send while it is
-down, and what is still queued when it goes down, is neither sent nor counted.
+The sender has paid for it in each case. Where too many messages wait for a channel that is in use, another one is
+dropped: it is not counted, and nobody pays for it. What would start at or after the horizon, what a node would send
+while it is down, and what is still queued when it goes down, is neither sent nor counted.
 
 So a hop has two halves: `begin`, when its transmission starts, and `netbandit.network.delivery.arrive`, when it is due.
 If messages do not interfere, a hop is resolved when the message is put on its channel. Otherwise its outcome is
@@ -22,9 +23,9 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from netbandit.network.acknowledgements import LATE, wait_for_arrival
+from netbandit.network.acknowledgements import LATE, wait_for_arrival, wait_in_vain
 from netbandit.network.calendar import NEVER, enter, expect
-from netbandit.network.link import NOTHING_YET, Channel
+from netbandit.network.link import NOTHING_YET, Channel, LinkClass
 from netbandit.network.loss_laws import chance_of_bits
 from netbandit.network.message import Message
 from netbandit.network.metering import count, occupy, pay_to_send, write_trace
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 LOST = -1
 NOT_SENT = -2
+DROPPED = -3
 
 
 def send(network: "Network", message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
@@ -104,13 +106,20 @@ def put(
         excepted: The node to which it is not sent; -1: none.
 
     Returns:
-        When it arrives on the last channel (ns), `LOST`, or `NOT_SENT`; this also where its outcome is deferred.
+        When it arrives on the last channel (ns), `LOST`, `DROPPED`, or `NOT_SENT`; this also where its outcome is
+        deferred.
     """
     now = network.environment._now
     if now >= network.end or not channels:
         return NOT_SENT
     slot = now // network.slot
-    duration = network.link_class_of(channels[0]).transmission(message.size)
+    link_class = network.link_class_of(channels[0])
+    duration = link_class.transmission(message.size)
+    if link_class.most_waiting is not None:
+        others = [channel for channel in channels if channel.receiver != excepted]
+        channels = [channel for channel in others if not is_dropped(network, channel, link_class, message, packet)]
+        if not channels:
+            return DROPPED if others else NOT_SENT
     if network.always_up and not network.deferred_outcomes:  # nothing holds it back but what is queued
         return begin(network, channels, message, packet, now, now, slot, duration, excepted)
     arrival = NOT_SENT
@@ -124,6 +133,38 @@ def put(
         if start != NEVER:
             arrival = begin(network, (channel,), message, packet, now, start, slot, duration)
     return arrival
+
+
+def is_dropped(
+    network: "Network", channel: Channel, link_class: LinkClass, message: Message, packet: Packet | None
+) -> bool:
+    """Return whether a message is dropped because too many wait for *channel* already; if so, count that.
+
+    Its sender waits for an acknowledgement all the same, where it would, and has made an attempt.
+    """
+    now, most = network.environment._now, link_class.most_waiting
+    assert most is not None
+    if network.deferred_outcomes:
+        sizes = [queued.message.size for queued in network.queues[channel]]
+    else:
+        starts = channel.queue.starts if channel.queue is not None else ()
+        while starts and starts[0][0] <= now:
+            starts.popleft()
+        sizes = [size for _, size in starts]
+    tally = network.tally
+    if channel.free_at <= now and not sizes:
+        return False
+    if (sum(sizes) + message.size if link_class.counts_bytes else len(sizes) + 1) <= most:
+        tally.waiting_most = max(tally.waiting_most, len(sizes) + 1)
+        return False
+    tally.dropped += 1
+    tally.dropped_on_uplinks += channel.link.second == network.server
+    if channel.faults.attempts and message.kind is not ACK:
+        packet = packet or Packet(message, channel, channel.messages)
+        packet.since = now
+        packet.sent += 1
+        wait_in_vain(network, channel, packet)
+    return True
 
 
 def start_of(network: "Network", channel: Channel, message: Message, now: int, slot: int, duration: int) -> int:
@@ -176,6 +217,7 @@ def begin(
     batteries, trace, waits_for_links = network.batteries, network.trace, network.waits
     always_up = network.always_up
     deferred, decided_now = network.deferred_outcomes, not network.decides_on_arrival
+    limited = duration > 0 and not deferred and network.link_class_of(channels[0]).most_waiting is not None
     arrival = NOT_SENT
     begun = 0
     for channel in channels:
@@ -189,6 +231,8 @@ def begin(
                     continue
             sent = channel.free_at = began + duration
             occupy(channel, began - handed, min(sent, end) - began)
+            if limited and began > handed:
+                channel.queue.starts.append((began, size))  # type: ignore[union-attr]  # occupied, it has one
         begun += 1
         place = channel.messages
         channel.messages = place + 1

@@ -49,8 +49,14 @@ def short_lines(judgement: Judgement) -> list[str]:
 
 
 def _asked(claim: Claim) -> str:
-    asked = f"our own question: {claim.says}" if claim.ours else f'"{claim.says}"'
-    return f"{claim.id}: {asked} ({claim.where})"
+    return f"{claim.id}: {asked(claim)} ({claim.where})"
+
+
+def asked(claim: Claim) -> str:
+    """Return what a claim says, and whose words these are."""
+    if claim.ours:
+        return f"our own question: {claim.says}"
+    return f"in our words: {claim.says}" if claim.paraphrased else f'"{claim.says}"'
 
 
 def measure_text(judgement: Judgement) -> str:
@@ -73,6 +79,14 @@ def comparison_text(judgement: Judgement, one: Comparison) -> str:
     )
 
 
+def each_text(judgement: Judgement) -> Iterator[str]:
+    """Yield each number of a claim that has several, with its verdict where that is not the claim's."""
+    if len(judgement.comparisons) > 1:
+        for one in judgement.comparisons:
+            verdict = "" if one.verdict == judgement.verdict else f" ({one.verdict})"
+            yield f"{one.what}: {comparison_text(judgement, one)}{verdict}"
+
+
 def interval_text(interval: Interval | None) -> str:
     """Return an interval with as many digits as it is wide: ``0.926 [0.921, 0.931]``."""
     if interval is None:
@@ -85,13 +99,17 @@ def interval_text(interval: Interval | None) -> str:
 def remarks(judgement: Judgement) -> Iterator[str]:
     """Yield what a reader of the verdict must know, and why a claim that does not hold may not."""
     yield from found_remarks(judgement)
-    yield from stated_remarks(judgement.claim, judgement.verdict)
+    yield from stated_remarks(judgement.claim, judgement.verdict, judgement.chosen)
 
 
-def stated_remarks(claim: Claim, verdict: str) -> Iterator[str]:
-    """Yield what the claim itself says to a reader of its verdict."""
+def stated_remarks(claim: Claim, verdict: str, chosen: str) -> Iterator[str]:
+    """Yield what the claim, and what its figure says was *chosen*, tell a reader of the verdict."""
     if claim.note:
         yield claim.note
+    if claim.fitted:
+        yield _FITTED
+    if chosen:
+        yield f"chosen after looking: {chosen}"
     if claim.if_not and verdict in (FAILS, OPEN):
         yield claim.if_not
     if claim.not_tested:
@@ -103,10 +121,6 @@ def found_remarks(judgement: Judgement) -> Iterator[str]:
     claim = judgement.claim
     if judgement.held:
         yield judgement.held
-    if claim.fitted:
-        yield _FITTED
-    if judgement.chosen:
-        yield f"chosen after looking: {judgement.chosen}"
     if claim.bound in _BOUND:
         yield _BOUND[claim.bound]
     if judgement.look.of > 1:

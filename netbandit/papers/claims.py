@@ -56,6 +56,7 @@ class Claim(Settings):
         where: Where the paper says it.
         says: What the paper says; of a question of our own, what is asked.
         ours: Whether it is a question of our own: no sentence of the paper, and never counted as one.
+        paraphrased: Whether *says* is no quotation but puts a formula, an axis or several sentences into words of ours.
         read_as: What that means in numbers.
         measure: The number: the mean of a formula at a point, the share of runs in which it is true, the difference or
             the ratio of the means at two points, the geometric mean of the ratios of pairs (which counts each alike
@@ -90,6 +91,7 @@ class Claim(Settings):
     where: str
     says: str
     ours: bool = False
+    paraphrased: bool = False
     read_as: str
     measure: Measure
     of: Formula

@@ -18,7 +18,8 @@ A paper is a folder with a ``claims.toml`` and scenario files::
     figure = "fig4"
     ...
 
-The keys are those of `Figure`, `Panel` and `netbandit.papers.claims.Claim`.
+The keys are those of `Figure`, `Panel` and `netbandit.papers.claims.Claim`; ``paraphrased = true`` before all tables
+says that no claim is a quotation.
 """
 
 import tomllib
@@ -175,6 +176,7 @@ class Sources(Settings):
 class _File(Settings):
     paper: str
     setting: str = Field(min_length=1)
+    paraphrased: bool = False
     sources: Sources = Field(default=Sources())
     figures: list[Figure] = Field(min_length=1)
     claims: list[Claim]
@@ -276,7 +278,9 @@ def read_paper(folder: Path) -> Paper:
         content.sources,
         folder,
         tuple(content.figures),
-        tuple(content.claims),
+        tuple(
+            claim.model_copy(update={"paraphrased": True}) if content.paraphrased else claim for claim in content.claims
+        ),
     )
 
 

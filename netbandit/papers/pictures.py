@@ -52,7 +52,7 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
     Args:
         runs: The figure and its runs; each of its points has one at least.
     """
-    from matplotlib.lines import Line2D
+    from netbandit.util.extras.plots import Line2D
 
     model = runs.figure
     statistic = _statistic(runs)
@@ -108,7 +108,7 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
 
 def _tables(drawn: "Drawing", panels: "list[Axes]", runs: "FigureRuns") -> None:
     """Draw the panels that are tables, on one scale of colours for all of them."""
-    from matplotlib.colors import LogNorm
+    from netbandit.util.extras.plots import LogNorm
 
     tables = [
         (panel, axes, Cells(runs, panel))
@@ -285,7 +285,7 @@ def _marked(axes: "Axes") -> list[tuple[float, float]]:
 
 
 def _finish(axes: "Axes", panel: "Panel", panels: int) -> None:
-    from matplotlib.ticker import MaxNLocator
+    from netbandit.util.extras.plots import MaxNLocator
 
     if panel.title:
         axes.set_title(wrapped(panel.title, 84 // panels), fontsize=8)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from netbandit.papers.claim_text import comparison_text, found_remarks, measure_text
+from netbandit.papers.claim_text import comparison_text, each_text, found_remarks, measure_text
 from netbandit.papers.figure_runs import FigureRuns, points_of
 from netbandit.papers.figures import Figure, Paper, papers_folder
 from netbandit.papers.regions import FAILS, HOLDS, Verdict
@@ -26,8 +26,8 @@ SHIPPED = "record.jsonl"
 """The record that is shipped, beside the papers' folders."""
 
 _PROSE = {
-    "where", "says", "ours", "read_as", "note", "if_not", "not_tested", "title", "chosen", "panels", "references",
-    "statistic",
+    "where", "says", "ours", "paraphrased", "read_as", "note", "if_not", "not_tested", "title", "chosen", "panels",
+    "references", "statistic",
 }  # fmt: skip
 """Keys of figures and claims that decide no verdict."""
 
@@ -50,6 +50,8 @@ class RecordedClaim(BaseModel):
         confidence: Of that interval; None where every run counts, or no number exists.
         replications: How many the number is of; None where it does not exist.
         comparisons: Of how many numbers it is one.
+        each: All of them, if there are several: of what, the number, and its verdict where it is not the claim's. Empty
+            in older records.
         p: The smallest level at which the claim is decided; None where that was not asked.
         level: The level at which it was judged.
         together: How many claims of the figure were judged together.
@@ -65,6 +67,7 @@ class RecordedClaim(BaseModel):
     confidence: float | None
     replications: int | None
     comparisons: int
+    each: tuple[str, ...] = ()
     p: float | None
     level: float
     together: int
@@ -177,6 +180,7 @@ def _claim(judgement: Judgement) -> RecordedClaim:
         confidence=None if found is None or claim.every_run else found.confidence,
         replications=None if found is None else found.replications,
         comparisons=len(judgement.comparisons),
+        each=tuple(each_text(judgement)),
         p=judgement.p,
         level=judgement.level,
         together=judgement.family,

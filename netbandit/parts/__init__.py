@@ -1,1 +1,1 @@
-"""What a component of a scenario is: its keys, its checks, its kind, and the messages about what is wrong."""
+"""What a component of a scenario is: its keys, checks and kind, and validation messages."""

@@ -1,4 +1,4 @@
-"""Arguments of functions that Python users call: what they must be, said before anything is done."""
+"""Validation of arguments of public Python functions."""
 
 from collections.abc import Collection, Mapping
 from numbers import Integral, Real

@@ -238,6 +238,7 @@ class Others:
         agents: The number M of agents.
         components: The number of connected components of the graph.
         liars: How many agents lie.
+        late: Whether rewards may be learned later than they are paid.
         differing: Whether agents of rounds may know different things, and each concludes for itself.
         graph: The graph, a ``netbandit.network.topology:Topology``.
         slowest_hop: Returns the slots that a hop of a release over the slowest link takes at most, without queueing;
@@ -257,6 +258,7 @@ class Others:
     agents: int
     components: int
     liars: int
+    late: bool
     differing: bool
     graph: Any
     slowest_hop: Callable[[int], int]

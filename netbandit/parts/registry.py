@@ -1,4 +1,4 @@
-"""From the name of a kind to the class of the part, ours or the user's."""
+"""Maps the name of a kind to the class of the part, built-in or the user's."""
 
 import importlib
 import inspect
@@ -57,6 +57,8 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "pfcb": "netbandit.learners.pfcb:Pfcb",
         "linucb": "netbandit.learners.linear:LinUcb",
         "lints": "netbandit.learners.linear:LinTs",
+        "queued": "netbandit.learners.queued:Queued",
+        "otflinucb": "netbandit.learners.otflinucb:OtfLinUcb",
     },
     "protocol": {
         "master-worker": "netbandit.protocols.master_worker:MasterWorker",

@@ -1,4 +1,4 @@
-"""The strict base of tables that a user can write, and types of their keys: numbers and durations."""
+"""The strict base class of tables in a scenario, and types of their keys: numbers and durations."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any

@@ -90,8 +90,7 @@ def _draw_waits(
 
 
 def _legend(drawn: "Figure", colours: list[str]) -> None:
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
+    from netbandit.util.extras.plots import Line2D, Patch
 
     both = ((_PEER_COLOUR, "links between agents"), (_UPLINK_COLOUR, "uplinks to the server"))
     handles: list[Any] = [Patch(color=colour, label=text) for colour, text in both if colour in colours]

@@ -68,7 +68,7 @@ def draw_heatmap(
         parts: The points of each map, in which only *across* and *upward* vary, with the values they hold fixed; all
             points, if there are none. At most six are drawn (see `facets`), which share one scale of colours.
     """
-    from matplotlib.colors import LogNorm, Normalize
+    from netbandit.util.extras.plots import LogNorm, Normalize
 
     layout = facets(whole, list(parts) or [({}, whole)])
     maps = layout.parts

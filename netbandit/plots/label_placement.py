@@ -54,8 +54,7 @@ def place_labels(
     Returns:
         The texts that were written.
     """
-    from matplotlib.patheffects import withStroke
-    from matplotlib.text import Text
+    from netbandit.util.extras.plots import Text, withStroke
 
     lay_out(drawn)
     panel.apply_aspect()

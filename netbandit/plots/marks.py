@@ -161,7 +161,7 @@ def label_more(axis: "XAxis | YAxis", *between: int, zero: float | None = None) 
 @cache
 def _roomy() -> Any:
     """Return the class of locators that keep ticks apart; it is made when matplotlib is there."""
-    from matplotlib.ticker import LogLocator
+    from netbandit.util.extras.plots import LogLocator
 
     class Roomy(LogLocator):
         """Ticks at powers of ten, and between them as many as do not touch one another.
@@ -307,7 +307,7 @@ def draw_runs(panel: "Axes", across: Band, upward: Band, look: Look, *, aside: f
         aside: How far beside their place dots are drawn, in typographic points.
         how: More of how dots are drawn.
     """
-    from matplotlib.transforms import offset_copy
+    from netbandit.util.extras.plots import offset_copy
 
     beside = offset_copy(panel.transData, fig=panel.figure, x=aside, units="points")  # type: ignore[arg-type]
     for failed in (False, True):

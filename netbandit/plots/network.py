@@ -166,7 +166,7 @@ def _order(drawing: Drawing) -> NDArray[np.int64]:
 
 
 def _draw_links(drawn: "Figure", panel: "Axes", drawing: Drawing, shown: NDArray[np.int64], unit: str) -> None:
-    from matplotlib.collections import LineCollection
+    from netbandit.util.extras.plots import LineCollection
 
     many = len(shown) > MANY_LINKS
     segments = drawing.places[drawing.links[shown]]
@@ -198,15 +198,14 @@ def _draw_links(drawn: "Figure", panel: "Axes", drawing: Drawing, shown: NDArray
 
 
 def _scale() -> "Colormap":
-    from matplotlib import colormaps
-    from matplotlib.colors import ListedColormap
+    from netbandit.util.extras.plots import ListedColormap, colormaps
 
     # The palest part of the scale is no colour for a thin line on white.
     return ListedColormap(colormaps["viridis_r"](np.linspace(0.12, 1.0, 256)))
 
 
 def _norm(use: NDArray[np.float64]) -> "Normalize":
-    from matplotlib.colors import LogNorm, Normalize
+    from netbandit.util.extras.plots import LogNorm, Normalize
 
     low, high = float(use.min()), float(use.max())
     if high >= _LOGARITHMIC * low:

@@ -301,7 +301,7 @@ def _horizon(run: RunResult) -> int:
 
 
 def _panel(panel: "Axes", what: Panel, logarithmic: bool, ticks: int) -> None:
-    from matplotlib.ticker import MaxNLocator
+    from netbandit.util.extras.plots import MaxNLocator
 
     lowest = 0.0
     for line in what.lines:
@@ -360,7 +360,7 @@ def _one_of_each(arrangement: Arrangement) -> list[PointResult]:
 
 
 def _legend(arrangement: Arrangement, shapes: Shapes | None) -> list[Section]:
-    from matplotlib.lines import Line2D
+    from netbandit.util.extras.plots import Line2D
 
     if shapes is not None:
         return shapes.lines_legend(_one_of_each(arrangement))

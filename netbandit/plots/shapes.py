@@ -87,7 +87,7 @@ class Shapes:
 
     def lines_legend(self, drawn: Sequence[PointResult]) -> list[Section]:
         """Return the only section of a legend of curves: one line for each point."""
-        from matplotlib.lines import Line2D
+        from netbandit.util.extras.plots import Line2D
 
         keys = [key for key in (self.color, *self.others) if key is not None]
         handles = [Line2D([], [], color=self.line(one).colour, linestyle=self.line(one).dashes) for one in drawn]
@@ -101,7 +101,7 @@ class Shapes:
             drawn: The points in the picture.
             joined: Whether lines join points of one colour.
         """
-        from matplotlib.lines import Line2D
+        from netbandit.util.extras.plots import Line2D
 
         def handle(look: Look, line: bool) -> Line2D:
             how: dict[str, Any] = {"linestyle": look.dashes if line else "none", "markerfacecolor": "white"}

@@ -114,7 +114,7 @@ def _ends(bands: list[Band]) -> tuple[float, float]:
 
 
 def _rgb(colour: str) -> tuple[float, float, float]:
-    from matplotlib.colors import to_rgb
+    from netbandit.util.extras.plots import to_rgb
 
     red, green, blue = to_rgb(colour)
     return red, green, blue

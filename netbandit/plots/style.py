@@ -1,7 +1,6 @@
 """How every picture looks, and how it is written: the same inputs give the same bytes."""
 
 import contextlib
-import os
 import re
 import sys
 import warnings
@@ -15,7 +14,6 @@ import numpy as np
 
 from netbandit.results.numbers import scaled
 from netbandit.results.safe_files import whole
-from netbandit.simulation.execution import environment_variable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,9 +107,9 @@ def looks(count: int, ordered: bool = False) -> list[Look]:
             from dark to light; else colours repeat, with other dashes and markers, where there are more than twelve.
     """
     if ordered and count > _SHADES:
-        scale = _matplotlib().colormaps["viridis"]
-        from matplotlib.colors import to_hex
+        from netbandit.util.extras.plots import colormaps, to_hex
 
+        scale = colormaps["viridis"]
         return [
             Look(to_hex(scale(0.92 * place / (count - 1))), MARKERS[place % len(MARKERS)], "-")
             for place in range(count)
@@ -126,24 +124,14 @@ def looks(count: int, ordered: bool = False) -> list[Look]:
     ]
 
 
-def _matplotlib() -> Any:
-    """Import matplotlib, also where MPLBACKEND names a backend that is not here, as a notebook's to what it starts."""
-    if "matplotlib" not in sys.modules:
-        with environment_variable("MPLBACKEND", ""):
-            import matplotlib
-        if said := os.environ.get("MPLBACKEND"):  # we write files; who shows figures has chosen this
-            with contextlib.suppress(ValueError):
-                matplotlib.rcParams["backend"] = said
-    return sys.modules["matplotlib"]
-
-
 @contextlib.contextmanager
 def drawing() -> Iterator[None]:
     """Draw and write with our look alone, whatever the user's own matplotlib settings are; they come back after.
 
     What draws a picture is decorated with this.
     """
-    matplotlib = _matplotlib()
+    from netbandit.util.extras.plots import matplotlib
+
     ours: dict[Any, Any] = {
         key: value for key, value in matplotlib.rcParamsDefault.items() if not key.startswith("backend")
     }
@@ -164,8 +152,7 @@ def figure(
         columns: Columns of panels.
         shared: ``sharex`` and ``sharey`` of the panels.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    from netbandit.util.extras.plots import Figure, FigureCanvasAgg
 
     drawn = Figure(figsize=(WIDTH, HEIGHT), dpi=DOTS_PER_INCH, layout="constrained")
     FigureCanvasAgg(drawn)
@@ -206,7 +193,7 @@ def wrapped(text: str, width: int) -> str:
 
 def readable(panel: "Axes", *, x: bool = True, y: bool = True) -> None:
     """Give the axes of *panel* numbers that are read at a glance: ``10,000``, and one of k, M, G for all of an axis."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    from netbandit.util.extras.plots import FuncFormatter, NullFormatter
 
     for axis in ([panel.xaxis] if x else []) + ([panel.yaxis] if y else []):
         linear = axis.get_scale() == "linear"
@@ -262,7 +249,7 @@ _ROWS = 22
 
 def legend_beside(drawn: "Figure", *sections: Section) -> None:
     """Put one legend for all panels at their right, from their upper edge down, one section below the other."""
-    from matplotlib.lines import Line2D
+    from netbandit.util.extras.plots import Line2D
 
     handles: list[Any] = []
     labels: list[str] = []
@@ -361,14 +348,13 @@ def encoded(drawn: "Figure", kind: str) -> bytes:
     with drawing():
         lay_out(drawn)
         if kind == "svg":
-            from matplotlib.backends.backend_svg import FigureCanvasSVG
+            from netbandit.util.extras.plots import FigureCanvasSVG
 
             nothing: dict[str, Any] = {"Date": None, "Creator": None}
             svg: Any = FigureCanvasSVG(drawn)
             svg.print_svg(target, metadata=nothing)
         else:
-            from matplotlib.backends.backend_agg import FigureCanvasAgg
-            from PIL import Image
+            from netbandit.util.extras.plots import FigureCanvasAgg, Image
 
             canvas: Any = FigureCanvasAgg(drawn)
             canvas.draw()

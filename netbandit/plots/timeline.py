@@ -101,7 +101,7 @@ def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = N
         what: What is drawn.
         values: What the title says tells the run from others.
     """
-    from matplotlib.patches import Patch
+    from netbandit.util.extras.plots import Patch
 
     slot = parse_duration(str(lookup(run.resolved, "run.slot", "1 ms"))).nanoseconds(1)
     notes = [f"replication {run.replication}", described(values or {})]
@@ -136,7 +136,7 @@ def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = N
 
 
 def _draw_messages(panel: "Axes", messages: Sequence[Transfer], row: dict[int | str, int], slot: int) -> "list[Any]":
-    from matplotlib.lines import Line2D
+    from netbandit.util.extras.plots import Line2D
 
     handles = []
     many = len(messages) > MOST_MESSAGES // 4

@@ -135,7 +135,7 @@ def _panel(
     height: Estimates,
     apart: float,
 ) -> None:
-    from matplotlib.ticker import MaxNLocator
+    from netbandit.util.extras.plots import MaxNLocator
 
     axis, joined = Across.of(arrangement, metrics[0]), step is not None
     groups = lines_of(arrangement, shapes.color, shapes, step) if joined else [[point] for point in arrangement.points]

@@ -10,8 +10,7 @@ from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
-from netbandit.protocols.words import Copies, Furthest, for_all, one_by_one, passed_on
-from netbandit.texts import text
+from netbandit.protocols.words import Furthest, Words
 
 DONE = Kind("DONE")
 DONE_FLOODED = Kind("DONE")
@@ -36,7 +35,7 @@ class _Done(NamedTuple):
     begun: int
 
 
-class DoneFlood:
+class DoneFlood(Words[_Done]):
     """A header that every node passes on to its other neighbours; see `netbandit.protocols.words`.
 
     Each copy counts alone, even if several are heard at once. Slotted, a hop takes effect at a boundary after the one
@@ -58,13 +57,12 @@ class DoneFlood:
         self._hops = network.agents if hops is None else hops
         self.hear = hear
         self._furthest: defaultdict[tuple[int, int], Furthest] = defaultdict(Furthest)
-        self._hear_words, self._say_word = one_by_one(for_all, _take_in, passed_on, _tell_others)
         self._steps: InstantQueue[tuple[int, _Done]] = InstantQueue(network.clock, self._act, AGENTS)
 
     def say(self, agent: int, round: int) -> None:
         """Let *agent* say it to its neighbours, in this instant."""
         now = self.network.clock.now
-        self._say_word(self.network, self, agent, _Done(agent, round, self._furthest[agent, round], self._hops, now))
+        self.say_word(agent, _Done(agent, round, self._furthest[agent, round], self._hops, now))
 
     def receive(self, node: int, arrival: Arrival) -> None:
         """Let *node* hear what has arrived, now or at the slot boundary."""
@@ -73,29 +71,23 @@ class DoneFlood:
         if self._slotted:
             self._steps.at(self.network.clock.effective_time(word.begun, arrived), node, (sender, word))
         else:
-            self._hear_words(self.network, self, node, [(sender, word)])
+            self.hear_words(node, [(sender, word)])
 
     def _act(self, due: list[tuple[int, list[tuple[int, _Done]]]]) -> None:
         for node, copies in due:
             for copy in copies:
-                self._hear_words(self.network, self, node, [copy])
+                self.hear_words(node, [copy])
+
+    def act_on(self, node: int, word: _Done) -> None:
+        """See `Words.act_on`."""
+        self.hear(node, word.source, word.round)
 
     def pass_on(self, node: int, word: _Done, left: int, told_by: Sequence[int]) -> None:
-        """Put the header, which may go *left* hops more, on the channels of *node*, but not to *told_by*."""
+        """See `Words.pass_on`."""
         channels = [channel for channel in self.network.channels[node] if channel.receiver not in told_by]
         if channels:
             told = word._replace(left=left, begun=self.network.clock.now)
             self.network.send(Message(DONE_FLOODED, HEADER_BYTES, told, word.round), channels)
-
-
-@text
-def _take_in(own: DoneFlood, node: int, copies: Copies, words: int) -> None:
-    own.hear(node, copies[0].source, copies[0].round)
-
-
-@text
-def _tell_others(network: Network, own: DoneFlood, node: int, copies: Copies, words: int, left: int) -> None:
-    own.pass_on(node, copies[0], left, copies[1])
 
 
 class DoneUpwards:

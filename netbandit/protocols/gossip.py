@@ -3,80 +3,14 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from netbandit.network.message import HEADER_BYTES, Kind
+from netbandit.network.message import Kind
 from netbandit.parts.component import CommunicationPattern
 from netbandit.protocols.gossip_ask import GossipAsk
-from netbandit.protocols.handlers import Handlers
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
-from netbandit.protocols.primitives import (
-    APART,
-    FORGETS,
-    Labels,
-    Message,
-    Neighbour,
-    Network,
-    Own,
-    Round,
-    begun_of,
-    busy_until,
-    bytes_of,
-    effective_time,
-    held,
-    holds_nothing,
-    horizon_of,
-    is_deserted,
-    is_slotted,
-    labels_of,
-    later,
-    next_slot,
-    nothing,
-    now_of,
-    set_next_slot,
-    slot_length,
-    tell_one,
-)
+from netbandit.protocols.node import LabelMessage, Labels, Node
 from netbandit.protocols.protocol import NetworkProtocol, SeenLinks
-from netbandit.texts import text
 
 GOSSIP = Kind("GOSSIP")
-
-
-@text
-def on_message(network: Network, own: Own, round: Round, node: int, neighbour: Neighbour, message: Message) -> None:
-    """Take in what a neighbour tells: now, or at the slot boundary that ends the hop."""
-    due = now_of(network)
-    if is_slotted(own):
-        due = effective_time(due, begun_of(network, message), slot_length(network))
-    later(network, own, round, node, due, labels_of(network, message))
-
-
-@text
-def act(network: Network, own: Own, round: Round, node: int, labels: Labels) -> None:
-    """Tell a neighbour all that one holds, unless one has spoken in this slot, and again in the next."""
-    silent = APART and is_deserted(own, round)
-    if APART and FORGETS:
-        silent = silent or holds_nothing(own, round, node)
-    if silent:
-        set_next_slot(own, round, node, -1)
-    else:
-        now = now_of(network)
-        slot = slot_length(network)
-        speaks = next_slot(own, round, node)
-        begins = speaks < 0
-        if begins or speaks * slot < now:
-            speaks = -(-now // slot)
-        goes_on = True
-        if speaks * slot != now:
-            goes_on = begins  # else it has spoken in this slot, or will at its end
-        elif busy_until(network, own, node) > now:
-            speaks = -(-busy_until(network, own, node) // slot)
-        else:
-            told = held(own, round, node)
-            tell_one(network, own, round, node, GOSSIP, HEADER_BYTES + bytes_of(own, round, told), told)
-            speaks += 1
-        set_next_slot(own, round, node, speaks)
-        if goes_on and speaks < horizon_of(own):
-            later(network, own, round, node, speaks * slot, nothing(own))
 
 
 class Gossip(NeighbourRounds):
@@ -97,6 +31,31 @@ class Gossip(NeighbourRounds):
 
     patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"round", "call", "broadcast", "ask"})
     stand_ins: ClassVar[Mapping[CommunicationPattern, type[NetworkProtocol]]] = {"ask": GossipAsk}
-    handlers: ClassVar[Handlers] = Handlers(on_message, act)
     stream: ClassVar[str] = "gossip"
     seen_links: ClassVar[SeenLinks | None] = "choose"
+
+    def on_message(self, node: Node, neighbour: int, message: LabelMessage) -> None:
+        """Take in what a neighbour tells: now, or at the slot boundary that ends the hop."""
+        node.take_in_at(node.effective_time(message), message.labels)
+
+    def act(self, node: Node, labels: Labels) -> None:
+        """Tell a neighbour all that one holds, unless one has spoken in this slot, and again in the next."""
+        if self.aggregation.apart and (node.is_deserted or not node.held):
+            node.next_slot = -1
+            return
+        now, slot = node.now, self.clock.slot
+        speaks = node.next_slot
+        begins = speaks < 0
+        if begins or speaks * slot < now:
+            speaks = -(-now // slot)
+        goes_on = True
+        if speaks * slot != now:
+            goes_on = begins  # else it has spoken in this slot, or will at its end
+        elif node.busy_until > now:
+            speaks = -(-node.busy_until // slot)
+        else:
+            node.send_one(GOSSIP, node.held, items=True)
+            speaks += 1
+        node.next_slot = speaks
+        if goes_on and speaks < self.clock.horizon:
+            node.take_in_at(speaks * slot, 0)

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -18,8 +18,7 @@ from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.local_broadcast import LocalBroadcast, LocalKeys, unused_by_calls
 from netbandit.protocols.newest_releases import NamedSums, NewestReleases, Releasing
 from netbandit.protocols.protocol import Item, NetworkProtocol, SeenLinks
-from netbandit.protocols.words import Copies, Furthest, one_by_one, passed_on
-from netbandit.texts import text
+from netbandit.protocols.words import Furthest, Words
 
 SYNC = Kind("SYNC")
 RELEASE = Kind("RELEASE")
@@ -63,7 +62,7 @@ class Progress:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.furthest: dict[tuple[int, bool], Any] = {}
+        self.furthest: dict[tuple[int, bool], Furthest] = {}
         self.heard: dict[int, dict[int, Item]] = {}
         self.concluded: dict[tuple[int, ...], Item] = {}
         self.joined = 0
@@ -97,7 +96,7 @@ class Word(NamedTuple):
     progress: Progress
     source: int
     item: Item | None
-    furthest: Any
+    furthest: Furthest
     left: int
     begun: int
 
@@ -106,7 +105,7 @@ _Copy = tuple[int, Word]
 """Who has sent it, and what it says."""
 
 
-class Local(LocalKeys, CallProtocol):
+class Local(Words[Word], LocalKeys, CallProtocol):
     """Messages reach agents at most ttl hops away; synchronisations are those of cliques.
 
     Decentralized FedUCB (Dubey & Pentland 2020, Algorithm 3).
@@ -182,7 +181,6 @@ class Local(LocalKeys, CallProtocol):
             self._members[clique] += 1
         self._meetings: WeakValueDictionary[Meeting, Progress] = WeakValueDictionary()
         self._met = 0
-        self._hear_words, self._say_word = one_by_one(is_for, take_in, passed_on, tell_others)
         self._naming = network.may_lose or self.deadline is not None
         self._sums = [NamedSums(sync_handler.aggregate) for _ in range(self.sets)]
         self._releasing = Releasing(network.agents, self.sets)
@@ -237,7 +235,7 @@ class Local(LocalKeys, CallProtocol):
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Hear what arrives, now or at the slot boundary."""
         if not self._slotted:
-            self._hear_words(self.network, self, node, [(sender, message.value) for _, sender, message in arrivals])
+            self.hear_words(node, [(sender, message.value) for _, sender, message in arrivals])
             return
         for arrived, sender, message in arrivals:
             word: Word = message.value
@@ -245,10 +243,12 @@ class Local(LocalKeys, CallProtocol):
 
     def _hear_all(self, due: list[tuple[int, list[_Copy]]]) -> None:
         for node, copies in due:
-            self._hear_words(self.network, self, node, copies)
+            self.hear_words(node, copies)
 
     def act_on(self, node: int, word: Word) -> None:
         """Let *node* act on a word of its own clique."""
+        if self.groups[node] != word.meeting.clique:
+            return
         if word.item is None:
             self._join(node, word.meeting, word.progress, self.delay)
         else:
@@ -261,7 +261,7 @@ class Local(LocalKeys, CallProtocol):
                 self.late += 1
 
     def pass_on(self, node: int, word: Word, left: int, told_by: Sequence[int]) -> None:
-        """Put *word*, which may go *left* hops more, on the channels of *node*, but not to *told_by*."""
+        """See `Words.pass_on`."""
         there = self.network.present.of(self.network.channels[node])
         channels = [channel for channel in there if channel.receiver not in told_by]
         if channels:
@@ -273,20 +273,8 @@ class Local(LocalKeys, CallProtocol):
         """Let *agent* tell others what it releases, or that it calls."""
         said = agent, item is None
         if said not in progress.furthest:
-            progress.furthest[said] = self.heard_by_nobody()
-        self.say(Word(meeting, progress, agent, item, progress.furthest[said], self.ttl, self.clock.now))
-
-    def heard_by_nobody(self) -> Any:
-        """Return `Word.furthest` of a word that nobody has heard; a compiled loop numbers these."""
-        return Furthest()
-
-    def forget_word(self, furthest: Any, agent: int) -> None:
-        """Let *agent* have heard no copy of the word of this `Word.furthest`."""
-        furthest.pop(agent, None)
-
-    def say(self, word: Word) -> None:
-        """Let its source say *word*."""
-        self._say_word(self.network, self, word.source, word)
+            progress.furthest[said] = Furthest()
+        self.say_word(agent, Word(meeting, progress, agent, item, progress.furthest[said], self.ttl, self.clock.now))
 
     def _progress(self, meeting: Meeting) -> Progress:
         progress = self._meetings.get(meeting)
@@ -324,7 +312,7 @@ class Local(LocalKeys, CallProtocol):
                 self._held.pop((agent, param_set), None)
             for progress in self._meetings.values():
                 for furthest in progress.furthest.values():
-                    self.forget_word(furthest, agent)
+                    furthest.pop(agent, None)
 
     def _release(self, due: list[tuple[int, list[Part]]]) -> None:
         if self.clock.now >= self.clock.end:
@@ -392,24 +380,3 @@ def size_of(word: Word) -> int:
     if word.item is None:
         return HEADER_BYTES + 2 * LABEL_BYTES
     return HEADER_BYTES + LABEL_BYTES + word.item.size
-
-
-# What the texts of `netbandit.protocols.words` are here.
-
-
-@text
-def is_for(own: Local, node: int, copies: Copies) -> bool:
-    """Return whether a member of the clique of *node* has said it."""
-    return own.groups[node] == copies[0].meeting.clique  # type: ignore[no-any-return]
-
-
-@text
-def take_in(own: Local, node: int, copies: Copies, words: int) -> None:
-    """See `Local.act_on`."""
-    own.act_on(node, copies[0])
-
-
-@text
-def tell_others(network: Network, own: Local, node: int, copies: Copies, words: int, left: int) -> None:
-    """See `Local.pass_on`."""
-    own.pass_on(node, copies[0], left, copies[1])

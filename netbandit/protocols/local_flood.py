@@ -14,8 +14,7 @@ from netbandit.parts.component import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
 from netbandit.protocols.carried import Carried
 from netbandit.protocols.protocol import Item
-from netbandit.protocols.words import Copies, for_all, one_by_one
-from netbandit.texts import text
+from netbandit.protocols.words import Words
 from netbandit.util.streams import Streams
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ class RandomStops:
         return found
 
 
-class LocalFlood(BroadcastProtocol):
+class LocalFlood(Words[_Copy], BroadcastProtocol):
     """MP-UCB's way to pass on what is told (Dubey & Pentland 2020; Madhushani et al. 2021).
 
     Which copies of an item count, and who passes them on, is as `netbandit.protocols.words` says. What a node puts on a
@@ -104,11 +103,10 @@ class LocalFlood(BroadcastProtocol):
         self._slotted = self.slotted
         # Of each item, by its round and source, as long as copies of it are under way.
         self._furthest: WeakValueDictionary[tuple[int, int], array[int]] = WeakValueDictionary()
-        self.news: list[Heard] = []
-        self._hear_words, self._say_word = one_by_one(for_all, keep_until_all_is_heard, kept, pass_on_together)
+        self._news: list[Heard] = []
         self._stops = RandomStops(network.streams, network.agents, self.stop)
         self._arrivals: InstantQueue[tuple[int, list[_Copy]]] = InstantQueue(self.clock, self._take_in, AGENTS)
-        self.departures: InstantQueue[_Parcel | Channel] = InstantQueue(self.clock, self._send, SENDS)
+        self._departures: InstantQueue[_Parcel | Channel] = InstantQueue(self.clock, self._send, SENDS)
         self._carried = None if self.carry is None else Carried[_Parcel](network, self.carry, self._comes)
 
     @property
@@ -127,7 +125,7 @@ class LocalFlood(BroadcastProtocol):
         furthest = self._furthest.get((round, agent))
         if furthest is None:
             furthest = self._furthest[round, agent] = array("H", bytes(2 * self.network.agents))
-        self._say_word(self.network, self, agent, _Copy(agent, round, item, furthest, self.hops, self.clock.now))
+        self.say_word(agent, _Copy(agent, round, item, furthest, self.hops, self.clock.now))
 
     def leave(self, agent: int, *, forgets: bool) -> None:
         """See `BroadcastProtocol.leave`."""
@@ -151,20 +149,28 @@ class LocalFlood(BroadcastProtocol):
         """Let nodes hear all that takes effect at once."""
         for node, bundles in due:
             told = [(sender, copy) for sender, copies in bundles for copy in copies]
-            self._hear_words(self.network, self, node, told)
-            if self.news:
-                news, self.news = self.news, []
+            self.hear_words(node, told)
+            if self._news:
+                news, self._news = self._news, []
                 self.hear(node, sorted(news))
 
     def keeps(self, node: int, word: _Copy) -> bool:
-        """Return whether *node* does not pass on what it has heard: it absorbs it, or stops it at random."""
+        """Return whether *node* absorbs *word*, or stops it at random."""
         if self.absorbs is not None and self.absorbs(node, word.item):
             return True
         return self.stop > 0 and bool(self._stops.of(word.round)[node, word.source])
 
+    def act_on(self, node: int, word: _Copy) -> None:
+        """Keep *word* until *node* has heard all that has reached it."""
+        self._news.append(Heard(word.source, word.round, word.item))
+
+    def pass_on(self, node: int, word: _Copy, left: int, told_by: Sequence[int]) -> None:
+        """Have *word* put on the channels of *node* with all else of this instant."""
+        self._departures.at(self.clock.now, node, (word._replace(left=left), told_by))
+
     def _comes(self, channel: Channel) -> None:
         """Have a neighbour told, with all else of this instant, what is carried for it."""
-        self.departures.at(self.clock.now, channel.sender, channel)
+        self._departures.at(self.clock.now, channel.sender, channel)
 
     def _send(self, due: list[tuple[int, list[_Parcel | Channel]]]) -> None:
         """Put what nodes have to pass on on their links: to each neighbour all that did not come from it."""
@@ -194,25 +200,3 @@ class LocalFlood(BroadcastProtocol):
             size = HEADER_BYTES + sum(LABEL_BYTES + copy.item.size for copy in copies)
             self.items += len(copies) * len(some)
             self.network.send(Message(ITEMS, size, (copies, now), copies[-1].round), some)
-
-
-# What the texts of `netbandit.protocols.words` are here.
-
-
-@text
-def keep_until_all_is_heard(own: LocalFlood, node: int, copies: Copies, words: int) -> None:
-    """Keep what *node* has heard until it has heard all that has reached it."""
-    own.news.append(Heard(copies[0].source, copies[0].round, copies[0].item))
-
-
-@text
-def kept(own: LocalFlood, node: int, copies: Copies, words: int) -> int:
-    """See `LocalFlood.keeps`."""
-    return 1 if (own.absorbs is not None or own.stop > 0) and own.keeps(node, copies[0]) else 0
-
-
-@text
-def pass_on_together(network: Network, own: LocalFlood, node: int, copies: Copies, words: int, left: int) -> None:
-    """Have a word put on the channels of *node* with all else of this instant."""
-    if words != 0:
-        own.departures.at(network.environment._now, node, (copies[0]._replace(left=left), copies[1]))

@@ -1,26 +1,24 @@
 """Rounds between neighbours: the free clock ends them, unless agents go on before by clocks of their own."""
 
-from collections.abc import Sequence
-from functools import cache
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from simpy import Event
 
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
-from netbandit.parts.component import Checks, Mistake, Note, Others, state
+from netbandit.parts.component import Checks, Mistake, Others, state
 from netbandit.protocols.deadline import DeadlineKey, WaitList, deadline_without_rounds
-from netbandit.protocols.handlers import HandledRounds, Handlers
-from netbandit.protocols.open_rounds import Labels, OpenRound, OpenRounds
+from netbandit.protocols.node import LabelMessage, Labels, Node
+from netbandit.protocols.open_rounds import OpenRound, OpenRounds
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, Overhear, contributed
-from netbandit.texts import names_used
 
 
 class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
     """Rounds in which nodes pass items on to their neighbours: ``gis``, ``flooding``, ``gossip``, and one's own.
 
-    What nodes do is said by `handlers`, which are executed message by message or, where that is worth it, in a compiled
-    loop.
+    What nodes do is said by two handlers: `on_message`, and `act`.
 
     The free clock, out of band, ends a round when all who are up and have not committed hold one another's items. With
     a `deadline` an agent goes on without the others when so much time has passed since its own contribution; it keeps
@@ -31,9 +29,9 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
     uses_uplinks: ClassVar[bool] = False
     ends_without: ClassVar[bool] = True
     forgetful: ClassVar[bool] = True
-    handlers: ClassVar[Handlers]
-    """What nodes do."""
-    stream: ClassVar[str] = ""
+    merges: ClassVar[bool] = True
+    """Whether a node acts once on all that it takes in of a round in an instant, not on each part of it."""
+    stream: ClassVar[str] = "neighbours"
     """The purpose of the numbers that each node draws to choose neighbours; see `Streams`."""
 
     rounds: OpenRounds = state()
@@ -47,57 +45,35 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
         self._informed: dict[int, Event] = {}
         self._answers: dict[int, Item] = {}
         self._over: dict[int, tuple[OpenRound, Labels]] = {}
-        self.rounds = self.open_rounds(network, aggregation)
+        everybody = [range(network.agents)]
+        self.rounds = OpenRounds(
+            network, everybody, self, self.slotted, aggregation.turn, self._end_round, aggregation.apart
+        )
         self.rounds.ask_who_waits(self._wait_list.waiting)
 
-    def open_rounds(self, network: Network, aggregation: Aggregation) -> OpenRounds:
-        """Return what is to hold the rounds that are open: none yet."""
-        return HandledRounds(
-            network,
-            [range(network.agents)],
-            self.handlers,
-            self.slotted,
-            aggregation.turn,
-            self._end_round,
-            aggregation.apart,
-            self.stream,
-        )
+    @abstractmethod
+    def on_message(self, node: Node, neighbour: int, message: LabelMessage) -> None:
+        """Say what *node* does with a message of an open round that has just reached it from a *neighbour*."""
 
-    @classmethod
-    @cache
-    def can_be_compiled(cls) -> bool:
-        """Return whether handlers say all that this class does, and a loop can execute them."""
-        beside = {"handlers", "stream", "patterns", "stand_ins", "__doc__", "__module__"}
-        own = [name for one in cls.__mro__[: cls.__mro__.index(NeighbourRounds)] for name, value in vars(one).items()]
-        overridden = [name for name in own if name in vars(NeighbourRounds) and name not in beside]
-        methods = [name for name in overridden if not name.startswith(("__pydantic", "model_", "__", "_abc"))]
-        return not methods and not cls.handlers.not_compiled
+    @abstractmethod
+    def act(self, node: Node, labels: Labels) -> None:
+        """Say what *node* does when it has taken in the items that *labels* name, if the round has not ended.
 
-    @property
-    def _handled(self) -> HandledRounds:
-        assert isinstance(self.rounds, HandledRounds)
-        return self.rounds
+        All nodes have taken in then what is due in this instant.
+        """
 
     def listen(self, overhear: Overhear) -> None:
         """See `CallbackRoundProtocol.listen`."""
-        self._handled.listen(overhear)
+        self.rounds.listen(overhear)
 
     @property
     def handler(self) -> Receive:
         """See `NetworkProtocol.handler`."""
-        return self._handled.handler if type(self).receive is NeighbourRounds.receive else self.receive
+        return self.rounds.receive if type(self).receive is NeighbourRounds.receive else self.receive
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """See `NetworkProtocol.receive`."""
-        self._handled.receive(node, arrivals)
-
-    def check(self) -> Checks:
-        """Yield what of the handlers cannot be compiled."""
-        yield from super().check()
-        if "at_once" in names_used(self.handlers.act):
-            yield Mistake("kind", "its nodes act on what they have taken in at once: act may call later, not at_once")
-        for why in self.handlers.not_compiled:
-            yield Note("kind", f"its messages go one by one, not in a compiled loop: {why}")
+        self.rounds.receive(node, arrivals)
 
     def check_with(self, others: Others) -> Checks:
         """Information cannot reach another component; only learners of rounds go on without others."""
@@ -115,6 +91,11 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
             informed = self._informed[round] = Event(self.clock.environment)
         self.rounds.look_who_is_left(self.rounds.contribute(round, agent, item))
         return informed
+
+    def note_items(self, round: int, items: Mapping[int, Item]) -> None:
+        """See `CallbackRoundProtocol.note_items`."""
+        if round not in self.ended:
+            self.rounds.note_items(round, items)
 
     def done(self, agent: int, round: int) -> None:
         """Let the clock know."""

@@ -1,17 +1,43 @@
 """Rounds that are open: who holds whose item, and the free clock, out of band, that ends them: the papers' oracle."""
 
-from collections.abc import Callable, MutableSequence, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
+from simpy.events import EventPriority
+
+from netbandit.network.clock import InstantQueue
+from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import LABEL_BYTES
 from netbandit.network.network import Network
-from netbandit.protocols.protocol import Item
+from netbandit.protocols.node import LabelMessage, Labels, Node
+from netbandit.protocols.protocol import Item, Overhear
 
-Labels = int
-"""A set of agents, or of their items, as a bit mask: unions and differences of hundreds in one operation."""
-
+CHOICES = 64
+"""How many neighbours a node draws at a time."""
 
 Key = int | tuple[int, int]
 """The number of a round; where there are several groups, and that of the group."""
+
+Part = tuple[int, Labels]
+"""The number of a round, and what a node takes in of it."""
+
+
+class Handlers(Protocol):
+    """What nodes do; see `netbandit.protocols.neighbour_rounds.NeighbourRounds`."""
+
+    @property
+    def merges(self) -> bool:
+        """See there."""
+
+    @property
+    def stream(self) -> str:
+        """See there."""
+
+    def on_message(self, node: Node, neighbour: int, message: LabelMessage) -> None:
+        """See there."""
+
+    def act(self, node: Node, labels: Labels) -> None:
+        """See there."""
 
 
 class OpenRound:
@@ -28,16 +54,16 @@ class OpenRound:
         contributed: Who has contributed.
         missed: Who was down at some time of the round.
         counting: Who counts: the round ends when all of them hold the items of all of them.
-        missing: Of how many pairs of those who count the first lacks the item of the second.
+        missing: Of how many pairs of those who count the first, if it acts here, lacks the item of the second.
         went_on: Who has gone on before the end.
         deserted: Whether all who count have contributed and nobody waits any more: nobody is left to talk for.
-        known: Whose items each agent holds.
-        asked: Whose items each agent holds, or has asked for.
-        next_slot: In which slot each agent acts next; -1: in none.
-        tellers: From which neighbours an agent has heard labels that it is still to pass on.
+        is_open: Whether it has not ended.
+        nodes: What each agent holds.
     """
 
-    def __init__(self, number: int, group: int, members: Sequence[int], everybody: Labels) -> None:
+    def __init__(
+        self, rounds: "OpenRounds", number: int, group: int, members: Sequence[int], everybody: Labels
+    ) -> None:
         self.number = number
         self.group = group
         self.members = members
@@ -51,14 +77,9 @@ class OpenRound:
         self.missing = 0
         self.went_on: Labels = 0
         self.deserted = False
-        self.clear()
-
-    def clear(self) -> None:
-        """Let nobody hold anything."""
-        self.known: MutableSequence[Labels] | dict[int, Labels] = _of_each(self.members, 0)
-        self.asked: MutableSequence[Labels] | dict[int, Labels] = _of_each(self.members, 0)
-        self.next_slot: MutableSequence[int] | dict[int, int] = _of_each(self.members, -1)
-        self.tellers: dict[tuple[int, Labels], list[int]] = {}
+        self.is_open = True
+        self._acting = rounds.acting
+        self.nodes = {agent: Node(rounds, self, agent) for agent in members}
 
     def contribute(self, agent: int, item: Item) -> None:
         """Keep what *agent* contributes; what it contributed before stays with the others."""
@@ -74,12 +95,14 @@ class OpenRound:
 
     def holds(self, agent: int) -> Labels:
         """Return whose items *agent* holds."""
-        return self.known[agent]
+        return self.nodes[agent].held
 
     def count_only(self, counting: Labels) -> None:
         """Let the round wait for these agents only."""
         self.counting = counting
-        self.missing = sum((counting & ~self.holds(agent)).bit_count() for agent in self.in_order(counting))
+        self.missing = sum(
+            (counting & ~self.holds(agent)).bit_count() for agent in self.in_order(counting & self._acting)
+        )
 
     def go_on(self, agent: int) -> None:
         """Note that *agent* has gone on without the others."""
@@ -87,9 +110,7 @@ class OpenRound:
 
     def forget(self, agent: int) -> None:
         """Let *agent* know nothing any more."""
-        self.known[agent] = self.asked[agent] = 0
-        self.next_slot[agent] = -1
-        self.tellers = {key: tellers for key, tellers in self.tellers.items() if key[0] != agent}
+        self.nodes[agent].forget()
         self.went_on &= ~(1 << agent)
         self.again.pop(agent, None)
 
@@ -134,11 +155,6 @@ class OpenRound:
         return total
 
 
-def _of_each(members: Sequence[int], value: int) -> MutableSequence[int] | dict[int, int]:
-    """Return what has *value* at the place of each of *members*; a list, where these are the first, is faster."""
-    return [value] * len(members) if members == range(len(members)) else dict.fromkeys(members, value)
-
-
 class OpenRounds:
     """The rounds that are open in groups of agents that pass items on to each other.
 
@@ -149,6 +165,9 @@ class OpenRounds:
     Args:
         network: The network.
         groups: The agents of each group, ascending.
+        handlers: What nodes do.
+        slotted: Whether hops take effect at slot boundaries.
+        turn: The turn of an instant in which nodes take in what they were to take in later.
         conclude: Called with each round that has ended, and whose items all who counted hold.
         apart: Whether agents conclude apart, so that some commit, or go on, before others.
 
@@ -156,17 +175,35 @@ class OpenRounds:
         open: The rounds by their numbers and groups.
         group: The group of each agent.
         late: Items that reached an agent when it had gone on without them.
-        completed: Rounds in which all who count have just come to hold all they need.
+        taken_in: What nodes are to take in of what has just reached them.
+        steps: What they are to take in later.
+        acting: Who acts in this process.
+        when_complete: Called with each round in which all who count have just come to hold all they need; by default it
+            ends it.
     """
 
     def __init__(
         self,
         network: Network,
         groups: Sequence[Sequence[int]],
+        handlers: Handlers,
+        slotted: bool,
+        turn: EventPriority,
         conclude: Callable[[OpenRound, Labels], None],
         apart: bool = False,
     ) -> None:
         self.network = network
+        self.slotted = slotted
+        self.taken_in: list[tuple[Node, Labels]] = []
+        self.steps: InstantQueue[Part] = InstantQueue(network.clock, self._step, turn)
+        self._on_message, self._act, self._merges = handlers.on_message, handlers.act, handlers.merges
+        self._stream = handlers.stream
+        self._generators: dict[int, Any] = {}
+        self._choices: dict[int, list[int]] = {}
+        self._drawn: dict[int, Channel] = {}
+        self._news: Callable[[int, int, int], None] | None = None
+        self._overhear: Overhear | None = None
+        self._overheard: dict[Node, Labels] = {}
         self.open: dict[Key, OpenRound] = {}
         self.group = [0] * network.agents
         self.late = 0
@@ -174,15 +211,28 @@ class OpenRounds:
             for agent in members:
                 self.group[agent] = number
         self._groups = groups
+        self._one_group = len(groups) == 1
         self._everybody = [sum(1 << agent for agent in members) for members in groups]
         self._conclude = conclude
         self._apart = apart
+        self._unwatched = not (network.agents_fail or apart)
         self._waiting: Callable[[int], Sequence[int]] = lambda round: ()
-        self.completed: list[OpenRound] = []
+        self._completed: list[OpenRound] = []
+        self.when_complete: Callable[[OpenRound], None] = self.end
+        self.acting = -1 if len(network.acting) == network.agents else sum(1 << agent for agent in network.acting)
+        self._draws: list[tuple[int, int, int]] = []
         self._done_from: dict[int, int] = {}
         self._down: Labels = 0
         if network.agents_fail:
             self._down = sum(1 << agent for agent in network.watch_agents(self._changed))
+
+    def listen(self, overhear: Overhear) -> None:
+        """Have *overhear* told of every item that reaches a node; see `CallbackRoundProtocol.listen`."""
+        self._overhear, self._unwatched = overhear, False
+
+    def listen_to_news(self, news: Callable[[int, int, int], None]) -> None:
+        """Have *news* told of a round, a node, and how many items the node has just heard, or contributed, in it."""
+        self._news, self._unwatched = news, False
 
     def ask_who_waits(self, waiting: Callable[[int], Sequence[int]]) -> None:
         """Have *waiting* say who waits in a round, where agents conclude apart."""
@@ -190,44 +240,138 @@ class OpenRounds:
 
     def key(self, number: int, group: int) -> Key:
         """Return the key of a round in `open`."""
-        return number if len(self._groups) == 1 else (number, group)
+        return number if self._one_group else (number, group)
 
     def get(self, number: int, agent: int) -> OpenRound | None:
         """Return the round in the group of *agent*; None if it is not open."""
         return self.open.get(self.key(number, self.group[agent]))
 
     def contribute(self, number: int, agent: int, item: Item) -> OpenRound:
-        """Keep what *agent* contributes to a round, which begins with its first item; return the round."""
-        round = self.opened(number, self.group[agent])
+        """Keep what *agent* contributes to a round, which begins with its first item; return the round.
+
+        The agent acts on its item in this instant.
+        """
+        round = self._opened(number, self.group[agent])
         round.contribute(agent, item)
+        node = round.nodes[agent]
+        node.claim(1 << agent)
+        node.take_in_at(node.now, 1 << agent)
         return round
 
-    def opened(self, number: int, group: int) -> OpenRound:
-        """Return a round, which is begun if it is not open."""
-        round = self.open.get(self.key(number, group))
+    def _opened(self, number: int, group: int) -> OpenRound:
+        key = self.key(number, group)
+        round = self.open.get(key)
         if round is None:
-            round = self.begin(number, group)
-            self.open[self.key(number, group)] = round
+            round = self.open[key] = OpenRound(self, number, group, self._groups[group], self._everybody[group])
             round.missed = self._down
             self._count(round)
         return round
 
-    def begin(self, number: int, group: int) -> OpenRound:
-        """Return a round in which nobody holds anything."""
-        return OpenRound(number, group, self._groups[group], self._everybody[group])
+    def note_items(self, number: int, items: Mapping[int, Item]) -> None:
+        """Keep what agents of the first group contribute in other processes to a round, which begins if it has not."""
+        round = self._opened(number, 0)
+        for agent, item in items.items():
+            if agent not in round.items:
+                round.contribute(agent, item)
 
-    def close(self, round: OpenRound) -> None:
-        """End a round that needs nothing of the network any more."""
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Handle what reaches *node* in this instant."""
+        open_rounds, on_message = self.open, self._on_message
+        for _, neighbour, message in arrivals:
+            round = open_rounds.get(message.round if self._one_group else (message.round, self.group[node]))
+            if round is not None:
+                on_message(round.nodes[node], neighbour, message)  # type: ignore[arg-type]  # all that is sent here is
+        if self.taken_in:
+            parts, self.taken_in = self.taken_in, []
+            self._take_in(parts)
+
+    def _step(self, due: list[tuple[int, list[Part]]]) -> None:
+        """Let nodes take in what is due now."""
+        found, open_rounds = [], self.open
+        for node, parts in due:
+            for number, labels in parts:
+                round = open_rounds.get(number if self._one_group else (number, self.group[node]))
+                if round is not None:
+                    found.append((round.nodes[node], labels))
+        self._take_in(found)
+
+    def _take_in(self, parts: list[tuple[Node, Labels]]) -> None:
+        """Let nodes hold items, then end rounds, then let nodes act in the others."""
+        unwatched = self._unwatched
+        for node, labels in parts:
+            news, round = labels & ~node.held, node.round
+            node.held |= news
+            if not unwatched:
+                news = self._counted(node, news)
+            if news:
+                round.missing -= news.bit_count()
+                if not round.missing:
+                    self._completed.append(round)
+        if self._overheard:
+            self._overhear_all()
+        if self._completed:
+            completed, self._completed = self._completed, []
+            for round in completed:
+                self.when_complete(round)
+        if len(parts) > 1 and self._merges:
+            merged: dict[Node, Labels] = {}
+            for node, labels in parts:
+                merged[node] = merged.get(node, 0) | labels
+            parts = list(merged.items())
+        for node, labels in parts:
+            if node.round.is_open:
+                self._act(node, labels)
+
+    def _counted(self, node: Node, news: Labels) -> Labels:
+        """Tell who listens of the *news* of a node; return those of them for which the round has waited."""
+        round, agent = node.round, node.number
+        if self._news is not None:
+            self._news(round.number, agent, news.bit_count())
+        if self._overhear is not None and news:
+            self._overheard[node] = self._overheard.get(node, 0) | news
+        if self._apart and round.went_on >> agent & 1:
+            self.late += news.bit_count()
+        return news & round.counting if round.counting >> agent & 1 else 0
+
+    def _overhear_all(self) -> None:
+        """Tell who listens of what has reached nodes."""
+        assert self._overhear is not None
+        overheard, self._overheard = self._overheard, {}
+        for node, labels in overheard.items():
+            self._overhear(node.number, node.round.number, node.round.named(labels))
+
+    def draw_neighbour(self, node: int) -> Channel | None:
+        """Return the channel to a neighbour of *node*, drawn uniformly; None: agents see links, and nobody is there."""
+        network = self.network
+        near = network.channels[node]
+        choices = self._choices.get(node)
+        if not choices:
+            if node not in self._generators:
+                # What a node draws alone is its own stream, whoever else draws.
+                self._generators[node] = network.streams.generator(self._stream, node)
+            choices = self._choices[node] = self._generators[node].integers(len(near), size=CHOICES).tolist()
+        choice = choices.pop()
+        if self.acting != -1:
+            self._draws.append((network.clock.now, node, choice))
+        channel = network.present.one_of(node, near, near[choice])
+        if channel is not None:
+            self._drawn[node] = channel
+        return channel
+
+    def busy_until(self, node: int) -> int:
+        """See `Node.busy_until`."""
+        return self.network.free_from(self._drawn[node]) if node in self._drawn else 0
+
+    def draw_again(self, time: int) -> None:
+        """Let what nodes have drawn since a *time* (ns) be drawn again, where others act in other processes."""
+        while self._draws and self._draws[-1][0] >= time:
+            _, node, choice = self._draws.pop()
+            self._choices[node].append(choice)
+
+    def end(self, round: OpenRound) -> None:
+        """End a round."""
         del self.open[self.key(round.number, round.group)]
-
-    def end_complete(self) -> None:
-        """End the rounds in which all who count have just come to hold all they need."""
-        completed, self.completed = self.completed, []
-        for round in completed:
-            self._end(round)
-
-    def _end(self, round: OpenRound) -> None:
-        self.close(round)
+        round.is_open = False
         self._conclude(round, round.common)
 
     def done(self, agent: int, number: int) -> None:
@@ -263,7 +407,7 @@ class OpenRounds:
         for round in list(self.open.values()):
             self._count(round)
             if round.complete:
-                self._end(round)
+                self.when_complete(round)
 
     def _count(self, round: OpenRound) -> None:
         done = sum(1 << agent for agent, first in self._done_from.items() if first <= round.number)

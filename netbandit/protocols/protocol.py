@@ -105,6 +105,8 @@ class NetworkProtocol(Part, ABC):
     """Whether agents that lose their memory can go on over it, where they talk in rounds."""
     counts_slots: ClassVar[bool] = False
     """Whether it goes by slots in which every agent decides, so that no other activity fits."""
+    counts_ties: ClassVar[bool] = False
+    """Whether it sends fewer messages where some reach a node in the same instant."""
     out_of_band: ClassVar[bool] = False
     """Whether agents tell each other what they know without any message."""
     speaks_for_groups: ClassVar[bool] = False
@@ -241,6 +243,13 @@ class CallbackRoundProtocol(NetworkProtocol):
     def has_deadline(self) -> bool:
         """Whether one waits for others no longer than for a deadline."""
         return getattr(self, "deadline", None) is not None
+
+    def note_items(self, round: int, items: Mapping[int, Item]) -> None:
+        """Take in what a message is about to bring of agents that act in other processes, by their numbers.
+
+        By default nothing is done: messages say what they bring.
+        """
+        return
 
     def done(self, agent: int, round: int) -> None:
         """Let *agent* say that it takes part in *round* and all later ones no more; where agents conclude apart."""

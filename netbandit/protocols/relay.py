@@ -19,7 +19,6 @@ from netbandit.protocols.carry import CarryKey
 from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds
 from netbandit.protocols.done import DONE
 from netbandit.protocols.protocol import Item
-from netbandit.texts import plain, text
 
 Integers = NDArray[np.int64]
 
@@ -31,42 +30,6 @@ _SOURCE_AND_ROUND = itemgetter(0, 1)
 def in_order(heard: Iterable[Heard]) -> list[Heard]:
     """Return what reaches an agent at once in the order in which it hears it: of sources, then of rounds."""
     return sorted(heard, key=_SOURCE_AND_ROUND)
-
-
-@text
-def pass_on(network: Any, own: Any, node: int, message: Any) -> None:
-    """Let *node* tell what a message tells, of itself or of others, along the tree of its source; a hop begins now."""
-    branch = branch_of(own, source_of(network, message), node)
-    if leads_on(own, branch):
-        tell(network, own, branch, message)
-
-
-# What that is written in, message by message; in compiled loops it is what `netbandit.simulation.machine.trees` says.
-
-
-@text
-def source_of(network: Network, message: Message) -> int:
-    """Return the agent that tells what a message tells."""
-    return message.value[0].source  # type: ignore[no-any-return]
-
-
-@text
-def branch_of(own: "Relay", source: int, node: int) -> list[Channel]:
-    """Return the channels on which *node* passes on what *source* tells."""
-    return own.tree(source)[node]
-
-
-@text
-def leads_on(own: "Relay", branch: list[Channel]) -> bool:
-    """Return whether there are any."""
-    return len(branch) > 0
-
-
-@text
-def tell(network: Network, own: "Relay", branch: list[Channel], message: Message) -> None:
-    """Put what a message tells on the channels of a branch, in a message whose hop begins now."""
-    told = message.value[0], network.environment._now
-    network.send(Message(message.kind, message.size, told, message.round), branch)
 
 
 def message_bytes(item_bytes: int) -> int:
@@ -116,7 +79,6 @@ class Relay(CarryKey, DeadlineKey, BroadcastProtocol):
         super().start(network, hear)
         self._slotted = self.slotted
         self._trees: dict[int, list[list[Channel]]] = {}
-        self._pass_on = plain(pass_on)
         # Heard in the agents' turn, after the arrivals of the instant and before what is sent in it.
         self._steps: InstantQueue[list[Message]] = InstantQueue(self.clock, self._hear, AGENTS)
 
@@ -152,7 +114,7 @@ class Relay(CarryKey, DeadlineKey, BroadcastProtocol):
         return tree
 
     def _tell(self, agent: int, kind: Kind, size: int, heard: Heard) -> None:
-        self._pass_on(self.network, self, agent, Message(kind, size, (heard, self.clock.now), heard.round))
+        self._pass_on(agent, Message(kind, size, (heard, self.clock.now), heard.round))
 
     def _hear(self, due: list[tuple[int, list[list[Message]]]]) -> None:
         """Let nodes hear, in order of sources and rounds, and then pass it on in order of arrival."""
@@ -160,4 +122,12 @@ class Relay(CarryKey, DeadlineKey, BroadcastProtocol):
             self.hear(node, in_order(message.value[0] for message in chain.from_iterable(inboxes)))
         for node, inboxes in due:
             for message in chain.from_iterable(inboxes):
-                self._pass_on(self.network, self, node, message)
+                self._pass_on(node, message)
+
+    def _pass_on(self, node: int, message: Message) -> None:
+        """Let *node* tell what a *message* tells, of itself or of others, along the tree of its source."""
+        heard = message.value[0]
+        branch = self.tree(heard.source)[node]
+        if branch:
+            told = heard, self.network.environment._now  # a hop begins now
+            self.network.send(Message(message.kind, message.size, told, message.round), branch)

@@ -474,7 +474,7 @@ class RoundProtocol(CallbackRoundProtocol):
         life.informed.succeed(told)
         del state.lives[me.id]
         state.returned.add(me.id)
-        if len(state.returned) == self.network.agents:
+        if len(state.returned) == len(self.network.acting):
             del self._rounds[number]
             self.end(number)
 

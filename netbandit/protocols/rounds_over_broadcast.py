@@ -1,8 +1,8 @@
 """Rounds over any protocol of broadcasts: a round ends for an agent when it has heard everybody."""
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from typing import Self
 
 from simpy import Event
 
@@ -13,31 +13,6 @@ from netbandit.protocols.broadcast import BroadcastProtocol, Heard
 from netbandit.protocols.deadline import DeadlineKey, WaitList
 from netbandit.protocols.done import DONE_FLOODED, DoneFlood
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, contributed
-from netbandit.texts import plain, text
-
-
-@text
-def count_heard(own: Any, round: Any, agent: int, items: int) -> None:
-    """Note that *agent* has heard so many items more of a round, its own among them: with those of all it goes on."""
-    missing = need_less(own, round, agent, items)
-    if missing == 0:
-        go_on(own, round, agent)
-
-
-# What that is written in, message by message; in compiled loops it is what `netbandit.simulation.machine.trees` says.
-
-
-@text
-def need_less(own: "RoundsOverBroadcast", round: "CountedRound", agent: int, items: int) -> int:
-    """Note that *agent* waits for so many items less; return for how many it does."""
-    round.missing[agent] -= items
-    return round.missing[agent]
-
-
-@text
-def go_on(own: "RoundsOverBroadcast", round: "CountedRound", agent: int) -> None:
-    """Let *agent* go on: it has heard everybody."""
-    own.go_on(round, agent)
 
 
 class CountedRound:
@@ -48,18 +23,18 @@ class CountedRound:
         items: What each agent contributed; None until it has.
         missing: For each agent, of how many agents it has not the items.
         informed: For each agent, what happens when it has them all.
-        uninformed: How many agents have not.
+        uninformed: How many agents that act here have not.
         conclusion: What follows from the items, once anybody has them all.
         heard: For each agent, whose items it has heard, where one may come again: after it has lost its memory.
     """
 
-    def __init__(self, number: int, informed: list[Event]) -> None:
+    def __init__(self, number: int, informed: list[Event], acting: int) -> None:
         agents = len(informed)
         self.number = number
         self.items: list[Item | None] = [None] * agents
         self.missing = [agents] * agents
         self.informed = informed
-        self.uninformed = agents
+        self.uninformed = acting
         self.conclusion: Item | None = None
         self.heard: list[set[int]] = [set() for _ in range(agents)]
 
@@ -87,17 +62,12 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
     def start(self, network: Network, aggregation: Aggregation) -> None:
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
-        self.start_broadcasts(network)
+        self.broadcasts.start(network, self._hear)
         self._rounds: dict[int, CountedRound] = {}
-        self._count = plain(count_heard)
         self._alone = self.broadcasts.hops_at_most == 0
         self._apart = aggregation.apart
         if self._apart:
             self._start_apart(network)
-
-    def start_broadcasts(self, network: Network) -> None:
-        """Start what agents tell each other by."""
-        self.broadcasts.start(network, self._hear)
 
     def _start_apart(self, network: Network) -> None:
         deadline = self.broadcasts.deadline_ns(self.clock.slot) if isinstance(self.broadcasts, DeadlineKey) else None
@@ -135,22 +105,24 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
             self.broadcasts.broadcast(round, agent, item)
             self._conclude_if_complete(round, agent)
             return informed
-        found = self._rounds.get(round)
-        if found is None:
-            found = self._rounds[round] = self.begin(round)
+        found = self._begun(round)
         found.items[agent] = item
-        self.tell_item(found, agent, item)
+        self.broadcasts.broadcast(round, agent, item)
+        self._count_heard(found, agent, 1)
         return found.informed[agent]
 
-    def begin(self, round: int) -> CountedRound:
-        """Return a round of which nobody has heard anything."""
-        environment = self.clock.environment
-        return CountedRound(round, [Event(environment) for _ in range(self.network.agents)])
+    def note_items(self, round: int, items: Mapping[int, Item]) -> None:
+        """See `CallbackRoundProtocol.note_items`."""
+        if not self._apart:
+            for source, item in items.items():
+                self._begun(round).items[source] = item
 
-    def tell_item(self, round: CountedRound, agent: int, item: Item) -> None:
-        """Let *agent* tell its *item* to all others."""
-        self.broadcasts.broadcast(round.number, agent, item)
-        self._count(self, round, agent, 1)
+    def _begun(self, round: int) -> CountedRound:
+        found = self._rounds.get(round)
+        if found is None:
+            informed = [Event(self.clock.environment) for _ in range(self.network.agents)]
+            found = self._rounds[round] = CountedRound(round, informed, len(self.network.acting))
+        return found
 
     def done(self, agent: int, round: int) -> None:
         """Tell all that can hear it."""
@@ -233,7 +205,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         if self.network.forgets:
             heard = [one for one in heard if self._is_new(agent, one)]
         for round, items in sorted(Counter(one.round for one in heard).items()):
-            self._count(self, self._rounds[round], agent, items)
+            self._count_heard(self._rounds[round], agent, items)
 
     def _is_new(self, agent: int, one: Heard) -> bool:
         """Return whether *agent* has not been counted to have this item, in whatever life."""
@@ -243,8 +215,11 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         state.heard[agent].add(one.source)
         return True
 
-    def go_on(self, round: CountedRound, agent: int) -> None:
-        """Let *agent* go on with what follows from the items of all."""
+    def _count_heard(self, round: CountedRound, agent: int, items: int) -> None:
+        """Note that *agent* has so many items more of a round; with those of all it goes on."""
+        round.missing[agent] -= items
+        if round.missing[agent]:
+            return
         if round.conclusion is None:
             round.conclusion = self.conclude(round.number, [item for item in round.items if item is not None])
         round.informed[agent].succeed(round.conclusion)

@@ -13,9 +13,9 @@ from netbandit.parts.component import Checks, Others, state
 from netbandit.protocols.carry import CarryKey
 from netbandit.protocols.deadline import DEADLINES, DeadlineKey, WaitList, deadline_without_rounds, only_a_server
 from netbandit.protocols.done import DONE, DoneUpwards
-from netbandit.protocols.gis import SYNCHRONIZATION
-from netbandit.protocols.handlers import HandledRounds
-from netbandit.protocols.open_rounds import Labels, OpenRound
+from netbandit.protocols.gis import Gis
+from netbandit.protocols.node import Labels
+from netbandit.protocols.open_rounds import OpenRound, OpenRounds
 from netbandit.protocols.protocol import (
     SERVER,
     Aggregation,
@@ -83,11 +83,11 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
         )
         slotted = self.slotted
         parents: list[int] = topology.sink_parents.tolist()
-        self._collection: HandledRounds | TreeCollection
+        self._collection: OpenRounds | TreeCollection
         if self.collect == "gis":
             groups = [members.tolist() for members in topology.components]
-            self._collection = HandledRounds(
-                network, groups, SYNCHRONIZATION, slotted, aggregation.turn, self._synchronized, self._apart
+            self._collection = OpenRounds(
+                network, groups, Gis(), slotted, aggregation.turn, self._synchronized, self._apart
             )
             if self._apart:
                 self._collection.listen_to_news(self._note_news)
@@ -116,7 +116,7 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
 
     def listen(self, overhear: Overhear) -> None:
         """Let a component that collects by gis be overheard; see `CallbackRoundProtocol.listen`."""
-        if isinstance(self._collection, HandledRounds):
+        if isinstance(self._collection, OpenRounds):
             self._collection.listen(overhear)
 
     def answered(self, round: int) -> bool:
@@ -140,7 +140,7 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
     def done(self, agent: int, round: int) -> None:
         """Tell the sink of its component, which tells the server when all of them are done."""
         self._wait_list.done(agent)
-        if isinstance(self._collection, HandledRounds) and self._sizes[self._component[agent]] > 1:
+        if isinstance(self._collection, OpenRounds) and self._sizes[self._component[agent]] > 1:
             self._collection.done(agent, round)
         self._done_upwards.say(agent, round)
 
@@ -148,7 +148,7 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
         """See `CallbackRoundProtocol.forget`."""
         self._wait_list.forget(agent)
         component = self._component[agent]
-        if isinstance(self._collection, HandledRounds):
+        if isinstance(self._collection, OpenRounds):
             self._collection.forget(agent)
         if agent == self._sinks[component]:
             self._done[component].clear()
@@ -217,7 +217,7 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
             self._deadlines.at(self.clock.now + self._deadline, node, key)
 
     def _pass_deadlines(self, due: list[tuple[int, list[tuple[int, int]]]]) -> None:
-        assert isinstance(self._collection, HandledRounds)
+        assert isinstance(self._collection, OpenRounds)
         for sink, keys in due:
             for number, component in keys:
                 round = self._collection.get(number, sink)

@@ -67,7 +67,9 @@ class TriggeredRounds(CallProtocol):
         if not self._naming:  # else a round may end for some alone
             self.rounds.ended = self.ended
         self.groups = [0] * network.agents
-        self._signal = self.signal_over(network)
+        served, by_peers = self.rounds.served, self.rounds.uses_peer_links
+        signal = FloodedCall if not served else SinkCall if by_peers else ServerCall
+        self._signal: Signal = signal(network, self.slotted, self._hear, self.rounds.answered)
         self._joined = [0] * network.agents  # the round that each agent takes part in, or took part in last
         self._answered = [0] * network.agents  # the number of the latest answer of the server that it has heard
         self._calls = [0] * network.agents  # how often each has called, or gone down
@@ -77,12 +79,6 @@ class TriggeredRounds(CallProtocol):
         self._contributed = [0] * network.agents  # the latest round, in whatever life
         self._left = [0] * network.agents  # the round that it took part in when it went down
         self._steps: InstantQueue[int] = InstantQueue(self.clock, self._contribute, SENDS)
-
-    def signal_over(self, network: Network) -> "Signal":
-        """Return how a call gets to everybody."""
-        served, by_peers = self.rounds.served, self.rounds.uses_peer_links
-        signal = FloodedCall if not served else SinkCall if by_peers else ServerCall
-        return signal(network, self.slotted, self._hear, self.rounds.answered)
 
     def call(self, agent: int, param_set: int) -> None:
         """Call everybody to the next round."""
@@ -295,7 +291,7 @@ class FloodedCall(Signal):
         _, sender, message = arrival
         if message.round <= self._heard[node]:
             if message.round < self._heard[node] and self._network.agents_fail:
-                self._answer(node, sender, self._heard[node])
+                self._call(node, self._heard[node], [self._network.channel(node, sender)])
             return
         if self._slotted:
             self._steps.at(self._clock.effective_time(message.value, self._clock.now), node, (sender, message.round))
@@ -313,15 +309,7 @@ class FloodedCall(Signal):
         self._heard[node] = round
         self._heard_at[node] = self._clock.now
         self._tell(node, round)
-        self._pass_on(node, sender, round)
-
-    def _pass_on(self, node: int, sender: int, round: int) -> None:
-        """Let *node* call all its neighbours but *sender*."""
         self._call(node, round, [channel for channel in self._network.channels[node] if channel.receiver != sender])
-
-    def _answer(self, node: int, caller: int, round: int) -> None:
-        """Let *node* call its neighbour *caller*, which has missed that round."""
-        self._call(node, round, [self._network.channel(node, caller)])
 
     def _call(self, node: int, round: int, channels: Sequence[Channel]) -> None:
         self._network.send(Message(CALL, HEADER_BYTES + LABEL_BYTES, self._clock.now, round), channels)

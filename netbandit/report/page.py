@@ -6,6 +6,7 @@ from typing import Any
 from netbandit.report.age import mark_of
 from netbandit.report.animation import animated
 from netbandit.report.citation import CITATION, citation
+from netbandit.report.emulated import emulated
 from netbandit.report.hot_spots import hot_spots
 from netbandit.report.loads import loads
 from netbandit.report.losses import losses
@@ -74,6 +75,7 @@ def _content(folder: Path, study: StudyResult) -> dict[str, Any]:
         "networks": hot_spots(folder, study),
         "loads": loads(study),
         "losses": losses(study),
+        "emulated": emulated(folder),
         "animation": animated(folder),
         "graphs": graphs(study),
         "privacy": spent,

@@ -38,6 +38,7 @@ from netbandit.results.paired import (
     whole_keys,
 )
 from netbandit.results.summary import Estimate, finite
+from netbandit.results.tables import Columns
 from netbandit.results.varied_keys import short_names
 from netbandit.util.text import pluralize, print_line
 
@@ -119,11 +120,12 @@ def compare(
     Warns:
         UserWarning: Some points have no partner; the text says which and why.
     """
-    from pandas import DataFrame
+    from netbandit.util.extras.frames import pandas
 
     against = None if against is None else by_name("against", against, "keys with the values to compare with")
     confidence = inside("confidence", confidence, 0, 1)
-    found = comparison(results, metric, against, confidence, statistic)
+    columns = {str(name): results[name].tolist() for name in results.columns}
+    found = comparison(columns, metric, against, confidence, statistic)
     rows = [
         {
             **{name: "" if value is None else value for name, value in each.parameters.items()},
@@ -138,8 +140,8 @@ def compare(
         }
         for each in found.differences
     ]
-    columns = [*_names(found), "value", "baseline", "difference", "low", "high", "pairs", "p", "p_holm"]
-    table = DataFrame.from_records(rows, columns=columns)
+    headings = [*_names(found), "value", "baseline", "difference", "low", "high", "pairs", "p", "p_holm"]
+    table = pandas.DataFrame.from_records(rows, columns=headings)
     table.attrs["remarks"] = found.remarks
     table.attrs["left_out"] = [{**each.parameters, "why": each.why} for each in found.left_out]
     if found.left_out:
@@ -148,7 +150,7 @@ def compare(
 
 
 def comparison(
-    results: "DataFrame",
+    results: Columns,
     metric: str,
     against: Mapping[str, Any] | None = None,
     confidence: float = CONFIDENCE,

@@ -1,27 +1,30 @@
 """All figures of a study as a pandas table, in memory and in a Parquet file."""
 
-import math
 from pathlib import Path
-from typing import Any
-
-import pandas
+from typing import TYPE_CHECKING, Any
 
 from netbandit.results.numbers import cell
 from netbandit.results.safe_files import whole
 from netbandit.results.store import StudyResult
-from netbandit.results.tables import FIXED, PARQUET, records
+from netbandit.results.tables import PARQUET, columns
 from netbandit.results.varied_keys import parameter_names
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
-def dataframe(study: StudyResult) -> pandas.DataFrame:
-    """Return all figures of *study*, long and tidy: one row for each point, replication and metric."""
-    names = parameter_names(study)
-    table = pandas.DataFrame.from_records(list(records(study)), columns=[*names, *FIXED])
-    for name in names:
-        if table[name].dtype == object:
-            table[name] = [groupable(value) for value in table[name]]
-    table["value"] = table["value"].astype(float)
-    return table
+
+def dataframe(study: StudyResult) -> "DataFrame":
+    """Return all figures of *study*, long and tidy: one row for each point, replication and metric.
+
+    Raises:
+        MissingExtraError: pandas is not installed.
+    """
+    from netbandit.util.extras.frames import pandas
+
+    table = columns(study)
+    for name in parameter_names(study):
+        table[name] = [groupable(value) for value in table[name]]
+    return pandas.DataFrame(table)
 
 
 def groupable(value: Any) -> Any:
@@ -37,18 +40,15 @@ def write_parquet(out: Path, study: StudyResult) -> Path:
 
     Raises:
         StorageError: The folder cannot be written.
-        ImportError: pyarrow is not installed.
+        MissingExtraError: pyarrow is not installed.
     """
-    plain = dataframe(study)
+    from netbandit.util.extras.parquet import Table, write_table
+
+    table = columns(study)
     for name in parameter_names(study):
-        kinds = {type(value) for value in plain[name] if not _missing(value)}
+        kinds = {type(value) for value in table[name] if value is not None}
         if not (kinds <= {int, float} or kinds in ({bool}, {str})):
-            plain[name] = [None if _missing(value) else cell(value) for value in plain[name]]
+            table[name] = [None if value is None else cell(value) for value in table[name]]
     with whole(out / PARQUET) as temporary:
-        plain.to_parquet(temporary, index=False)
+        write_table(Table.from_pydict(table), temporary)
     return out / PARQUET
-
-
-def _missing(value: object) -> bool:
-    """Say whether a point has no such key."""
-    return value is None or (isinstance(value, float) and math.isnan(value))

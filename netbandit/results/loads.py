@@ -6,12 +6,17 @@ batteries as each run recorded it, else what its messages took of it, and an equ
 adds up to ``energy_j``; a server spends nothing then.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.results.dataframe import groupable
 from netbandit.results.link_use import energy_on, prices_of_ends, same_links
+from netbandit.results.store import StudyResult
+from netbandit.results.varied_keys import parameter_names
 from netbandit.simulation.result import LinkUse, RunResult
 from netbandit.util.key_paths import lookup
 from netbandit.util.units import parse_power
@@ -153,6 +158,58 @@ def battery_life(run: RunResult, energy: float | None) -> tuple[float, float, in
     lives = battery_lives(run, energy)[: _agents(run)]
     first = int(np.argmin(lives))
     return float(np.median(lives)), float(lives[first]), first
+
+
+Block = dict[str, Any]
+"""Rows of a table by column: a value for each row, or one for all of them, as each key that varies has."""
+
+
+def runs_with_keys(study: StudyResult) -> Iterator[tuple[dict[str, Any], RunResult]]:
+    """Yield each run behind the keys that vary, with the values of its point."""
+    for point in study.points:
+        keys = {key: groupable(point.value(key)) for key in parameter_names(study)}
+        yield from ((keys, run) for run in point.finished)
+
+
+def rows_of(block: Block) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of *block*."""
+    columns = [value.tolist() if isinstance(value, np.ndarray) else value for value in block.values()]
+    height = max(len(column) for column in columns if isinstance(column, list))
+    return zip(*(column if isinstance(column, list) else repeat(column, height) for column in columns), strict=True)
+
+
+def link_blocks(study: StudyResult) -> Iterator[Block]:
+    """Yield the load on each link in each run that has links; see `netbandit.api.results.Results.links`."""
+    for keys, run in runs_with_keys(study):
+        ends, classes = ends_of_links(run)
+        names = nodes_of(run)
+        first, second = ([names[node] for node in side] for side in ends.T.tolist())
+        if first:
+            yield {
+                **keys,
+                "replication": run.replication,
+                "link": [f"{one}-{other}" for one, other in zip(first, second, strict=True)],
+                "first": first,
+                "second": second,
+                "class": classes,
+                **_counted(link_loads(run)),
+            }
+
+
+def node_blocks(study: StudyResult, battery: float | None) -> Iterator[Block]:
+    """Yield what each node sent, received and spent in each run; see `netbandit.api.results.Results.nodes`."""
+    for keys, run in runs_with_keys(study):
+        lives = {} if battery is None and not has_batteries(run) else {"battery_life_s": battery_lives(run, battery)}
+        columns = {"replication": run.replication, "node": nodes_of(run)}
+        yield {**keys, **columns, **_counted(node_loads(run)), **lives}
+
+
+def _counted(loads: Mapping[str, Floats]) -> dict[str, NDArray[Any]]:
+    """Return columns with counts as integers, where all of them are known."""
+    return {
+        name: values.astype(np.int64) if name in COUNTS and np.isfinite(values).all() else values
+        for name, values in loads.items()
+    }
 
 
 def mean_loads(runs: Sequence[RunResult]) -> tuple[list[RunResult], dict[str, Floats], dict[str, Floats]]:

@@ -1,14 +1,14 @@
 """What tells the machine of a measurement from another."""
 
-import os
 import platform
 from pathlib import Path
+
+from netbandit.util.process import cores
 
 
 def machine() -> dict[str, str | int]:
     """Return what tells this machine from another, without its name: processor, usable cores and system."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return {"processor": _processor(), "cores": cores, "system": f"{platform.system()} {platform.machine()}"}
+    return {"processor": _processor(), "cores": cores(), "system": f"{platform.system()} {platform.machine()}"}
 
 
 def machine_text(found: dict[str, str | int]) -> str:

@@ -24,6 +24,8 @@ _PROCUREMENT = "pfcb"
 _GATHERED = "linucb and lints over the protocol vertical"
 _CHANGES = "networks whose links come and go"
 _SENSED = "networks whose agents see links come and go"
+_QUEUES = "links with ``queue``"
+_LATE = "runs whose rewards may be late (``[feedback]``)"
 _SHARED = "networks whose agents share the air"
 _FAULTS = "every run; of interest with faults"
 _BATTERY = "runs with ``energy.capacity``"
@@ -288,6 +290,27 @@ METRICS: dict[str, MetricEntry] = {
         "Whether agents wait, without a deadline, for messages that may be lost, or may wait for their links, 1 or 0: "
         "then runs can stall, whether or not this one did.",
     ),
+    "dropped": MetricEntry(
+        "messages",
+        "Messages that were not put on their link because as many waited for it as may: not counted there.",
+        _QUEUES,
+    ),
+    "dropped_share": MetricEntry("", "Dropped divided by dropped and messages together.", _QUEUES),
+    "waiting_most": MetricEntry("messages", "The most messages that waited for a link, in one direction.", _QUEUES),
+    "feedback_slots": MetricEntry(
+        "slots",
+        "Slots from a pull to the first decision that can use its reward, mean over the rewards learned; null if none "
+        "was.",
+        _LATE,
+    ),
+    "outstanding": MetricEntry("pulls", "Pulls of an agent whose reward is due at the horizon or later.", _LATE),
+    "outstanding_most": MetricEntry(
+        "pulls", "The most pulls whose reward an agent had yet to learn as it decided.", _LATE
+    ),
+    "censored": MetricEntry("", "Share of pulls whose reward is never learned.", _LATE),
+    "feedback_late": MetricEntry(
+        "pulls", "Pulls whose reward came after its window, or was of a life that the agent had forgotten.", _LATE
+    ),
     "uploads": MetricEntry("messages", "Deposits sent to the keeper.", "parameter-server"),
     "downloads": MetricEntry("messages", "Answers and pushes sent by the keeper.", "parameter-server"),
     "unseen": MetricEntry(
@@ -424,6 +447,7 @@ _LOWEST = frozenset(
             "late",
             "given_up",
             "collided",
+            "dropped",
             "unsent",
             "unseen",
         ),

@@ -14,20 +14,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from netbandit.results.failures import MEDIANS, Failures, is_regret, too_few
 from netbandit.results.intervals import Interval, Statistic
 from netbandit.results.numbers import cell
-from netbandit.results.tables import FIXED
+from netbandit.results.tables import FIXED, Columns
 from netbandit.results.varied_keys import UnknownNameError, resolve, without_case_keys
 from netbandit.util.key_paths import CASE
 from netbandit.util.nesting import read_json
 from netbandit.util.wording import did_you_mean
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 
 STATISTICS = ("mean", "median")
 """What differences are compared by."""
@@ -72,12 +68,12 @@ class Samples:
     failing: dict[tuple[Any, ...], dict[str, float | None]]
 
 
-def parameters_of(results: "DataFrame") -> list[str]:
+def parameters_of(results: Columns) -> list[str]:
     """Return the columns of *results* that are keys of the scenario."""
-    return [str(name) for name in results.columns if name not in FIXED]
+    return [name for name in results if name not in FIXED]
 
 
-def require_metrics(names: Sequence[str], results: "DataFrame") -> None:
+def require_metrics(names: Sequence[str], results: Columns) -> None:
     """Raise `CompareError` if *names* has no metric, or one that *results* do not have."""
     known = list(dict.fromkeys(map(str, results["metric"])))
     missing = [name for name in names if name not in known]
@@ -137,10 +133,10 @@ def corrected(differences: Sequence[Difference]) -> list[Difference]:
     return [replace(each, p_holm=level) for each, level in zip(differences, levels, strict=True)]
 
 
-def distinguishing_keys(results: "DataFrame", names: list[str], whole: Mapping[str, Any]) -> list[str]:
+def distinguishing_keys(results: Columns, names: list[str], whole: Mapping[str, Any]) -> list[str]:
     """Return the keys that tell points apart: the label of a case, or what it sets where *whole* asks for that."""
-    rows = results[names].drop_duplicates()
-    labelled = without_case_keys(names, [[value_text(value) for value in row] for row in rows.itertuples(index=False)])
+    rows = dict.fromkeys(zip(*(map(value_text, results[name]) for name in names), strict=True))
+    labelled = without_case_keys(names, [[*row] for row in rows])
     return labelled if set(whole) <= set(labelled) else [name for name in names if name != CASE]
 
 
@@ -148,11 +144,11 @@ _FAILING = ("best_lost", "stalled", "may_stall", "rounds", "waiting_slots")
 """The metrics that tell whether a run failed, and whether it can."""
 
 
-def samples_by_point(results: "DataFrame", names: Sequence[str], metric: str) -> dict[tuple[str, ...], Samples]:
+def samples_by_point(results: Columns, names: Sequence[str], metric: str) -> dict[tuple[str, ...], Samples]:
     """Return each point under its parameters as text, with its values of *metric* by seed and replication."""
     points: dict[tuple[str, ...], Samples] = {}
-    columns = [results[name].tolist() for name in (*names, "metric", "seed", "replication", "value")]
-    for *values, own, seed, replication, value in zip(*columns, strict=True):
+    rows = (results[name] for name in (*names, "metric", "seed", "replication", "value"))
+    for *values, own, seed, replication, value in zip(*rows, strict=True):
         identity = tuple(value_text(one) for one in values)
         if identity not in points:
             points[identity] = Samples(dict(zip(names, map(_parameter, values), strict=True)), {}, {})

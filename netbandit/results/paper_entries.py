@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from netbandit.results.columns import column
 from netbandit.results.failures import MARKED, Failures, is_regret
@@ -33,11 +33,9 @@ from netbandit.results.paired import (
     whole_keys,
 )
 from netbandit.results.summary import Estimate
+from netbandit.results.tables import Columns
 from netbandit.results.varied_keys import NOT_A_POINT, short_names
 from netbandit.util.key_paths import CASE
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 LEVEL = 1 - CONFIDENCE
 """All comparisons of a table together err as often as this."""
@@ -167,7 +165,7 @@ class PaperEntries:
 
 
 def paper_entries(
-    results: "DataFrame",
+    results: Columns,
     rows: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     metrics: Sequence[str] = ("regret",),

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import netbandit
 from netbandit.results.columns import column, marked, parameter_cells
+from netbandit.results.markup import Layout
 from netbandit.results.numbers import cell, level_text
 from netbandit.results.paired import value_text
 from netbandit.results.paper_entries import Entry, PaperEntries, decided, metric_heading
 from netbandit.results.summary import Estimate
 
 if TYPE_CHECKING:
-    from pandas import DataFrame, Index
+    from pandas import DataFrame
 
 NOTHING = "–"
 """What stands where a combination was not run."""
@@ -48,59 +49,39 @@ def markdown(table: PaperEntries, *, differences: bool = False) -> str:
 def latex(table: PaperEntries, *, differences: bool = False) -> str:
     """Return *table* as LaTeX: a floating ``table`` for the packages booktabs and multirow, with its caption."""
     found = _as_shown(table, differences, escaped, lambda text: f"\\textbf{{{text}}}")
-    text: str = found.style.to_latex(
-        caption=escaped(_caption(table, differences)),
-        label="tab:" + re.sub(r"[^A-Za-z0-9]+", "-", table.name).strip("-"),
-        position_float="centering",
-        column_format="l" * max(1, len(table.rows)) + "r" * len(found.columns),
-        hrules=True,
-        multicol_align="c",
-        multirow_align="t",
-    )
+    label = "tab:" + re.sub(r"[^A-Za-z0-9]+", "-", table.name).strip("-")
     made = f"% netbandit {netbandit.__version__}: {table.name}; needs the packages booktabs and multirow"
+    text = found.latex(escaped(_caption(table, differences)), label)
     return "\n".join([made, *(f"% {line}" for line in table.notes), text])
 
 
 def html(table: PaperEntries, *, differences: bool = False) -> str:
     """Return *table* as HTML, with its caption, as a notebook shows it."""
-    found = _as_shown(table, differences, escape, lambda text: f"<b>{text}</b>")
-    text: str = found.style.set_caption(escape(_caption(table, differences))).to_html()
-    return text
+    return _as_shown(table, differences, escape, lambda text: f"<b>{text}</b>").html(
+        escape(_caption(table, differences))
+    )
 
 
 def _as_shown(
     table: PaperEntries, differences: bool, escaped: Callable[[str], str], bold: Callable[[str], str]
-) -> "DataFrame":
+) -> Layout:
     """Return the texts of *table* as they stand in it."""
-    from pandas import DataFrame, Index
-
     heads, rows = _laid_out(table, differences, lambda text, is_bold: bold(escaped(text)) if is_bold else escaped(text))
     named = len(table.metrics) > 1 or not table.columns  # what all columns share stands in the caption
-    tops = [tuple(map(escaped, head if named else head[1:])) for head in heads]
-    names = [*([""] if named else []), *(escaped(table.names[key]) for key in table.columns)]
-    labels = [tuple(map(escaped, row)) for row, _ in rows]
-    down = [escaped(table.names[key]) for key in table.rows]
-    return DataFrame(
-        [texts for _, texts in rows],
-        columns=_levels(tops, names),
-        index=_levels(labels, down) if down else Index([""]),
+    return Layout(
+        heads=[tuple(map(escaped, head if named else head[1:])) for head in heads],
+        rows=[texts for _, texts in rows],
+        labels=[tuple(map(escaped, row)) if table.rows else ("",) for row, _ in rows],
+        head_names=[*([""] if named else []), *(escaped(table.names[key]) for key in table.columns)],
+        label_names=[escaped(table.names[key]) for key in table.rows] or [""],
     )
-
-
-def _levels(labels: Sequence[tuple[str, ...]], names: Sequence[str]) -> "Index[Any]":
-    """Return *labels* as an index; one of a single level has texts, as pandas would print its tuples."""
-    from pandas import Index, MultiIndex
-
-    if len(names) > 1:
-        return MultiIndex.from_tuples(labels, names=list(names))
-    return Index([label for (label,) in labels], name=names[0])
 
 
 def frame(table: PaperEntries) -> "DataFrame":
     """Return *table* tidy, a row for each entry; see `netbandit.api.tables.PaperTable.to_frame`."""
-    from pandas import DataFrame
+    from netbandit.util.extras.frames import pandas
 
-    return DataFrame.from_records([_record(table, each) for each in table.entries])
+    return pandas.DataFrame.from_records([_record(table, each) for each in table.entries])
 
 
 def comma_separated(table: PaperEntries) -> str:

@@ -2,7 +2,8 @@
 
 import csv
 import io
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,18 @@ def records(study: StudyResult) -> Iterator[dict[str, Any]]:
                 yield {**parameters, **dict(zip(FIXED, found, strict=True))}
 
 
+Columns = Mapping[str, Sequence[Any]]
+"""A table of figures by column: the keys that vary, and `FIXED`."""
+
+
+def columns(study: StudyResult) -> dict[str, list[Any]]:
+    """Return all figures of *study* by column, a row for each of `records`; a value that does not exist is NaN."""
+    found = list(records(study))
+    table = {name: [record[name] for record in found] for name in (*parameter_names(study), *FIXED)}
+    table["value"] = [math.nan if value is None else float(value) for value in table["value"]]
+    return table
+
+
 def write_table(out: Path, study: StudyResult) -> Path:
     """Write ``table.csv`` into the results folder *out* and return its path.
 
@@ -57,11 +70,11 @@ def write_table(out: Path, study: StudyResult) -> Path:
         StorageError: The folder cannot be written.
     """
     text = io.StringIO()
-    columns = [*parameter_names(study), *FIXED]
+    names = [*parameter_names(study), *FIXED]
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow(names)
     for record in records(study):
-        writer.writerow([cell(record.get(column)) for column in columns])
+        writer.writerow([cell(record.get(name)) for name in names])
     write_whole(out / TABLE, text.getvalue())
     return out / TABLE
 

@@ -1,165 +1,166 @@
-"""Worker processes: a dask cluster of our own for the time of a sweep, or somebody's scheduler.
+"""Workers on other machines: those of somebody's dask scheduler.
 
-Who can talk to a dask scheduler or worker can run code as its owner. Our own cluster therefore listens on this machine
-alone, and talks to nobody without the credentials that it makes for itself and hands to its workers in memory. A
-scheduler of somebody else's must be kept as safe by whoever runs it: in a network of its own or with TLS
-(https://distributed.dask.org, "TLS/SSL"), whose certificates dask's configuration names for us too.
+Who can talk to a dask scheduler or worker can run code as its owner: it must be kept safe by whoever runs it, in a
+network of its own or with TLS (https://distributed.dask.org, "TLS/SSL"), whose certificates dask's configuration names
+for us too.
 """
 
-import atexit
 import logging
-import os
 import re
-import signal
-import sys
 import threading
+import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from multiprocessing import current_process, forkserver, resource_tracker
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import count, islice
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import netbandit
-from netbandit.results.held_folders import temporary_folder
-from netbandit.simulation.execution import environment_variable
+from netbandit.results.safe_files import StorageError
+from netbandit.running.pool import Key, Lost, SchedulerError
+from netbandit.running.worker import Ended, Failure, Order, perform_order
 from netbandit.user_code.errors import message
 from netbandit.util.wording import quoted
 
 if TYPE_CHECKING:
-    from distributed import Client, LocalCluster
+    from distributed import Client, Future
 
 _PATIENCE = 10.0
 """Seconds a scheduler has to answer."""
 
-_CONFIGURATION = {
-    # A worker holds one run at a time, mostly: a run that waits where a worker dies is blamed too.
-    "distributed.scheduler.worker-saturation": 1.0,
-    # A run in which a worker dies is tried again when no others are left.
-    "distributed.scheduler.allowed-failures": 0,
-    # Whoever starts a worker again when it has died does so however often. Dask would send him away if so long after a
-    # death no worker is there, which may be because of the next death; where none can be started, patience ends.
-    "distributed.deploy.lost-worker-timeout": "1000 days",
-    # Nobody looks at where the workers spend their time, and asking them a hundred times a second costs some of it.
-    "distributed.worker.profile.enabled": False,
-    # Nobody looks at their pages either, some of which change things and ask for no credentials.
-    "distributed.scheduler.http.routes": [],
-    "distributed.worker.http.routes": [],
-}
+_WORKERLESS = 60.0
+"""Seconds without a single worker: a scheduler has started new ones by then, if it can."""
 
-_KILL_AFTER = 0.5
-"""Seconds a worker in the middle of a run has to end when the sweep is stopped; its run is lost either way."""
+_IN_FLIGHT = 2_000
+"""The most orders that a scheduler has at once: one that holds a million of them is busy with nothing else."""
 
 
-_OURS = ("PYTHONSAFEPATH", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-"""Variables of the environment, all 1: workers find no module in the working directory before those of Python and of
-libraries, and who forks has no threads."""
+class Cluster:
+    """The workers of a scheduler.
 
-_prepared: dict[str, str] | None = None
-"""The environment for which a process waits from which workers are forked."""
-
-
-class SchedulerError(Exception):
-    """The scheduler at the address given cannot be used, or processes of our own cannot be started."""
-
-
-def prepare_workers() -> None:
-    """Start a process that imports what workers need, and from which `local_workers` forks them.
-
-    Called before this process reads its scenarios, it is ready when they are. It is for commands: in a process that
-    lives longer, who changes the environment gets workers that are started afresh.
+    Args:
+        client: Who talks to the scheduler.
+        address: Where it is.
+        tell: Called with each line that the workers have told, once.
     """
-    global _prepared
-    if sys.platform != "linux":  # elsewhere libraries do not expect that somebody forks
-        return
-    before = dict(os.environ)
-    with _main_left_alone(), ExitStack() as ending:
-        for name in _OURS:
-            ending.enter_context(environment_variable(name, "1"))
-        with _interrupts_held_back(), suppress(OSError):  # who cannot start it cannot start workers either
-            config = current_process()._config  # type: ignore[attr-defined]  # its own folder would stay if we are killed
-            if "tempdir" not in config:
-                to_the_end = ExitStack()
-                atexit.register(to_the_end.close)
-                config["tempdir"] = str(to_the_end.enter_context(temporary_folder()))
-            forkserver.set_forkserver_preload(["netbandit.running.preloaded"])
-            forkserver.ensure_running()
-            _prepared = before
 
+    def __init__(self, client: "Client", address: str, tell: Callable[[str], None]) -> None:
+        self._client, self._address = client, address
+        self._topic = f"netbandit-{uuid4().hex[:8]}"  # another sweep may use the same scheduler
+        self._numbers = count()
+        told: set[str] = set()
 
-@contextmanager
-def _forked_if_prepared() -> Iterator[None]:
-    """Have dask fork workers, if a process waits that has our environment, or else start them afresh."""
-    if _prepared != dict(os.environ):
-        yield
-        return
-    import dask
-    from distributed import utils
+        def hear(event: tuple[float, str]) -> None:
+            _, line = event
+            if line not in told:
+                told.add(line)
+                tell(line)
 
-    utils._forkserver_preload_set = True  # else it imports pandas, if that is there, to preload it
-    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
-        yield
+        client.subscribe_topic(self._topic, hear)
 
+    def answers(
+        self, orders: Iterable[tuple[Key, Order]], at_once: int | None = None
+    ) -> Iterator[tuple[Key, Ended | Lost]]:
+        """Yield the key of each order as it ends, with what came of it; see `netbandit.running.pool.Pool.answers`.
 
-@contextmanager
-def local_workers(count: int) -> "Iterator[Client]":
-    """Start *count* worker processes of one thread each, and end them all with the body, whatever ends it."""
-    with (
-        _quiet(),
-        _main_left_alone(),
-        _forked_if_prepared(),
-        environment_variable("PYTHONSAFEPATH", "1"),
-        ExitStack() as ending,
-    ):
-        # What is half imported, half started or half ended is not left so by Ctrl-C, however often it is pressed.
-        with _interrupts_held_back():
-            import dask
-            from distributed import Client, LocalCluster, Security
+        Raises:
+            SchedulerError: There has been no worker for a minute.
+        """
+        from netbandit.util.extras.cluster import as_completed
 
-            # Else dask makes a folder that stays, under a name that anybody of this machine can take before.
-            scratch = ending.enter_context(temporary_folder())
-            # Some of it is looked up when something happens.
-            ending.enter_context(dask.config.set({**_CONFIGURATION, "temporary-directory": str(scratch)}))
-            with _can_start(count):
-                cluster = LocalCluster(
-                    n_workers=count,
-                    threads_per_worker=1,
-                    processes=True,
-                    host="127.0.0.1",
-                    security=Security.temporary(),
-                    # No dashboard, and any free port for the HTTP server that stays: dask warns if its own is taken.
-                    dashboard_address="127.0.0.1:0",
-                    scheduler_kwargs={"dashboard": False},
-                    memory_limit=0,
-                    silence_logs=logging.CRITICAL,
-                )
-            ending.callback(_uninterrupted, cluster.close)
-            with _can_start(count):
-                client = Client(cluster, set_as_default=False)
-            ending.callback(_uninterrupted, client.close)
+        most = at_once or _IN_FLIGHT
+        waiting = iter(orders)
+        keys: dict[str, Key] = {}
+
+        def send(number: int) -> "list[Future]":
+            batch = list(islice(waiting, number))
+            names = [f"{self._topic}-{next(self._numbers)}" for _ in batch]
+            keys.update({name: key for name, (key, _) in zip(names, batch, strict=True)})
+            sent = [order for _, order in batch]
+            return list(self._client.map(_perform_for_client, sent, topic=self._topic, key=names, pure=False))
+
+        ended = as_completed(send(most), loop=self._client.loop)  # a worker forgets what nobody holds the future of
+        with self._giving_up(lambda: self._client.cancel(list(ended.futures))) as gone:
+            for future in ended:
+                if gone.is_set():
+                    raise SchedulerError("no worker is left, and none could be started again")
+                answer = _answer(future)
+                if not isinstance(answer, Ended) or answer.failure is not None:
+                    self._still_there()
+                yield keys.pop(future.key), answer
+                if len(keys) <= most // 2:
+                    ended.update(send(most - len(keys)))
+
+    def _still_there(self) -> None:
+        if self._client.status != "running":
+            raise OSError("the scheduler is gone")
+
+    @contextmanager
+    def _giving_up(self, give_up: Callable[[], None]) -> Iterator[threading.Event]:
+        """Call *give_up* if there is no worker for long; the event says that it was called."""
+        over, gone = threading.Event(), threading.Event()
+
+        def watch() -> None:
+            last = time.monotonic()
+            while not over.wait(min(1.0, _WORKERLESS)):
+                if self._client.status == "running" and self._client.scheduler_info()["workers"]:
+                    last = time.monotonic()
+                elif time.monotonic() - last > _WORKERLESS:
+                    gone.set()
+                    give_up()
+                    return
+
+        watcher = threading.Thread(target=watch, daemon=True, name="netbandit-patience")
+        watcher.start()
         try:
-            yield client
-        except BaseException:
-            _uninterrupted(lambda: _end_at_once(cluster))
-            raise
-        # All runs are in their folders; taking a worker down step by step takes it half a second.
-        _uninterrupted(lambda: _kill_all(cluster))
+            yield gone
+        finally:
+            over.set()
+            watcher.join(timeout=5)
+
+
+def _perform_for_client(order: Order, topic: str) -> Ended:
+    from netbandit.util.extras.cluster import get_worker
+
+    worker = get_worker()
+    return perform_order(order, lambda line: worker.log_event(topic, line))
+
+
+def _answer(future: "Future") -> Ended | Lost:
+    from netbandit.util.extras.cluster import CancelledError, KilledWorker
+
+    try:
+        ended: Ended = future.result()
+    except StorageError:
+        raise
+    except KilledWorker:
+        return Lost.DIED
+    except CancelledError:
+        return Ended(Failure("the scheduler gave the run up"))
+    except Exception as error:
+        return Ended(Failure(message(error)))
+    return ended
 
 
 @contextmanager
-def remote_workers(address: str) -> "Iterator[Client]":
+def remote_workers(address: str, tell: Callable[[str], None]) -> Iterator[Cluster]:
     """Use the workers of the scheduler at *address*, which stay when the body ends.
 
+    Args:
+        address: Where the scheduler is.
+        tell: Called with each line that the workers have told, once.
+
     Raises:
+        MissingExtraError: dask is not installed.
         SchedulerError: Nothing answers there within ten seconds, it has no workers, it goes away, or its workers have
             no netbandit, or another version of it than we are.
     """
     if not _ADDRESS.fullmatch(address):
         raise SchedulerError(f"{quoted(address)} is no address of a scheduler, such as tcp://10.0.0.7:8786")
-    import dask
-    from distributed import Client
-    from distributed.utils import CancelledError
+    from netbandit.util.extras.cluster import CancelledError, Client, config
 
-    if address.startswith("tls:") and dask.config.get("distributed.comm.tls.client.cert", None) is None:
+    if address.startswith("tls:") and config.get("distributed.comm.tls.client.cert", None) is None:
         text = "needs TLS credentials, and dask's configuration names none (distributed.comm.tls)"
         raise SchedulerError(f"{address} {text}")
 
@@ -171,7 +172,7 @@ def remote_workers(address: str) -> "Iterator[Client]":
             raise SchedulerError(f"no dask scheduler answers at {address}") from error
         try:
             _same_version(client, address)
-            yield client
+            yield Cluster(client, address, tell)
         except (OSError, CancelledError) as error:
             if client.status == "running" and not isinstance(error, CancelledError):
                 raise
@@ -206,7 +207,7 @@ def _same_version(client: "Client", address: str) -> None:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep dask's own reports of what ends and restarts off the screen."""
-    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado", "asyncio")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.CRITICAL + 1)
@@ -215,125 +216,3 @@ def _quiet() -> Iterator[None]:
     finally:
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
-
-
-@contextmanager
-def _main_left_alone() -> Iterator[None]:
-    """Start processes that do not import the main module.
-
-    What runs on a worker is never the main module's, and a script that calls us without ``if __name__ == "__main__"``
-    would begin anew in each of them.
-    """
-    main = sys.modules["__main__"]
-    kept = {name: getattr(main, name) for name in ("__file__", "__spec__") if hasattr(main, name)}
-    for name in kept:
-        setattr(main, name, None)
-    try:
-        yield
-    finally:
-        for name, value in kept.items():
-            setattr(main, name, value)
-
-
-@contextmanager
-def _can_start(count: int) -> Iterator[None]:
-    """Say in one line what a system that is short of files, processes or memory does not let us start.
-
-    Short of files, dask would wait for ever rather than fail.
-    """
-    needed, allowed = _FILES + count * _FILES_EACH, _most_files()
-    hint = "fewer --jobs need fewer files and processes"
-    if needed > allowed:
-        text = f"they need about {needed} open files, and {allowed} are allowed (ulimit -n)"
-        raise SchedulerError(f"cannot start {count} worker processes: {text}; {hint}")
-    try:
-        yield
-    except (OSError, RuntimeError, MemoryError) as error:
-        cause: BaseException = error
-        while cause.__cause__ is not None:
-            cause = cause.__cause__
-        raise SchedulerError(f"cannot start {count} worker processes: {message(cause)}; {hint}") from None
-
-
-_FILES = 50
-_FILES_EACH = 12
-"""Files that we have open for each worker process, and beside them; measured, with some to spare."""
-
-
-def _most_files() -> int:
-    """Return how many files this process may have open."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit
-        return 10**9
-    return resource.getrlimit(resource.RLIMIT_NOFILE)[0] % 2**63  # no limit is -1
-
-
-@contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Start children and threads that do not hear Ctrl-C; one that comes meanwhile is heard at the end.
-
-    A terminal sends the signal of Ctrl-C to all processes at once. A worker that hears it dies with a traceback
-    before we can end it; a worker inherits the mask of the thread that starts it, so it never hears it.
-    """
-    if sys.platform == "win32":
-        yield
-        return
-    # Starting this helper of multiprocessing's lets the signal through again, so it must be there before.
-    resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _uninterrupted(what: Callable[[], object]) -> None:
-    """Do *what* to its end, even if Ctrl-C is pressed meanwhile, or we are to end: so we do."""
-    with _interrupts_held_back(), _termination_ignored():
-        what()
-
-
-@contextmanager
-def _termination_ignored() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = [(number, signal.signal(number, signal.SIG_IGN)) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in before:
-            if handler is not None:  # else it is none of Python's
-                signal.signal(number, handler)
-
-
-def _kill_all(cluster: "LocalCluster") -> None:
-    """End the worker processes, which have nothing left to do."""
-
-    async def kill_all() -> None:
-        for nanny in cluster.workers.values():
-            nanny.auto_restart = False
-            if nanny.pid is not None:
-                with suppress(ProcessLookupError):
-                    os.kill(nanny.pid, _KILL)
-
-    with suppress(Exception):
-        cluster.sync(kill_all)
-
-
-_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # there is no other on Windows
-
-
-def _end_at_once(cluster: "LocalCluster") -> None:
-    """End the worker processes without waiting for the runs they are in."""
-
-    async def end_all() -> None:
-        import asyncio
-
-        nannies = [worker.close(timeout=_KILL_AFTER) for worker in cluster.workers.values()]
-        await asyncio.gather(*nannies, return_exceptions=True)
-
-    with suppress(Exception):
-        cluster.sync(end_all)

@@ -1,24 +1,26 @@
 """What workers need, imported in the process from which they are forked: so it is imported once, and while others read.
 
-What numba knows of Python and numpy it looks up when the first function is compiled or loaded, which takes as long.
+Numba is not among it: not all runs need it, and workers import it at the same time, each on its core.
 """
 
-import os
+import gc
 
-import distributed
+from netbandit.parts import describing
+
+describing.described = False  # before the classes are made
+
 import networkx
 import scipy.sparse.csgraph
 import threadpoolctl
-from numba.core.registry import cpu_target
 
 from netbandit.checks import check
 from netbandit.running import worker
-from netbandit.running.parents import end_with_parent
+from netbandit.running.pool import end_with_parent
 from netbandit.simulation import slots
 
-__all__ = ["check", "distributed", "networkx", "scipy", "slots", "threadpoolctl", "worker"]
+__all__ = ["check", "networkx", "scipy", "slots", "threadpoolctl", "worker"]
 
-cpu_target.typing_context.refresh()
-cpu_target.target_context.refresh()
+gc.set_threshold(50_000, 20, 20)  # as in the command itself
+gc.freeze()  # what workers share with this process is no garbage, and stays shared
 
-os.register_at_fork(after_in_child=end_with_parent)  # this process ends with the command
+end_with_parent()  # workers own the pipe that tells this process when the last of them, and the command, have ended

@@ -228,7 +228,8 @@ class Search:
         """Search, from where an interrupted one of the same kind has come to.
 
         Raises:
-            SearchError: The folder holds another search, Optuna is missing, or no candidate can be run.
+            SearchError: The folder holds another search, or no candidate can be run.
+            MissingExtraError: Optuna is not installed.
         """
         study = self._study()
         found: dict[str, Candidate] = {}
@@ -259,12 +260,8 @@ class Search:
         return self.trials if self.size is None else min(self.trials, self.size)
 
     def _study(self) -> "Study":
-        try:
-            import optuna
-            from optuna.storages import JournalStorage
-            from optuna.storages.journal import JournalFileBackend
-        except ModuleNotFoundError:
-            raise SearchError("a search needs optuna: pip install 'netbandit[optimize]'") from None
+        from netbandit.util.extras import optimize as optuna
+
         make_folder(self.folder)
         asked, file = json.loads(json.dumps(self.asked)), self.folder / _ASKED
         if file.is_file() and (before := read_json(file.read_bytes())) != asked:
@@ -272,7 +269,7 @@ class Search:
             raise SearchError(f"{self.folder} holds another search, which differs in {differ}: choose another --out")
         write_whole(file, json.dumps(asked))
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        storage = JournalStorage(JournalFileBackend(str(self.folder / _JOURNAL)))
+        storage = optuna.JournalStorage(optuna.JournalFileBackend(str(self.folder / _JOURNAL)))
         study = optuna.create_study(
             study_name="search",
             storage=storage,
@@ -280,10 +277,10 @@ class Search:
             directions=["minimize"] * len(self.signs),
         )
         # A sampler begins anew when a search goes on: with the same seed it would propose the same once more.
-        study.sampler = optuna.samplers.TPESampler(seed=self.seed + len(study.trials), multivariate=True)
+        study.sampler = optuna.TPESampler(seed=self.seed + len(study.trials), multivariate=True)
         for trial in study.trials:
             if not trial.state.is_finished() and "values" in trial.user_attrs:
-                study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
+                study.tell(trial.number, state=optuna.TrialState.FAIL)
         if self.size is not None and self.size <= self.trials and not study.trials:
             for values in product(*(one.values or () for one in self.ranges)):
                 proposed = {one.key: one.proposed(value) for one, value in zip(self.ranges, values, strict=True)}

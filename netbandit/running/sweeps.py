@@ -1,36 +1,32 @@
 """Running a study: whatever is missing in its results folder, in this process or on many."""
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass
 from dataclasses import replace as changed
-from itertools import count, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from uuid import uuid4
+from typing import TYPE_CHECKING, Any, Protocol
 
 import netbandit
 from netbandit.results.held_folders import opened
 from netbandit.results.one_study import OtherStudyError, refuse_other, remove_other
 from netbandit.results.run_folder import DamagedRunError, verify, was_traced
 from netbandit.results.run_keys import run_keys
-from netbandit.results.safe_files import StorageError, remove_leftovers, storage
+from netbandit.results.safe_files import remove_leftovers, storage
 from netbandit.results.store import RUNS, StudyResult, complete, folder_of, run_names, save_study, save_study_again
 from netbandit.results.study_identity import Union, united
 from netbandit.results.tables import PARQUET, SUMMARY, TABLE, write_summary, write_table
-from netbandit.running import cluster
-from netbandit.running.lost_workers import giving_up_without_workers
-from netbandit.running.worker import Ended, Failure, copy_run, perform, perform_packed
+from netbandit.running.pool import Lost, Pool
+from netbandit.running.worker import Ended, Failure, Order, copy_run, perform, perform_order
 from netbandit.simulation.compile_notice import to_stderr
 from netbandit.simulation.result import versions
 from netbandit.simulation.sweep_point import Point
-from netbandit.user_code.errors import complaint, message
+from netbandit.user_code.errors import complaint
+from netbandit.util.process import cores
 from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
-
     from netbandit.checks.check import RunPlan
     from netbandit.simulation.replication import RunnablePoint
 
@@ -198,7 +194,7 @@ def run(
                 for table in (TABLE, SUMMARY, PARQUET):
                     (out / table).unlink(missing_ok=True)
         if tasks:
-            imports = str(study.document.folder.absolute()) if _has_own_parts(study) else None
+            imports = study.document.folder.absolute() if _has_own_parts(study) else None
             seconds = _run_all(list(tasks.values()), jobs, scheduler, imports, progress, failures, len(known))
         for task, source in copies:
             failure = failures.get(source.name) or copy_run(source, task.point, task.folder, task.trace)
@@ -291,23 +287,25 @@ def _run_all(
     tasks: list[_Task],
     jobs: int,
     scheduler: str | None,
-    imports: str | None,
+    imports: Path | None,
     progress: Progress,
     failures: dict[str, Failure],
     runs: int,
 ) -> float:
     """Do the *tasks*, put what went wrong into *failures*, and return the computing time that they took."""
     ended, seconds = 0, 0.0
-    workers = min(jobs or _cores(), len(tasks))
+    workers = min(jobs or cores(), len(tasks))
     point_of = {task.key: id(task.point) for task in tasks}
     left = Counter(point_of.values())  # the runs of each point that have not ended
     points_done = 0
     try:
         progress(0, len(tasks), 0, len(left))
         if scheduler is not None:
-            outcomes = _on_workers(cluster.remote_workers(scheduler), tasks, imports)
+            from netbandit.running.cluster import remote_workers
+
+            outcomes = _on_workers(remote_workers(scheduler, to_stderr), tasks, imports)
         elif workers > 1:
-            outcomes = _on_workers(cluster.local_workers(workers), tasks, imports)
+            outcomes = _on_workers(Pool(workers, perform_order, to_stderr), tasks, imports)
         else:
             outcomes = _here(tasks)
         with closing(outcomes):
@@ -329,83 +327,51 @@ def _here(tasks: list[_Task]) -> _Outcomes:
         yield task.key, perform(task.point, task.replication, task.folder, task.trace)
 
 
-def _on_workers(workers: "AbstractContextManager[Client]", tasks: list[_Task], imports: str | None) -> _Outcomes:
-    """Yield the key of each task as it ends, with what went wrong; the folders are written by the workers."""
-    from distributed import as_completed
+class _Workers(Protocol):
+    """Processes that do runs."""
 
+    def answers(
+        self, orders: Iterable[tuple[_Task, Order]], at_once: int | None = None
+    ) -> Iterator[tuple[_Task, Ended | Lost]]:
+        """Yield each task as it ends, with what came of it; *at_once* of them are under way, or as many as can be."""
+
+
+def _on_workers(workers: AbstractContextManager[_Workers], tasks: list[_Task], imports: Path | None) -> _Outcomes:
+    """Yield the key of each task as it ends, with what went wrong; the folders are written by the workers."""
     packed, unsendable = _packed(tasks)
     for task in tasks:
         if id(task.point) in unsendable:
             yield task.key, Ended(unsendable[id(task.point)])
     tasks = [task for task in tasks if id(task.point) in packed]
-    if not tasks:
-        return
-    unique = uuid4().hex[:8]  # another sweep may use the same scheduler
-    topic = f"netbandit-{unique}"
-    said: set[str] = set()
 
-    def hear(event: tuple[float, str]) -> None:
-        _, line = event
-        if line not in said:  # each worker has its say, the user hears it once
-            said.add(line)
-            to_stderr(line)
+    def orders(tasks: list[_Task]) -> Iterator[tuple[_Task, Order]]:
+        for task in tasks:
+            point = packed[id(task.point)]
+            yield task, Order(point, task.replication, task.folder, task.trace, imports, netbandit.__version__)
 
-    with workers as client:
-        client.subscribe_topic(topic, hear)
-        tries = count()
-        task_of: dict[str, _Task] = {}
-
-        def send(waiting: Iterator[_Task], most: int) -> "list[Future]":
-            batch = list(islice(waiting, most))
-            futures = client.map(
-                perform_packed,
-                [packed[id(task.point)] for task in batch],
-                [task.replication for task in batch],
-                [str(task.folder) for task in batch],
-                [task.trace for task in batch],
-                imports=imports,
-                topic=topic,
-                version=netbandit.__version__,
-                key=[f"{topic}-{next(tries)}-{task.key}" for task in batch],
-                pure=False,
-            )
-            task_of.update({future.key: task for future, task in zip(futures, batch, strict=True)})
-            return list(futures)
-
-        ended = as_completed(loop=client.loop)  # a worker forgets what nobody holds the future of
-
-        def ran(waiting: Iterator[_Task], most: int) -> Iterator[tuple[_Task, Ended]]:
-            """Yield each task as it ends; a scheduler that holds a million of them is busy with nothing else."""
-            ended.update(send(waiting, most))
-            for future in ended:
-                if gone.is_set():
-                    raise cluster.SchedulerError("no worker is left, and none could be started again")
-                task = task_of.pop(future.key)
-                failure, took = _outcome(future)
-                # A worker that has written the folder and dies before it has said so has done its run.
-                done = failure is not None and failure.report is None and complete(task.folder, task.trace)
-                if failure is not None and not done and client.status != "running":
-                    raise OSError("the scheduler is gone")
-                yield task, Ended(None if done else failure, took)
-                if len(task_of) <= most // 2:
-                    ended.update(send(waiting, most // 2))
-
-        with giving_up_without_workers(client, lambda: client.cancel(list(ended.futures))) as gone:
-            blamed: list[_Task] = []
-            for task, end in ran(iter(tasks), _IN_FLIGHT):
-                if end.failure is _DIED:
-                    blamed.append(task)
-                else:
-                    yield task.key, end
-            for task in blamed:
-                for _ in range(_TRIES_ALONE):
-                    ((_, end),) = ran(iter([task]), 1)
-                    if end.failure is not _DIED:
-                        break
-                yield task.key, end
+    with workers as processes:
+        blamed: list[_Task] = []
+        for task, answer in processes.answers(orders(tasks)):
+            if isinstance(answer, Ended):
+                yield task.key, _as_it_is(task, answer)
+            elif complete(task.folder, task.trace):  # it has died before it could say so
+                yield task.key, Ended(None)
+            else:
+                blamed.append(task)
+        for task in blamed:
+            for _ in range(_TRIES_ALONE):
+                ((_, answer),) = processes.answers(orders([task]), 1)
+                if isinstance(answer, Ended):
+                    break
+            yield task.key, _as_it_is(task, answer if isinstance(answer, Ended) else Ended(_DIED))
 
 
-_IN_FLIGHT = 2_000
+def _as_it_is(task: _Task, ended: Ended) -> Ended:
+    """Return how *task* has ended, whose folder may be whole although its worker was lost."""
+    failure = ended.failure
+    whole = failure is not None and failure.report is None and complete(task.folder, task.trace)
+    return Ended(None) if whole else ended
+
 
 _DIED = Failure(
     "the worker process died, each time it was tried, at last with no run beside it; is there enough memory?"
@@ -432,30 +398,7 @@ def _packed(tasks: list[_Task]) -> tuple[dict[int, bytes], dict[int, Failure]]:
     return packed, unsendable
 
 
-def _outcome(future: "Future") -> Ended:
-    from distributed import KilledWorker
-    from distributed.utils import CancelledError
-
-    try:
-        ended: Ended = future.result()
-    except StorageError:
-        raise
-    except KilledWorker:
-        return Ended(_DIED)
-    except CancelledError:
-        return Ended(Failure("the scheduler gave the run up"))
-    except Exception as error:
-        return Ended(Failure(message(error)))
-    return ended
-
-
 def _has_own_parts(study: "RunPlan") -> bool:
     """Say whether a part or attack of *study* is the user's own, which a worker must find before it can unpickle."""
     tables = [table for point in study.points for table in point.resolved.values() if isinstance(table, Mapping)]
     return any(":" in str(table.get(key, "")) for table in tables for key in ("kind", "family", "attack"))
-
-
-def _cores() -> int:
-    from dask.system import CPU_COUNT
-
-    return int(CPU_COUNT)

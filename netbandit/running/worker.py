@@ -2,9 +2,9 @@
 
 import errno
 import pickle
-import sys
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -101,49 +101,44 @@ def copy_run(source: Path, point: Point, folder: Path, trace: bool) -> Failure |
     return None
 
 
-def perform_packed(
-    packed: bytes, replication: int, folder: str, trace: bool, imports: str | None, topic: str, version: str
-) -> Ended:
-    """Do what `perform` does, in a worker process, unless the run is there.
+class Order(NamedTuple):
+    """A run, as it is sent to another process.
 
-    When a worker dies, a scheduler repeats what it had done too: that the runs are in their folders it cannot know.
-
-    Args:
+    Attributes:
         packed: The point, pickled.
         replication: The replication's number.
         folder: The run folder.
         trace: Whether to write a trace.
         imports: The folder in which the user's own parts are found first, if there are any.
-        topic: Under which the client hears what a user should know.
-        version: The client's version of netbandit.
+        version: The sender's version of netbandit.
     """
-    with compile_notice.telling(lambda line: _tell_client(topic, line)):
-        return _perform_packed(packed, replication, Path(folder), trace, imports, version)
+
+    packed: bytes
+    replication: int
+    folder: Path
+    trace: bool
+    imports: Path | None
+    version: str
 
 
-def _perform_packed(
-    packed: bytes, replication: int, folder: Path, trace: bool, imports: str | None, version: str
-) -> Ended:
-    if version != netbandit.__version__:
-        return Ended(Failure(f"a worker has netbandit {netbandit.__version__}, this is {version}"))
-    if imports is not None:
-        find_beside(Path(imports))
-    if complete(folder, trace):
+def perform_order(order: Order, tell: Callable[[str], None]) -> Ended:
+    """Do what `perform` does, in a worker process, unless the run is there; *tell* the user what he should know.
+
+    When a worker dies, a scheduler repeats what it had done too: that the runs are in their folders it cannot know.
+    """
+    if order.version != netbandit.__version__:
+        return Ended(Failure(f"a worker has netbandit {netbandit.__version__}, this is {order.version}"))
+    if order.imports is not None:
+        find_beside(order.imports)
+    if complete(order.folder, order.trace):
         return Ended(None)
     try:
-        return perform(_unpacked(packed), replication, folder, trace)
+        with compile_notice.telling(tell):
+            return perform(_unpacked(order.packed), order.replication, order.folder, order.trace)
     except StorageError:
         raise
     except BaseException as error:  # Ctrl-C never comes here: what looks like it is the user's own code
-        return Ended(_failure(error, folder))
-    finally:
-        sys.stdout.flush()  # what the user's own code has printed: this process is killed when all runs are done
-
-
-def _tell_client(topic: str, line: str) -> None:
-    from distributed import get_worker
-
-    get_worker().log_event(topic, line)
+        return Ended(_failure(error, order.folder))
 
 
 @lru_cache(maxsize=2)

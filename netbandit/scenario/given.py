@@ -12,7 +12,19 @@ from netbandit.scenario.source import flat_sweep
 from netbandit.util.wording import did_you_mean
 
 TABLES: Mapping[str, tuple[str, ...]] = {
-    "": ("run", "topology", "links", "faults", "adversary", "energy", "bandit", "learner", "protocol", "sweep"),
+    "": (
+        "run",
+        "topology",
+        "links",
+        "faults",
+        "adversary",
+        "energy",
+        "feedback",
+        "bandit",
+        "learner",
+        "protocol",
+        "sweep",
+    ),
     "links": ("peer", "uplink"),
     "links.peer": ("energy",),
     "links.uplink": ("energy",),

@@ -12,11 +12,13 @@ from netbandit.scenario.radio import RadioSettings
 from netbandit.util.units import (
     BANDWIDTH,
     ENERGY,
+    SIZE,
     Bandwidth,
     Duration,
     energy_of_ends,
     parse_bandwidth,
     parse_energy,
+    parse_size,
 )
 from netbandit.util.wording import Allowed, did_you_mean, show
 
@@ -53,6 +55,28 @@ def _bandwidth(text: Any) -> Any:
         pass
     raise ValueError(f"must be {BANDWIDTH}, not {show(text)}")
 
+
+_QUEUE = f"a number of messages from 0, or {SIZE}"
+
+
+def _queue(value: Any) -> Any:
+    try:
+        if isinstance(value, str):
+            parse_size(value)
+        if isinstance(value, str | None) or (type(value) is int and value >= 0):
+            return value
+    except ValueError:
+        pass
+    raise ValueError(f"must be {_QUEUE}, not {show(value)}")
+
+
+QueueLimit = Annotated[int | str | None, BeforeValidator(_queue), Allowed(_QUEUE)]
+"""How much may wait for a link."""
+_QUEUE_LIMIT = Field(
+    default=None,
+    description="How many messages may wait beside the one under way, in each direction, or how many bytes of these: "
+    '"4 kB"; what comes when there are as many is dropped; absent: no limit.',
+)
 
 NotNegative = Annotated[float, Field(ge=0)]
 
@@ -137,6 +161,7 @@ class LinkSettings(FaultyLinkSettings):
     bandwidth: Annotated[
         str | None, BeforeValidator(_bandwidth), AfterValidator(_parsed_bandwidth), Allowed(BANDWIDTH)
     ] = Field(default=None, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.')
+    queue: QueueLimit = _QUEUE_LIMIT
     cost: NotNegative = Field(default=1.0, description="Cost of an activation.")
     energy: LinkEnergySettings = LinkEnergySettings()
     missing: Literal["error", "median"] = Field(
@@ -163,6 +188,7 @@ class UplinkSettings(FaultyLinkSettings):
     bandwidth: Annotated[
         str | None, BeforeValidator(_bandwidth), AfterValidator(_parsed_bandwidth), Allowed(BANDWIDTH)
     ] = Field(default=None, description='Bandwidth such as "1 Mbit/s"; absent: unlimited.')
+    queue: QueueLimit = _QUEUE_LIMIT
     cost: NotNegative = Field(default=25.0, description="Cost of an activation.")
     energy: LinkEnergySettings = LinkEnergySettings()
 

@@ -12,6 +12,7 @@ from netbandit.scenario.activity import Activity, ShareActivity
 from netbandit.scenario.adversary import AdversarySettings
 from netbandit.scenario.energy import EnergySettings
 from netbandit.scenario.faults import FaultsSettings
+from netbandit.scenario.feedback import FeedbackSettings
 from netbandit.scenario.links import LinksSettings
 from netbandit.util.units import DURATION, Duration
 from netbandit.util.wording import Allowed, show
@@ -142,6 +143,7 @@ class Scenario(Settings):
     faults: FaultsSettings = FaultsSettings()
     adversary: AdversarySettings = AdversarySettings()
     energy: EnergySettings = EnergySettings()
+    feedback: FeedbackSettings = FeedbackSettings()
     bandit: Part
     learner: Part
     protocol: Part

@@ -65,6 +65,12 @@ def combinations(run: RunSettings | None, family: object, links: LinksSettings |
             )
         )
     problems += _radio_problems(links)
+    for which in ("peer", "uplink"):
+        settings = getattr(links, which)
+        if settings.queue is not None and getattr(settings, "radio", None) is not None:
+            problems.append((("links", which, "queue"), "cannot be with a radio, whose agents share the air"))
+        elif settings.queue is not None and settings.bandwidth is None:
+            problems.append((("links", which, "queue"), f"needs links.{which}.bandwidth: without it nothing waits"))
     for which, latency in (("peer", links.peer.latency), ("uplink", links.uplink.latency)):
         if not isinstance(latency, UniformLatency):
             continue

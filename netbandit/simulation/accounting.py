@@ -48,6 +48,15 @@ def queueing(network: Network, slot: int) -> dict[str, Metric]:
     return found
 
 
+def dropping(network: Network) -> dict[str, Metric]:
+    """Return metrics of channels for which only so much may wait, where there are any."""
+    if not network.drops:
+        return {}
+    tally, put = network.tally, network.peer_totals().messages + network.uplink_totals().messages
+    share = tally.dropped / (put + tally.dropped) if put + tally.dropped else None
+    return {"dropped": tally.dropped, "dropped_share": share, "waiting_most": tally.waiting_most}
+
+
 def connectivity(network: Network, topology: Topology) -> dict[str, Metric]:
     """Return metrics of a graph over time whose links come and go."""
     if network.faults.plan.contacts is None:

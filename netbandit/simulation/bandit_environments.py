@@ -73,6 +73,13 @@ class BanditEnvironment(ABC):
     def show(self, slot: int, agents: Agents) -> None:
         """Show these agents what there is to choose from in *slot*."""
 
+    def vectors_of(self, agents: Agents, arms: NDArray[np.int64]) -> NDArray[np.float64] | None:
+        """Return the vectors of *arms* as they were shown to *agents*, shape (n, d); None: arms have none."""
+        return None
+
+    def recall(self, agents: Agents, arms: NDArray[np.int64], vectors: NDArray[np.float64]) -> None:  # noqa: B027
+        """Show *agents* again the *vectors* of arms that they pulled earlier, and of no other arms."""
+
     @abstractmethod
     def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Return what the choice of each agent pays in *slot*, and how much less than the best it pays on average."""
@@ -395,6 +402,15 @@ class ActionSetEnvironment(BanditEnvironment):
     def note_missed(self, agent: int, missed: float) -> None:
         """See `BanditEnvironment.note_missed`."""
         self.missed[agent] += missed
+
+    def vectors_of(self, agents: Agents, arms: NDArray[np.int64]) -> NDArray[np.float64]:
+        """See `SlotWorld.vectors_of`."""
+        return self.actions(agents)[np.arange(len(agents)), arms]
+
+    def recall(self, agents: Agents, arms: NDArray[np.int64], vectors: NDArray[np.float64]) -> None:
+        """See `SlotWorld.recall`: the vectors of other arms are 0."""
+        self._shown = np.zeros((len(agents), self.bandit.arm_count, vectors.shape[1]))
+        self._shown[np.arange(len(agents)), arms] = vectors
 
     def actions(self, agents: Agents) -> NDArray[np.float64]:
         """Return what has been shown to *agents*, who are those that decide, shape (n, K, d)."""

@@ -26,7 +26,7 @@ from netbandit.scenario.links import LinkSettings, LinksSettings, UniformLatency
 from netbandit.scenario.radio import LoRaSettings
 from netbandit.simulation.build_faults import Changing, build_faults
 from netbandit.util.streams import Streams
-from netbandit.util.units import Bandwidth, Duration, energy_of_both, parse_frequency
+from netbandit.util.units import Bandwidth, Duration, energy_of_both, parse_frequency, parse_size
 
 
 def topology_streams(family: Family, seed: int, replication: int) -> Streams:
@@ -193,6 +193,8 @@ def link_class(settings: LinkSettings | UplinkSettings) -> LinkClass:
         energy_per_message=energy_of_both(settings.energy.per_message),
         energy_per_byte=energy_of_both(settings.energy.per_byte),
         modulation=None if radio is None or radio.airtime is None else _modulation(radio.airtime.lora),
+        most_waiting=parse_size(settings.queue) if isinstance(settings.queue, str) else settings.queue,
+        counts_bytes=isinstance(settings.queue, str),
     )
 
 

@@ -254,6 +254,18 @@ def answer_notes(
     yield ("links", name, "retry", "attempts"), text
 
 
+def queue_notes(links: LinksSettings, protocol: NetworkProtocol) -> Iterator[Problem]:
+    """Yield queues whose drops are not repeated, under protocols whose agents wait for what was dropped."""
+    if getattr(protocol, "deadline", "none") is not None:
+        return
+    for table in protocol.used_links:
+        settings = getattr(links, table)
+        if settings.queue is not None and settings.retry is None:
+            text = "what is dropped is not repeated, and who waits for it does so for ever"
+            help = f"links.{table}.retry repeats it, and a protocol.deadline ends the wait"
+            yield ("links", table, "queue"), f"{text}: {help}"
+
+
 def _answered_over(
     links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol, changing: bool
 ) -> Literal["peer", "uplink"] | None:
@@ -263,10 +275,11 @@ def _answered_over(
     # Who is down itself tests again when it comes back.
     if protocol.server == "uplink":
         down = faults.server is not None or any(outage.server for outage in faults.outages)
-        return "uplink" if links.uplink.loss or down else None
+        return "uplink" if links.uplink.loss or links.uplink.queue is not None or down else None
     cuts = (outage.links or outage.nodes or outage.partition for outage in faults.outages)
     down = changing or faults.links is not None or faults.nodes is not None or any(cuts)
-    return "peer" if links.peer.loss or links.peer.radio is not None or down else None
+    may_drop = links.peer.queue is not None
+    return "peer" if links.peer.loss or links.peer.radio is not None or may_drop or down else None
 
 
 def node_problems(
@@ -319,6 +332,17 @@ def fault_notes(
         if _ns(table.retry.timeout, slot) < 2 * latency + back:
             text = f"is shorter than a round trip without queueing, {(2 * latency + back) / 1e6:g} ms: all is resent"
             yield ("links", name, "retry", "timeout"), text
+
+
+def tie_notes(links: LinksSettings, protocol: NetworkProtocol, latencies: Sequence[int]) -> Iterator[Problem]:
+    """Yield that messages over links of the same latency (ns) meet at nodes as they do in no network."""
+    jitter = _jitter(links.peer.jitter, 1)
+    if protocol.counts_ties and not protocol.slotted and jitter is None and len(set(latencies)) < len(latencies):
+        yield (
+            ("protocol", "timing"),
+            "over links of equal latency messages meet at a node in the same instant, as in no real network, so that "
+            'fewer are sent: links.peer.jitter = "0.001 ms" shows how many otherwise',
+        )
 
 
 def _ns(text: str, slot: int) -> int:

@@ -33,9 +33,9 @@ def bulk_broadcasts(context: ReplicationContext, learner: Learner) -> Communicat
 
 
 def _bulk_trees(context: ReplicationContext, learner: Learner) -> Communication | None:
-    if not chosen(TreesInBulk(context)):
+    if not chosen(TreesInBulk(context, learner)):
         return None
-    from netbandit.simulation.compiled_broadcasts import BulkTrees
+    from netbandit.simulation.broadcasts_along_trees import BulkTrees
 
     protocol = context.protocol
     return BulkTrees(context, learner, protocol.ttl if isinstance(protocol, Local) else None)

@@ -181,7 +181,7 @@ class BulkNeighbours(OverLinks):
         links, rows = self._links, self._rows
         links.arrive(slot)
         if links.delays is None:
-            from netbandit.simulation.machine.floods import arrivals
+            from netbandit.simulation.kernels.floods import arrivals
 
             rows, said = arrivals(links.due, slot)
         else:

@@ -12,7 +12,7 @@ from netbandit.simulation.bulk_broadcasts import Numbers, OverLinks
 from netbandit.simulation.bulk_links import BulkLinks, hop_slots, slots_of_hops
 from netbandit.simulation.compile_notice import announce
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.machine.floods import Flood, hear_all, name, pass_on
+from netbandit.simulation.kernels.floods import Flood, hear_all, name, pass_on
 from netbandit.simulation.result import Metric
 
 

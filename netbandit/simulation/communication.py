@@ -8,16 +8,14 @@ from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
 from netbandit.network.clock import Clock
-from netbandit.protocols.adapters import broadcast_protocol, exchange_protocol
+from netbandit.protocols.adapters import broadcast_protocol, call_protocol, exchange_protocol
 from netbandit.protocols.broadcast import BroadcastProtocol, Heard
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.protocol import Item
-from netbandit.simulation import compiled_adapters
 from netbandit.simulation.ages import age_figures, ages_of
 from netbandit.simulation.byzantine_replies import AnswerLies
 from netbandit.simulation.byzantine_sums import SumLies
 from netbandit.simulation.byzantine_vectors import RowLies
-from netbandit.simulation.choosing.network_loops import enough_rounds
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.lies import Liars
@@ -67,6 +65,9 @@ class Communication:
         quiet: The agents that take part in a synchronisation of a set, shape (sets, M), bool.
         deciding: The agents that have decided in the turn after which they may talk, ascending.
         eigenvalue, matrix: Where agents exchange: see `World`.
+        catch_up: Has some agents learn all rewards that are due by now.
+        new_observations: Where rewards may be late, and agents tell each: returns what each of some has learned since
+            it told others last, rows of (arm, reward), shape (n, 2).
         lies: Who lies, and what these tell.
     """
 
@@ -91,6 +92,8 @@ class Communication:
         self.eigenvalue = 0.0
         self.matrix: Callable[[], NDArray[np.float64]] = lambda: np.eye(agents)
         self.learners: Learners = ()
+        self.catch_up: Callable[[NDArray[np.int64]], None] = lambda agents: None
+        self.new_observations: Callable[[NDArray[np.int64]], list[NDArray[np.float64]]] | None = None
 
     def open(self, learners: Learners) -> None:
         """Take the started learners, before the first slot."""
@@ -209,6 +212,10 @@ class Broadcasts(Communication):
         """Let agents tell their row."""
         self._next = self._learner.next_share(slot + 1)
         agents = self.present if self._all_tell else self.deciding
+        if self.new_observations is not None:
+            self._said.append(slot)
+            self._tell_new(agents, self.new_observations(agents))
+            return
         told = self._learner.share(slot, agents) if len(agents) else None
         if told is None:
             return
@@ -228,6 +235,13 @@ class Broadcasts(Communication):
         for agent, row in zip(agents.tolist(), told, strict=True):
             self._protocol.broadcast(len(self._said), agent, Item(size, row))
 
+    def _tell_new(self, agents: NDArray[np.int64], observations: Sequence[NDArray[np.float64]]) -> None:
+        """Let *agents* tell some observations each, shape (n, 2), in a message; nobody tells none, unless all must."""
+        for agent, rows in zip(agents.tolist(), observations, strict=True):
+            if len(rows) or isinstance(self._protocol, BroadcastOverRounds):
+                item = Item(len(rows) * self._learner.item_bytes(rows.shape[1]), rows)
+                self._protocol.broadcast(len(self._said), agent, item)
+
     def _absorbs(self, agent: int, item: Item) -> bool:
         return bool(self._learner.absorbs(agent, item.value))  # type: ignore[attr-defined]  # see above
 
@@ -238,12 +252,13 @@ class Broadcasts(Communication):
             return
         listeners, sources, told, said = self._heard
         for source, round, item in heard:
-            listeners.append(agent)
-            sources.append(source)
-            told.append(item.value)
             slot = self._said[round - 1]
-            said.append(slot)
             self._delays[0] += boundary - slot
+            for row in np.atleast_2d(item.value):
+                listeners.append(agent)
+                sources.append(source)
+                told.append(row)
+                said.append(slot)
         self._delays[1] += len(heard)
         if self._phases is not None:
             self._phases.hear(agent, (message.round for message in heard), boundary)
@@ -343,13 +358,13 @@ class Synchronisations(Communication):
         super().__init__(context, learner)
         self._dimension = getattr(context.bandit, "dimension", 0)
         self._template = learner
-        self._protocol = compiled_adapters.call_protocol(context.protocol, context.network, self)
+        self._protocol = call_protocol(context.protocol, context.network, self)
         self.isolated = self._protocol.isolated
         groups = np.asarray(self._protocol.groups)
         self.members = np.bincount(groups)[groups]
         self.sets = self._protocol.sets
         self._wants = learner.has("wants")
-        self._all_slots = context.run.activity == "every"
+        self._all_slots = context.run.activity == "every" and not context.feedback
         self.quiet = np.zeros((self.sets, len(self.everybody)), dtype=np.bool_)
         self._releases = np.zeros((self.sets, len(self.everybody)), dtype=np.int64)
         self._released_at: dict[tuple[int, int], int] = {}
@@ -359,27 +374,13 @@ class Synchronisations(Communication):
     def open(self, learners: Learners) -> None:
         """Take the learners, and find when they first share.
 
-        Where not everybody decides in every slot nobody could say by its own decisions when a round begins that all
-        know of without a call: then it begins in the slots that the learner names.
+        Where not everybody decides, or learns what it has paid, in every slot, nobody could say by what it has learned
+        when a round begins that all know of without a call: then it begins in the slots that the learner names.
         """
         super().open(learners)
         self._wanted = self._wants and (self._all_slots or learners[0].called)
         self.asks = self._wanted and not self.isolated
         self._next = None if self._wanted or self.isolated else learners[0].next_share(0)
-        if not self.isolated:
-            self._compile(learners[0])
-
-    def _compile(self, learner: Learner) -> None:
-        """Let rounds be played in a compiled loop, if those that are known, or will be called for, are worth it."""
-        protocol, network = self.context.protocol, self.context.network
-        if self._wanted and learner.called:
-            self._protocol = compiled_adapters.called_protocol(protocol, network, self) or self._protocol
-            return
-        slot, known, enough = learner.next_share(0), 0, enough_rounds(protocol, network)
-        while slot is not None and slot < self.clock.horizon and known < enough:
-            known += 1
-            slot = learner.next_share(slot + 1)
-        self._protocol = compiled_adapters.uncalled_protocol(protocol, network, self, known) or self._protocol
 
     def last(self, first: int, last: int) -> int:
         """Stop after the next slot in which a round begins that is known ahead."""
@@ -423,6 +424,7 @@ class Synchronisations(Communication):
         if self.lies.is_mute(agent):
             return None
         now = self.clock.now
+        self.catch_up(self.everybody[agent : agent + 1])
         self.deliver(now // self.clock.slot)
         self._released_at[agent, param_set] = now
         self._releases[param_set, agent] += 1

@@ -14,6 +14,7 @@ from netbandit.parts.component import CommunicationPattern
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.adversary import AdversarySettings
+from netbandit.scenario.feedback import FeedbackSettings
 from netbandit.scenario.model import RunSettings
 from netbandit.simulation.result import Curve, Metric
 from netbandit.util.streams import Streams
@@ -27,6 +28,7 @@ class ReplicationContext:
         learner, protocol: Settings of the parts, never started.
         run: ``[run]``.
         adversary: ``[adversary]``.
+        feedback: ``[feedback]``.
         attack: The class of an attack of the user's own; None: liars have none, or one of ours.
         topology: The graph.
         network: The network on it, not yet anybody's.
@@ -41,6 +43,7 @@ class ReplicationContext:
     protocol: NetworkProtocol
     run: RunSettings
     adversary: AdversarySettings
+    feedback: FeedbackSettings
     attack: type | None
     topology: Topology
     network: Network

@@ -19,9 +19,9 @@ from netbandit.learners.learner import Commit, EpochLearner, Phase
 from netbandit.network.clock import SENDS
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES, Kind
 from netbandit.privacy.accountant import PrivacySpent
+from netbandit.protocols.adapters import round_protocol
 from netbandit.protocols.protocol import Item
 from netbandit.protocols.sink import Sink
-from netbandit.simulation.compiled_adapters import round_protocol
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.lies import Lies
@@ -165,12 +165,13 @@ class Epochs(Driver):
         learner.expect_lies(len(self.context.liars), lambda: self.context.streams.generator("groups", self._round))
 
     def start(self) -> None:
-        """Start a process for every agent."""
+        """Start a process for every agent that acts here."""
         self._protocol = round_protocol(self.context.protocol, self.context.network, self)
         self._let_sinks_lie()
         for cohort in self._cohorts:
             for row, agent in enumerate(cohort.members):
-                self._clock.environment.process(self._play(cohort, row, agent))
+                if agent in self.context.network.acting:
+                    self._clock.environment.process(self._play(cohort, row, agent))
 
     def _let_sinks_lie(self) -> None:
         """Let sinks that lie do so in place of their components."""

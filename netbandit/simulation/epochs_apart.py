@@ -17,8 +17,8 @@ from netbandit.learners.elimination_pooled import Pooled
 from netbandit.learners.learner import Commit, EpochLearner, Phase
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES
 from netbandit.privacy.accountant import PrivacySpent
+from netbandit.protocols.adapters import round_protocol
 from netbandit.protocols.protocol import SERVER, Item
-from netbandit.simulation.compiled_adapters import round_protocol
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.epochs import EXPLOIT, EXPLORE, Epochs
 from netbandit.simulation.return_validation import checked
@@ -62,7 +62,7 @@ class EpochsApart(Epochs):
         if reach is not None:
             self._sharing = list(reach)
         self._server = self._new_learner(self._participating, self._agents)
-        for agent in range(self._agents):
+        for agent in network.acting:
             if agent not in down:
                 self._clock.environment.process(self._live(agent))
 

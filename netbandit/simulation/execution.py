@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal, cast, get_args
 
+from netbandit.util.process import environment_variable
+
 Execution = Literal["chosen", "plain", "compiled"]
 """``plain``: message by message, event by event, slot by slot in numpy; ``compiled``: in compiled loops and in bulk,
 from the first hop on, wherever they know all that can happen; ``chosen``: so where it is worth it."""
@@ -37,17 +39,3 @@ def executed(how: Execution) -> Iterator[None]:
     """Have runs of this process, and of those that it starts, be executed in one way."""
     with environment_variable(VARIABLE, how):
         yield
-
-
-@contextmanager
-def environment_variable(name: str, value: str) -> Iterator[None]:
-    """Have a variable of the environment set, also for processes that are started meanwhile."""
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before

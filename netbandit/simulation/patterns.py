@@ -5,7 +5,6 @@ from collections.abc import Callable
 from netbandit.learners.deposits import DepositLearner
 from netbandit.learners.slots import Learner
 from netbandit.protocols.pooled import Pooled
-from netbandit.simulation import compiled_adapters
 from netbandit.simulation.asks import Asks
 from netbandit.simulation.bulk import bulk_broadcasts, bulk_exchanges
 from netbandit.simulation.communication import Broadcasts, Communication, Exchanges, Never, Synchronisations
@@ -40,15 +39,5 @@ def _exchanges(context: ReplicationContext, learner: Learner) -> Communication:
 
 
 def _broadcasts(context: ReplicationContext, learner: Learner) -> Communication:
-    """Return broadcasts in bulk where everything is regular, else in a loop where one fits, else message by message."""
-    bulk = bulk_broadcasts(context, learner)
-    if bulk is not None:
-        return bulk
-    shares = learner.known_shares(context.clock.horizon)
-    protocol, network = context.protocol, context.network
-    broadcasts = compiled_adapters.broadcasts(protocol, network, shares, mute=context.some_are_mute)
-    if broadcasts is None:
-        return Broadcasts(context, learner)
-    from netbandit.simulation.compiled_broadcasts import CompiledBroadcasts
-
-    return CompiledBroadcasts(context, learner, broadcasts)
+    """Return broadcasts in bulk where everything is regular, else message by message."""
+    return bulk_broadcasts(context, learner) or Broadcasts(context, learner)

@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
@@ -14,6 +15,7 @@ from netbandit.simulation.choosing.slot_loop import SlotLoop
 from netbandit.simulation.choosing.way import chosen
 from netbandit.simulation.communication import Communication
 from netbandit.simulation.compile_notice import announce
+from netbandit.simulation.feedback import Feedback
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.slot_loop import NoArmError
 from netbandit.simulation.turns import Turns
@@ -28,7 +30,12 @@ _NOTHING = np.zeros(0)
 
 
 def compiled(
-    world: BanditEnvironment, learners: Sequence[Learner], account: Account, talking: Communication, turns: Turns
+    world: BanditEnvironment,
+    learners: Sequence[Learner],
+    account: Account,
+    talking: Communication,
+    turns: Turns,
+    feedback: Feedback | None = None,
 ) -> Play | None:
     """Return the compiled loop of a pair; None: it cannot be played in one, or that is not worth it.
 
@@ -40,12 +47,20 @@ def compiled(
     @cache
     def written() -> Compiled:
         assert isinstance(learner, StepLearner)
-        return _written(world, learner, account, talking, turns)
+        return _written(world, learner, account, talking, turns, feedback)
 
     decisions = turns.expected * len(turns.up)
     if not chosen(
         SlotLoop(
-            world, learner, talking.isolated, talking.in_turn, talking.sets, turns.everybody, decisions, loop=written
+            world,
+            learner,
+            talking.isolated,
+            talking.in_turn,
+            talking.sets,
+            turns.everybody,
+            decisions,
+            feedback is not None,
+            loop=written,
         )
     ):
         return None
@@ -67,6 +82,8 @@ def compiled(
     def run(first: int, last: int) -> int:
         while first < last:
             until = world.ready(first, last)
+            if feedback is not None:
+                until = feedback.ready(first, until)
             try:
                 reached = int(play(first, until, talking.asks))
             except NoArmError as error:
@@ -75,7 +92,7 @@ def compiled(
                 raise ReturnedError(f"{type(learner).__qualname__}.choose_one must return {text}", "learner") from None
             world.played(first, reached, turns.here)
             first = reached
-            if reached < until:
+            if reached < until or (talking.asks and account.calls.any()):
                 break
         if market and not turns.up.all():
             account.pass_over(np.flatnonzero(~turns.up), first)
@@ -85,7 +102,12 @@ def compiled(
 
 
 def _written(
-    world: BanditEnvironment, learner: StepLearner, account: Account, talking: Communication, turns: Turns
+    world: BanditEnvironment,
+    learner: StepLearner,
+    account: Account,
+    talking: Communication,
+    turns: Turns,
+    feedback: Feedback | None,
 ) -> Compiled:
     """Return the loop of a pair, not yet compiled.
 
@@ -98,13 +120,16 @@ def _written(
         "WANTS": learner.has("wants"),
         "EVERYBODY": turns.everybody and learner.plays != "vectors",
         "CHECKS": not is_ours(type(learner)),
+        "LATE": feedback is not None,
         **world.constants(),
     }
     world.ready(0, 1)
+    if feedback is not None:
+        feedback.ready(0, 1)
     # Classes that have their steps of another one are played by the same loop.
     bandit = type(world.bandit)
     name, classes = f"{type(learner).maker_of('choose_one')}_and_{bandit.__name__}", (bandit,)
-    objects: dict[str, Any] = {"world": world, "learner": learner, "account": account}
+    objects: dict[str, Any] = {"world": world, "learner": learner, "account": account, "feedback": feedback}
     try:
         if names["UNITS"]:
             return Compiled(slot_loop.markets, {"turns": turns, **objects}, name, names, classes)
@@ -147,7 +172,12 @@ def _agent_by_agent(loop: Compiled, account: Account, turns: Turns) -> Callable[
 
 
 def generic(
-    world: BanditEnvironment, learners: Sequence[Learner], account: Account, talking: Communication, turns: Turns
+    world: BanditEnvironment,
+    learners: Sequence[Learner],
+    account: Account,
+    talking: Communication,
+    turns: Turns,
+    feedback: Feedback | None = None,
 ) -> Play:
     """Return the loop of any pair, with the same law: one call of each method a turn, until an agent calls."""
     sets = len(learners)
@@ -161,10 +191,18 @@ def generic(
                 continue
             param_set = slot % sets
             learner = learners[param_set]
+            if feedback is not None:
+                learn_due(world, learners, feedback, slot, turns.time(turn), agents)
+                feedback.note(agents)
             world.show(slot, agents)
             arms = learner.choose(slot, agents)
             rewards, missed = world.pull(slot, agents, arms)
-            learner.learn(slot, agents, arms, rewards)
+            if feedback is None:
+                learner.learn(slot, agents, arms, rewards)
+            else:
+                feedback.put(slot, turns.time(turn), agents, arms, rewards, world.vectors_of(agents, arms))
+                learn_due(world, learners, feedback, slot, turns.time(turn), agents)
+            learner.end_turn(len(agents))
             world.digest(account.digests, agents, arms, rewards)
             account.add(slot, agents, missed, ends=turns.ends(turn))
             if talking.asks:
@@ -175,3 +213,22 @@ def generic(
         return last
 
     return run
+
+
+def learn_due(
+    world: BanditEnvironment,
+    learners: Sequence[Learner],
+    feedback: Feedback,
+    slot: int,
+    time: int,
+    agents: NDArray[np.int64],
+) -> None:
+    """Let *agents*, who decide next in *slot* or have just done so, learn all rewards that are due by *time* (ns)."""
+    while True:
+        some, rows = feedback.take(slot, time, agents)
+        if not len(some):
+            return
+        arms = feedback.arms[some, rows]
+        pulled = int(feedback.slots[some[0], rows[0]])
+        world.recall(some, arms, feedback.vectors[some, rows])
+        learners[pulled % len(learners)].learn(pulled, some, arms, feedback.rewards[some, rows])

@@ -24,6 +24,7 @@ from netbandit.scenario.model import Scenario
 from netbandit.simulation.accounting import (
     absent_slots,
     connectivity,
+    dropping,
     link_use,
     nodes_of,
     queueing,
@@ -77,7 +78,7 @@ class Simulation:
         fingerprint = Fingerprint()
         tracing = Trace(trace, topology.agents) if trace is not None else nullcontext()
         with paused_collection(), one_blas_thread(), tracing as writer:
-            context = self._context(topology, fingerprint, writer)
+            context = self.context(topology, fingerprint, writer)
             network, clock = context.network, context.clock
             driver = driver_for(context)
             driver.start()
@@ -109,6 +110,7 @@ class Simulation:
             "regret_per_decision": outcome.regret / decisions if outcome.regret is not None and decisions else None,
             **asdict(outcomes),
             **queueing(network, clock.slot),
+            **dropping(network),
             "stalled": len(waits),
             "waiting_slots": sum(waiting) / len(waiting) if waiting else None,
             "absent_slots": absent,
@@ -165,14 +167,14 @@ class Simulation:
         """
         topology = self._point.topology(self._replication)
         with paused_collection(), one_blas_thread(), explained() as choices:
-            driver_for(self._context(topology, Fingerprint(), None)).start()
+            driver_for(self.context(topology, Fingerprint(), None)).start()
         return choices
 
     @property
     def _talk(self) -> str:
         return talk_of(type(self._point.bandit), type(self._point.learner)) or ""
 
-    def _context(self, topology: Topology, fingerprint: Fingerprint, writer: Trace | None) -> ReplicationContext:
+    def context(self, topology: Topology, fingerprint: Fingerprint, writer: Trace | None) -> ReplicationContext:
         """Return all that a driver works with."""
         point = self._point
         scenario = point.scenario
@@ -204,6 +206,7 @@ class Simulation:
             protocol=point.protocol,
             run=scenario.run,
             adversary=scenario.adversary,
+            feedback=scenario.feedback,
             attack=point.attack,
             topology=topology,
             network=network,

@@ -23,6 +23,8 @@ EVERYBODY = True
 """Whether all agents decide in every slot, whatever the learner and the world."""
 CHECKS = False
 """Whether a learner may choose what is no arm."""
+LATE = False
+"""Whether rewards may be learned later than they are paid."""
 
 
 class NoArmError(Exception):
@@ -30,7 +32,7 @@ class NoArmError(Exception):
 
 
 def slot_by_slot(
-    first: int, last: int, asks: bool, turns: Any, world: Any, learner: Any, account: Any, talking: Any
+    first: int, last: int, asks: bool, turns: Any, world: Any, learner: Any, account: Any, talking: Any, feedback: Any
 ) -> int:
     """Play the turns from *first* to before *last*; stop after one in which anybody calls.
 
@@ -43,6 +45,7 @@ def slot_by_slot(
         learner: `netbandit.learners.steps.StepLearner`.
         account: `netbandit.simulation.slot_account.Account`.
         talking: `netbandit.simulation.communication.Communication`.
+        feedback: `netbandit.simulation.feedback.Feedback`.
 
     Returns:
         The first turn that has not been played.
@@ -69,7 +72,7 @@ def slot_by_slot(
             if not (EVERYBODY or turns.up[agent]):
                 continue
             decided += 1
-            missed = decide(slot, agent, world, learner, account)
+            missed = decide(slot, agent, world, learner, account, feedback)
             world.note_missed(agent, missed)
             regret += missed
             if WANTS and asks and not talking.quiet[slot % talking.quiet.shape[0], agent]:
@@ -85,7 +88,7 @@ def slot_by_slot(
     return last
 
 
-def markets(first: int, last: int, turns: Any, world: Any, learner: Any, account: Any) -> int:
+def markets(first: int, last: int, turns: Any, world: Any, learner: Any, account: Any, feedback: Any) -> int:
     """Play the slots from *first* to before *last* where nobody can call, one agent after the other.
 
     What is one agent's stays at hand. Arguments are those of `slot_by_slot`.
@@ -93,12 +96,19 @@ def markets(first: int, last: int, turns: Any, world: Any, learner: Any, account
     for row in range(turns.here.shape[0]):
         agent = turns.here[row]
         for slot in range(first, last):
-            decide(slot, agent, world, learner, account)
+            decide(slot, agent, world, learner, account, feedback)
     return last
 
 
 def agent_by_agent(
-    agent: int, first: int, last: int, regrets: NDArray[np.float64], world: Any, learner: Any, account: Any
+    agent: int,
+    first: int,
+    last: int,
+    regrets: NDArray[np.float64],
+    world: Any,
+    learner: Any,
+    account: Any,
+    feedback: Any,
 ) -> None:
     """Let one *agent* play the slots from *first* to before *last*, where it draws from a random generator of its own.
 
@@ -112,10 +122,11 @@ def agent_by_agent(
         world: As of `slot_by_slot`.
         learner: The same.
         account: The same.
+        feedback: The same.
     """
     total = 0.0
     for slot in range(first, last):
-        missed = decide(slot, agent, world, learner, account)
+        missed = decide(slot, agent, world, learner, account, feedback)
         regrets[slot - first] += missed
         total += missed
     world.note_missed(agent, total)
@@ -127,7 +138,7 @@ def add_up(first: int, regrets: NDArray[np.float64], account: Any) -> None:
         account.add_to_row(0, first + place, regrets[place], True)
 
 
-def decide(slot: int, agent: int, world: Any, learner: Any, account: Any) -> Any:
+def decide(slot: int, agent: int, world: Any, learner: Any, account: Any, feedback: Any) -> Any:
     """Let *agent* decide in *slot*; return what it misses."""
     if UNITS:
         learner.choose_one(slot, agent, world.units)
@@ -135,19 +146,38 @@ def decide(slot: int, agent: int, world: Any, learner: Any, account: Any) -> Any
         learner.learn_one(slot, agent, world.units, world.good)
         account.add_to_row(agent, slot, missed, True)
         return missed
+    if LATE:
+        learn_due(slot, agent, learner, feedback)
+        feedback.note_one(agent)
     if VECTORS:
         actions = world.show_one(slot, agent)
         arm = learner.choose_one(slot, agent, actions)
-        check(slot, agent, arm, world)
-        reward = world.pay_one(slot, agent, arm)
-        learner.learn_one(slot, agent, arm, reward, actions[arm])
     else:
         arm = learner.choose_one(slot, agent)
-        check(slot, agent, arm, world)
-        reward = world.pay_one(slot, agent, arm)
+    check(slot, agent, arm, world)
+    reward = world.pay_one(slot, agent, arm)
+    if LATE:
+        row = feedback.put_one(slot, agent, slot * feedback.slot_ns, arm, reward)
+        if VECTORS and row >= 0:
+            feedback.vectors[agent, row] = actions[arm]
+        learn_due(slot, agent, learner, feedback)
+    elif VECTORS:
+        learner.learn_one(slot, agent, arm, reward, actions[arm])
+    else:
         learner.learn_one(slot, agent, arm, reward)
     account.digests[agent] = (account.digests[agent] ^ np.uint64(arm + 1)) * PRIME
     return world.miss_one(slot, agent, arm)
+
+
+def learn_due(slot: int, agent: int, learner: Any, feedback: Any) -> None:
+    """Let *agent* learn all rewards that are due by the beginning of *slot*."""
+    while feedback.is_due_one(agent, slot * feedback.slot_ns):
+        row = feedback.take_one(slot, agent)
+        pulled, arm, reward = feedback.slots[agent, row], feedback.arms[agent, row], feedback.rewards[agent, row]
+        if VECTORS:
+            learner.learn_one(pulled, agent, arm, reward, feedback.vectors[agent, row])
+        else:
+            learner.learn_one(pulled, agent, arm, reward)
 
 
 def check(slot: int, agent: int, arm: Any, world: Any) -> None:

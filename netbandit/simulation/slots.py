@@ -3,18 +3,23 @@
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 from simpy import Event
 
+from netbandit.learners.counts import tells_observations
 from netbandit.learners.linear import in_slots
+from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
 from netbandit.simulation.bandit_environments import bandit_environment
+from netbandit.simulation.build_feedback import build_feedback
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
+from netbandit.simulation.feedback import Feedback
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.in_turn import InTurn, one_after_the_other
 from netbandit.simulation.patterns import communication
-from netbandit.simulation.play import compiled, generic
+from netbandit.simulation.play import compiled, generic, learn_due
 from netbandit.simulation.result import Curve, Metric
 from netbandit.simulation.return_validation import checked
 from netbandit.simulation.slot_account import Account
@@ -70,6 +75,7 @@ class Slots(Driver):
             self.world.count_only(talking.lies.counted)
             self.turns.count_only(talking.lies.counted > 0)
         self.learners = [checked(learner) for learner in template.replicas(talking.sets)]
+        self.feedback = self._late_feedback(template)
         degrees = np.array([len(near) for near in context.topology.neighbours], dtype=np.int64)
         for param_set, learner in enumerate(self.learners):
             world = World(
@@ -89,6 +95,8 @@ class Slots(Driver):
                 param_set=param_set,
                 forgets=self._forgets,
                 liars=len(context.liars),
+                late=self.feedback is not None,
+                window=0 if self.feedback is None else self.feedback.window_slots,
                 **self.world.facts(),
             )
             if isinstance(learner, StepLearner):
@@ -99,7 +107,7 @@ class Slots(Driver):
         self._slow, self._uncompiled = False, ""
         play = None
         try:
-            play = compiled(self.world, self.learners, self.account, talking, self.turns)
+            play = compiled(self.world, self.learners, self.account, talking, self.turns, self.feedback)
             self._slow = play is None and template.plays == "vectors" and is_ours(type(template))
         except TextError as error:
             self._uncompiled = f"the steps of {type(template).__qualname__} are not compiled: {error}"
@@ -108,13 +116,39 @@ class Slots(Driver):
             if play is not None
             else one_after_the_other(talking, self.learners[0], self.world, self.account, self.turns)
             if isinstance(talking, InTurn)
-            else generic(self.world, self.learners, self.account, talking, self.turns)
+            else generic(self.world, self.learners, self.account, talking, self.turns, self.feedback)
         )
         if context.network.agents_fail:
             for agent in context.network.watch_agents(self._changed):
                 self.turns.note(agent, up=False)
             talking.present = self.turns.here
         self._appoint()
+
+    def _late_feedback(self, learner: Learner) -> Feedback | None:
+        """Return where the rewards of a *learner*'s agents wait; None: they are learned at once."""
+        plan = build_feedback(self.context.feedback, self._clock.slot)
+        if plan is None:
+            return None
+        facts = self.world.facts()
+        feedback = Feedback(
+            plan,
+            self.context.streams,
+            self._agents,
+            facts["arms"],
+            self._clock.slot,
+            facts["dimension"] if learner.plays == "vectors" else 0,
+        )
+        if tells_observations(learner) and not self.talking.isolated:
+            feedback.fresh = [[] for _ in range(self._agents)]
+            self.talking.new_observations = feedback.new_observations
+        self.talking.catch_up = self._catch_up
+        return feedback
+
+    def _catch_up(self, agents: NDArray[np.int64]) -> None:
+        """Let *agents* learn all rewards that are due by now."""
+        assert self.feedback is not None
+        now = self._clock.now
+        learn_due(self.world, self.learners, self.feedback, self._clock.boundary(now), now, agents)
 
     @property
     def _forgets(self) -> bool:
@@ -134,6 +168,8 @@ class Slots(Driver):
             back = np.array([agent])
             if self._forgets:
                 self._several_lives |= talking.releases > 0
+                if self.feedback is not None:
+                    self.feedback.forget(agent)
                 for learner in self.learners:
                     learner.forget(slot, back)
             talking.back(slot, back)
@@ -168,12 +204,19 @@ class Slots(Driver):
             **figures_of(learner, learner.figures(), taken=paid.keys() | talked.keys()),
             **talked,
             **talking.lies.metrics(),
+            **self._feedback_metrics(),
         }
         values = account.total()
         said = (_GENERIC if self._slow else "", self._uncompiled)
         remarks = (*learner.remarks(), *filter(None, said))
         curves = {"regret": Curve(account.knots, values)}
         return DriverResult(float(values[-1]), curves, metrics, spent, remarks)
+
+    def _feedback_metrics(self) -> dict[str, Metric]:
+        """Return what has become of rewards, where they may be late."""
+        if self.feedback is None:
+            return {}
+        return self.feedback.metrics(self.turns.counted, self.turns.up, self._clock.end)
 
     def _counted(self) -> dict[str, Metric]:
         """Return how many decisions were made, and in how many turns of agents they were down."""

@@ -50,7 +50,7 @@ class Comparison:
         agent and slot), ``front`` (whether nobody dominates it), ``harm`` (whether it is worse than the reference
         alone), ``itself_alone`` (the score of the same learner over ``silent``, if that is recorded), ``own``.
         """
-        from pandas import DataFrame
+        from netbandit.util.extras.frames import pandas
 
         rows = []
         for standing in self.standings:
@@ -64,12 +64,12 @@ class Comparison:
                     row |= {"front": name in front, "harm": found.low > 1}
                     alone = standing.score_alone(name, track)
                     rows.append(row | {"itself_alone": nan if alone is None else alone, "own": name == self.own})
-        return DataFrame.from_records(rows)
+        return pandas.DataFrame.from_records(rows)
 
     @property
     def values(self) -> "DataFrame":
         """A table of all recorded values: ``track``, ``entry``, ``metric``, ``replication``, ``value``."""
-        from pandas import DataFrame
+        from netbandit.util.extras.frames import pandas
 
         rows = []
         for name, cells in self.record.cells.items():
@@ -81,7 +81,7 @@ class Comparison:
                         {"track": track.name, "entry": name, "metric": metric, "replication": number, "value": value}
                         for number, value in enumerate(found[metric])
                     ]
-        return DataFrame.from_records(rows)
+        return pandas.DataFrame.from_records(rows)
 
     def plot(self, picture: str = "profiles") -> "Figure":
         """Return a picture of the first family: ``profiles`` or ``fronts``.

@@ -40,7 +40,7 @@ _BYTES = (10.0, 1e3, 1e5)
 @drawing()
 def draw_profiles(standing: Standing) -> "Figure":
     """Draw the share of tracks on which an entry reaches a score, a line an entry."""
-    from matplotlib.lines import Line2D
+    from netbandit.util.extras.plots import Line2D
 
     shown = standing.entries[:_SHOWN]
     if standing.own in standing.entries and standing.own not in shown:
@@ -80,7 +80,7 @@ def draw_profiles(standing: Standing) -> "Figure":
 @drawing()
 def draw_fronts(standing: Standing) -> "Figure":
     """Draw score against bytes an agent and slot, a panel a track, with the front as a line."""
-    from matplotlib.lines import Line2D
+    from netbandit.util.extras.plots import Line2D
 
     columns = min(4, len(standing.names))
     rows = -(-len(standing.names) // columns)
@@ -118,7 +118,7 @@ def draw_fronts(standing: Standing) -> "Figure":
 
 
 def _draw_front(panel: "Axes", standing: Standing, track: str, learners: list[str], protocols: list[str]) -> None:
-    from matplotlib.ticker import NullLocator
+    from netbandit.util.extras.plots import NullLocator
 
     cells = standing.ran(track)
     scores = {name: min(max(standing.scores[track][name].value, -0.2), _MOST_SCORE) for name in cells}

@@ -6,6 +6,7 @@ from html import escape
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from netbandit.results.markup import Layout
 from netbandit.results.numbers import shortest
 from netbandit.results.paper_formats import NOTHING, escaped
 from netbandit.suite.cells import Cell, State
@@ -14,7 +15,6 @@ from netbandit.suite.standing import Standing
 from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
     from rich.table import Table as RichTable
 
 _WORDS: dict[State, str] = {"refused": NOTHING, "failed": "error", "late": "late", "private": "ε", "missing": ""}
@@ -64,17 +64,11 @@ class Table:
 
     def latex(self) -> str:
         """Return it as LaTeX, for the package booktabs."""
-        frame = self._frame(escaped)
-        columns = "l" + "r" * (len(self.head) - 1)
-        text: str = frame.style.hide(axis="index").to_latex(
-            caption=escaped(self.caption), column_format=columns, hrules=True, position_float="centering"
-        )
-        return text
+        return self._layout(escaped).latex(escaped(self.caption))
 
     def html(self) -> str:
         """Return it as HTML, with its caption."""
-        text: str = self._frame(escape).style.hide(axis="index").set_caption(escape(self.caption)).to_html()
-        return text
+        return self._layout(escape).html(escape(self.caption))
 
     def terminal(self) -> "RichTable":
         """Return it for a terminal, the row that is looked for in bold."""
@@ -92,11 +86,10 @@ class Table:
     def _marked(self) -> list[list[str]]:
         return [[f"{row[0]}{YOURS}" if place == self.own else row[0], *row[1:]] for place, row in enumerate(self.rows)]
 
-    def _frame(self, text_of: Callable[[str], str]) -> "DataFrame":
-        from pandas import DataFrame
-
-        rows = [[text_of(text) for text in row] for row in self._marked]
-        return DataFrame(rows, columns=[text_of(heading) for heading in self.head])
+    def _layout(self, text_of: Callable[[str], str]) -> Layout:
+        return Layout(
+            [[text_of(text)] for text in self.head], [[text_of(text) for text in row] for row in self._marked]
+        )
 
 
 def overview(standing: Standing) -> Table:

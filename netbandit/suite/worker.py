@@ -4,10 +4,11 @@ Each task has a file, which is written anew after each replication: what is in i
 """
 
 import json
+import os
 import pickle
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from netbandit.results.run_keys import run_keys
 from netbandit.results.safe_files import make_folder, write_whole
-from netbandit.running.parents import end_with_parent
+from netbandit.simulation import compile_notice
 from netbandit.suite.cells import spends_too_much, values_of
 from netbandit.suite.tracks import Track
 from netbandit.user_code.errors import complaint
@@ -89,18 +90,21 @@ def write(file: Path, runs: Sequence[Any], end: Sequence[str] | None) -> None:
     write_whole(file, json.dumps({"runs": runs, "end": end}))
 
 
-def main() -> None:
-    """Run the tasks that standard input brings, one after the other, until it ends, or the process that brings them.
+def perform_packed(order: tuple[bytes, Path], tell: Callable[[str], None]) -> str:
+    """Do what `perform` does, in a worker process; return why it cannot.
 
-    What it brings first is the number of that process, and its working directory.
+    Args:
+        order: The task, pickled, and the folder in which the user's own parts are found first.
+        tell: Has a line told to the user.
     """
-    given = sys.stdin.buffer
-    parent, folder = pickle.load(given)
-    end_with_parent(parent)
-    find_beside(Path(folder))
-    with suppress(EOFError):
-        while True:
-            packed = pickle.load(given)
-            with importing():
-                task = pickle.loads(packed)
-            perform(task)
+    packed, folder = order
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, what entries print is not shown
+    find_beside(folder)
+    try:
+        with importing():
+            task = pickle.loads(packed)
+    except BaseException as error:  # code of the user's own may leave by any door
+        return complaint(error)
+    with compile_notice.telling(tell):
+        perform(task)
+    return ""

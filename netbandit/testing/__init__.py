@@ -17,7 +17,7 @@ test of each check on its own there is `parametrize_with_checks`. The checks, by
 ``elsewhere``  so it does in another process, in which texts have other hashes
 ``numbering``  so a protocol does whatever the order in which the nodes and links of the graph were put together
 ``traced``     so it does when a trace is written
-``compiled``   so it does in compiled loops
+``compiled``   so it does where decisions are compiled, and messages go in bulk
 ``finite``     no figure is NaN or infinite
 ``conserved``  messages are delivered, lost or under way, and the ledger, the links and the trace count the same
 ``waits``      every agent is informed, or waits for what a network has lost, and the run says so

@@ -301,7 +301,6 @@ _OWN_STATE = (
 )
 _SAME = (
     properties.compiled_is_plain,
-    properties.chosen_is_plain,
     properties.traced_is_untraced,
 )  # in all their ways: with good links, and in the swarm
 _FAULTY = _hold(*(holds for holds in properties.ALWAYS if holds not in _SAME))
@@ -324,7 +323,7 @@ CHECKS: Mapping[str, Check] = {
         Check("elsewhere", _elsewhere, "go through sets in a sorted order, and use neither hash() nor id()"),
         Check("numbering", _numbering, "go through nodes in the order of their numbers", ("protocol",)),
         Check("traced", _hold(properties.traced_is_untraced), _OWN_STATE),
-        Check("compiled", _hold(properties.compiled_is_plain), "the plain text and the compiled one must do the same"),
+        Check("compiled", _hold(properties.compiled_is_plain), "steps must do the same compiled and plain"),
         Check("finite", _hold(properties.figures_are_finite), "give None for a figure that does not exist"),
         Check("conserved", _hold(properties.messages_are_accounted_for), "send all by network.send and its likes"),
         Check("waits", _hold(properties.nobody_waits_unsaid), "inform every agent of every round", ("protocol",)),

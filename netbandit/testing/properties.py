@@ -36,18 +36,12 @@ def differences(one: RunResult, other: RunResult, digits: int | None = None) -> 
 
 
 def compiled_is_plain(trial: Trial) -> Iterator[str]:
-    """Yield in what a run in compiled loops is another one than message by message.
+    """Yield in what a run that is compiled, or in bulk, is another one than event by event.
 
     What agents have lost is added up in another order where slots are compiled, so the last digits may differ.
     """
     found = differences(trial.plain, trial.compiled, digits=10)
-    yield from (f"compiled, not message by message: {text}" for text in found)
-
-
-def chosen_is_plain(trial: Trial) -> Iterator[str]:
-    """Yield in what a run as users get it is another one than message by message; see `compiled_is_plain`."""
-    found = differences(trial.plain, trial.chosen, digits=10)
-    yield from (f"as chosen, not message by message: {text}" for text in found)
+    yield from (f"compiled, not event by event: {text}" for text in found)
 
 
 def traced_is_untraced(trial: Trial) -> Iterator[str]:
@@ -168,7 +162,6 @@ def _shown(message: Mapping[str, Any]) -> str:
 
 ALWAYS: tuple[Property, ...] = (
     compiled_is_plain,
-    chosen_is_plain,
     traced_is_untraced,
     figures_are_finite,
     messages_are_accounted_for,

@@ -119,6 +119,7 @@ def tables_of(world: Raw, learner: Raw, protocol: Raw, graph: Raw = _GRAPHS[0], 
     """Return a small scenario of these parts."""
     kind = learner["kind"]
     in_epochs = kind == "elimination" or (isinstance(kind, type) and issubclass(kind, EpochLearner))
+    windowed = part_class("learner", kind, Path()).needs_window
     return {
         # An epoch of all arms comes before the first round; who decides in every slot shares sooner, and takes longer.
         "run": {"horizon": horizon or (120 if in_epochs else 60)},
@@ -127,6 +128,7 @@ def tables_of(world: Raw, learner: Raw, protocol: Raw, graph: Raw = _GRAPHS[0], 
         "bandit": dict(world),
         "learner": dict(learner),
         "protocol": dict(protocol),
+        **({"feedback": {"delay": "2 slots", "window": "5 slots"}} if windowed else {}),
     }
 
 

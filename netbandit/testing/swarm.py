@@ -2,7 +2,7 @@
 
 A scenario has a graph, a world, a learner and a protocol that go together, one of `FEATURES` if these take it, and
 faults of every kind; every other one has a single key of links instead, each in its turn, so that nothing hides what it
-does. It is run in compiled loops where it can be, as is chosen, message by message, and with a trace, and all must hold
+does. It is run compiled and in bulk where it can be, event by event, and with a trace, and all must hold
 that stands in `netbandit.testing.properties`.
 
 A scenario that fails is made smaller for as long as it fails, and written to a file that one command replays.
@@ -117,6 +117,11 @@ def _drawn(rng: random.Random, players: tuple[Raw, Raw, str], feature: str, alon
         tables["energy"] = rng.choice(_BATTERIES)
         for links in tables["links"].values():
             links.pop("retry", None)  # nothing is repeated where agents may run empty
+    if feature == "feedback":
+        tables["feedback"] = rng.choice(_LATE)
+    if feature == "queue":
+        for links in tables["links"].values():
+            links |= {"bandwidth": "300 kbit/s", "queue": rng.choice([0, 2, "400 B"])}
     if feature == "radio":
         tables["links"] = _sharing_air(rng, tables["links"])
     if alone is not None:
@@ -127,10 +132,15 @@ def _drawn(rng: random.Random, players: tuple[Raw, Raw, str], feature: str, alon
     return tables | ({"faults": faults} if faults else {})
 
 
-FEATURES = ("adversary", "changes", "contacts", "mobile", "energy", "radio")
+FEATURES = ("adversary", "changes", "contacts", "mobile", "energy", "radio", "feedback", "queue")
 """What a scenario may have beside faults: one of them, where its learner and protocol take it."""
 
 
+_LATE: list[Raw] = [
+    {"delay": "2500 us"},
+    {"delay": {"geometric": 4.0}, "never": 0.2, "window": "6 slots"},
+    {"delay": {"pareto": ["1 ms", 1.1]}, "window": "5 ms", "missing": "zero", "reports": "nonzero"},
+]
 _ATTACKS: list[str] = ["none", "flip", "inflate", "collude", "swap", "topple", "noise", "constant"]
 _ATTACKS += ["stale", "mute", "naive", "smart"]
 _RANGES = ("plausible", "any")
@@ -150,6 +160,7 @@ _PLAYERS: list[tuple[Raw, Raw, str]] = [
     (_CHANGING, {"kind": "ucb"}, _TOLD),
     *[(_BERNOULLI, {"kind": kind}, _MIXED) for kind in ("coop-ucb2", "dducb", "dec-ucb")] * 2,
     (_BERNOULLI, {"kind": "gosine"}, "gossip"),
+    (_BERNOULLI, {"kind": "queued", "base": {"kind": "klucb"}}, "silent"),
     (_LINEAR, {"kind": "feducb"}, _ROUNDS),
     (_LINEAR, {"kind": "feducb", "epsilon": inf}, _ROUNDS),
     (_LINEAR, {"kind": "feducb", "schedule": "fixed", "every": 5}, _ROUNDS),
@@ -281,8 +292,9 @@ def smaller(tables: Raw) -> Iterator[Raw]:
 def _optional(tables: Raw) -> Iterator[tuple[str | int, ...]]:
     if "adversary" in tables:
         yield ("adversary",)
-    if "faults" in tables:
-        yield ("faults",)
+    for table in ("faults", "feedback"):
+        if table in tables:
+            yield (table,)
     for table in ("faults", "links"):
         yield from ((table, *path) for path in _paths(tables.get(table, {})))
     yield ("protocol", "timing")

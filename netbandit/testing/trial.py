@@ -58,13 +58,8 @@ class Trial:
 
     @cached_property
     def compiled(self) -> RunResult:
-        """The run in compiled loops, as far as there are any for it."""
+        """The run in compiled loops and in bulk, as far as there are any for it."""
         return self.run("compiled")
-
-    @cached_property
-    def chosen(self) -> RunResult:
-        """The run as users get it."""
-        return self.run("chosen")
 
     @cached_property
     def traced(self) -> Traced:

@@ -1,1 +1,1 @@
-"""The user's own classes: how they are found and imported, what they are known by, and what is said of their errors."""
+"""The user's own classes: importing them, their fingerprints, and messages about their errors."""

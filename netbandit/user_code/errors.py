@@ -1,4 +1,4 @@
-"""Whose code is it, and what to say where a user's own goes wrong: one line, with file and line."""
+"""Attributes errors to the user's code or ours, and describes them in one line with file and line number."""
 
 import sysconfig
 import traceback

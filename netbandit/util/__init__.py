@@ -1,1 +1,1 @@
-"""What knows nothing of simulations: files as people have them."""
+"""Units, random streams, text, memory and files: modules that know nothing of simulations."""

@@ -1,4 +1,4 @@
-"""Numba's ``njit``, whose machine code is checked when it is taken from disk: what is damaged is compiled again."""
+"""Numba's ``njit`` with a checked disk cache: damaged machine code is compiled again."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Where a key stands, and what is wrong there."""
+"""Paths of keys in a scenario, and problems at them."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""How much memory there is and was used, and garbage collection paused where it only takes time."""
+"""Available and peak memory, and a context without cyclic garbage collection."""
 
 import gc
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Documented modules under their former names: importing one gives the module itself, with a DeprecationWarning."""
+"""Import hook for documented modules that have moved: the former name works, with a DeprecationWarning."""
 
 import sys
 import warnings

@@ -1,4 +1,4 @@
-"""What is read by functions that call themselves, once for each level: texts of others, which may be nested deeply."""
+"""Recursion limits for reading files that may be deeply nested."""
 
 import json
 import tomllib

@@ -1,4 +1,4 @@
-"""Durations, bandwidths and energies as people write them; those of links are read by `netbandit.simulation.build`."""
+"""Durations, bandwidths and energies: parsing and formatting."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -41,11 +41,15 @@ _METRES_A_SECOND = {"m/s": Fraction(1), "km/h": Fraction(1_000, 3_600)}
 # Two digits of exponent: enough for any duration, and "1e999999999 s" costs no memory.
 _QUANTITY = re.compile(r"\s*([+-]?\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,2})?)\s*(\S*)\s*", re.ASCII)
 
+_BYTES = {f"{prefix}B": 1_000**power for power, prefix in enumerate(("", "k", "M", "G"))}
+
 DURATION = 'a duration such as "10 ms": a number and one of ns, us, ms, s, min, h, slots'
 """What a duration looks like, for messages."""
 BANDWIDTH = 'a bandwidth such as "1 Mbit/s": a number above 0 and one of bit/s, B/s, or these with k, M, G, T'
 """What a bandwidth looks like, for messages."""
 
+SIZE = 'a size such as "4 kB": a number above 0 and one of B, kB, MB, GB'
+"""What a size looks like, for messages."""
 LENGTH = 'a length such as "100 m": a number and one of m, km, mm'
 """What a length looks like, for messages."""
 FREQUENCY = 'a frequency such as "125 kHz": a number above 0 and one of Hz, kHz, MHz'
@@ -218,6 +222,15 @@ def _measured(text: str, units: Mapping[str, Fraction], wanted: str) -> float:
     if amount < 0:
         raise ValueError(f"must not be negative: {wanted}")
     return float(amount * units[unit])
+
+
+def parse_size(text: str) -> int:
+    """Read a size such as ``"4 kB"`` and return it in bytes, at least 1, halves rounded up.
+
+    Raises:
+        ValueError: It is none, or less than a byte; says what a size looks like.
+    """
+    return _whole(text, _BYTES, SIZE, "B")
 
 
 def parse_bandwidth(text: str) -> int:

@@ -1,4 +1,4 @@
-"""The words of messages: key paths, values, what a key allows, and what was probably meant."""
+"""Wording of messages: key paths, values, allowed values, and suggestions for misspelt names."""
 
 import json
 import operator

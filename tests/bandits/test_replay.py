@@ -1,9 +1,10 @@
+import sys
+
 import numpy as np
 import pytest
 from helpers.criteo_logs import write_log
 from helpers.worlds import started
 
-from netbandit.bandits import digits
 from netbandit.bandits.recorded import Events
 from netbandit.bandits.replay import Replay
 from netbandit.bandits.synthetic_log import ClickLaw, MadeLog
@@ -197,10 +198,10 @@ def test_digits_can_be_learnt():
 
 
 def test_digits_say_what_is_missing(monkeypatch):
-    monkeypatch.setattr(digits, "installed", lambda: False)
+    monkeypatch.setitem(sys.modules, "sklearn", None)  # as if it were not installed
     (mistake,) = Replay(format="digits").check()
     assert mistake.key == "format"
-    assert 'pip install "netbandit[digits]"' in mistake.text
+    assert mistake.text == """"digits" needs scikit-learn: pip install 'netbandit[digits]'"""
 
 
 @pytest.mark.parametrize("partial", [0.2, 0.5, 1.0])

@@ -6,7 +6,19 @@ import pytest
 from helpers.measured import rows_of
 
 import benchmarks
-from benchmarks import cooperative, decisions, faults, messages, million, procurement, rounds, scale, slots, vertical
+from benchmarks import (
+    commands,
+    cooperative,
+    decisions,
+    faults,
+    messages,
+    million,
+    procurement,
+    rounds,
+    scale,
+    slots,
+    vertical,
+)
 from benchmarks.measure import point_of
 
 
@@ -19,13 +31,12 @@ def small(monkeypatch):
     return change
 
 
-def test_messages_has_a_row_for_each_graph_latency_and_engine(small, monkeypatch):
+def test_messages_has_a_row_for_each_graph_and_latency(small, monkeypatch):
     monkeypatch.setattr(messages, "GRAPHS", {"ring of 5": lambda: nx.cycle_graph(5)})
-    monkeypatch.setattr(messages, "compiled_neighbour_rounds", lambda kind: kind)  # compiling takes long
     monkeypatch.setattr(messages, "_bare_heap", messages._process_per_message)
     rows = rows_of("messages", times=2)
     assert [tuple(row.values())[:3] for row in rows] == [
-        ("ring of 5", latency, engine) for latency in ("random", "equal") for engine in ("event", "compiled")
+        ("ring of 5", latency, "event") for latency in ("random", "equal")
     ]
     assert list(rows[0])[3:] == [
         "ratio", "ratio_noise", "ratio_no_gc", "ratio_no_gc_noise", "hops_per_s", "base_hops_per_s", "heap_hops_per_s",
@@ -35,24 +46,21 @@ def test_messages_has_a_row_for_each_graph_latency_and_engine(small, monkeypatch
 
 def test_either_side_of_messages_counts_the_hops_it_delivers():
     graph, latencies = nx.cycle_graph(5), dict.fromkeys(((0, 1), (1, 2), (2, 3), (3, 4), (0, 4)), 10**6)
-    sides = (messages._network(messages.Flooding, graph, latencies), messages._process_per_message(graph, latencies))
+    sides = (messages._network(graph, latencies), messages._process_per_message(graph, latencies))
     assert all(5 * 4 <= side.work <= 5 * 6 for side in sides)  # each item reaches four others; the last pair may cross
 
 
-@pytest.mark.parametrize("engines", [("event",), pytest.param(("event", "compiled"), marks=pytest.mark.slow)])
-def test_every_row_stands_beside_a_hop_where_nothing_goes_wrong(engines, small):
-    small(faults, _ENGINES={engine: faults._ENGINES[engine] for engine in engines}, _AGENTS=20)
+def test_every_row_stands_beside_a_hop_where_nothing_goes_wrong(small):
+    small(faults, _AGENTS=20)
     rows = rows_of("faults")
-    assert [(row["engine"], row["faults"]) for row in rows] == [
-        (engine, name) for engine in engines for name in faults._CASES
-    ]
+    assert [row["faults"] for row in rows] == list(faults._CASES)
     assert all(row["ratio"] == 1.0 for row in rows if row["faults"] == "none")
     assert all(row["us_per_hop"] > 0 for row in rows)
 
 
 def test_rounds_are_timed_and_profiled(small):
     ring = 'topology = { family = "ring", agents = 6 }\nprotocol = { kind = "gis" }'
-    small(rounds, CASES=(rounds.Case("gis, ring of 6", ring, "event"),))
+    small(rounds, CASES=(rounds.Case("gis, ring of 6", ring),))
     (row,) = rows_of("rounds")
     assert (row["round"], row["engine"]) == ("gis, ring of 6", "event")
     assert 0 < row["in_simpy"] < 1
@@ -72,6 +80,15 @@ def test_the_same_run_of_scale_and_million_counts_the_same(small):
     }
     assert min(row["peak_mib"] for row in (smaller, larger, once)) > 10
     assert "million" not in benchmarks.NAMES
+
+
+@pytest.mark.slow  # a dozen processes, half a minute
+def test_commands_are_beside_a_python_that_does_nothing(small):
+    small(commands, LONG="star.toml", REPLICATIONS=2)
+    nothing, *rows = rows_of("commands")
+    assert nothing["ratio"] == 1
+    assert len(rows) == 8
+    assert all(row["ratio"] > 0.5 and row["seconds"] > 0 for row in rows)
 
 
 def test_each_figure_is_measured_in_three_ways(small):

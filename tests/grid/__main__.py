@@ -1,4 +1,4 @@
-"""Run the grid by hand: each line of grid.csv in three ways, as chosen, message by message, and compiled.
+"""Run the grid by hand: each line of grid.csv in two ways: event by event, and compiled and in bulk where it can be.
 
 \b
     cd tests

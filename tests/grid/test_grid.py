@@ -11,7 +11,7 @@ from netbandit.parts.registry import BUILT_IN
 TABLE = read()
 
 
-@pytest.mark.parametrize("execution", ["chosen", "plain"])  # to compile takes its time
+@pytest.mark.parametrize("execution", EXECUTIONS)
 @pytest.mark.parametrize("line", one_in(40, TABLE), ids=lambda line: protocol_of(line.scenario))
 def test_a_sample_is_as_it_was(line, execution):
     assert not line.differences(line_of(line.scenario, execution)), line.scenario

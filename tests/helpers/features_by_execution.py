@@ -33,7 +33,6 @@ links.peer = { latency = "0.4 ms" }
 bandit = { kind = "bernoulli", means = [0.2, 0.5, 0.9] }
 """
 _ARMS = ("learner={kind='ucb', share='totals'}",)
-_ROUNDS = ("learner={kind='elimination', rounds=2, gap=0.9}", "run.horizon=60")
 _LINEAR = ("bandit={kind='linear', dimension=2, arms=3}", "learner={kind='oful', threshold=1.0}")
 EXECUTIONS = {
     "decisions alone": ("learner.kind=klucb", "protocol.kind=silent"),
@@ -43,13 +42,8 @@ EXECUTIONS = {
     "told along trees": (*_ARMS, "protocol.kind=relay"),
     "told in rounds of gis": (*_ARMS, "protocol.kind=gis"),
     "exchanges": ("learner.kind=coop-ucb2", "protocol.kind=consensus"),
-    "rounds of gis": (*_ROUNDS, "protocol.kind=gis"),
-    "rounds of gossip": (*_ROUNDS, "protocol.kind=gossip"),
-    "rounds of relay": (*_ROUNDS, "protocol.kind=relay"),
     "calls over flooding": (*_LINEAR, "protocol.kind=flooding"),
-    "calls over local": (*_LINEAR, "protocol.kind=local"),
     "own steps": ("learner.kind=own_steps:Counting", "protocol.kind=silent"),
-    "own rounds": (*_ROUNDS, "protocol.kind=own_handlers:PassOn"),
 }
 """What agents do, in small scenarios; each goes another way than event by event as long as nothing is added."""
 
@@ -77,6 +71,8 @@ FEATURES = {
     "latencies": ("links.peer.latency={uniform=['0 ms', '3 ms']}",),
     "long latency": ("links.peer.latency=3 ms",),
     "bandwidth": ("links.peer.bandwidth=1 Mbit/s",),
+    "queue": ("links.peer.bandwidth=500 kbit/s", "links.peer.queue=1"),
+    "queue of bytes, retry": ("links.peer={bandwidth='500 kbit/s', queue='90 B', retry={timeout='2 ms'}}",),
     "retry": ("links.peer.loss=0.3", "links.peer.retry={timeout='2 ms'}"),
     "deadline": ("links.peer.loss=0.3", "protocol.deadline=3 ms"),
     "links fail": ("faults.links={up_for='5 ms', down_for='2 ms'}",),
@@ -111,6 +107,13 @@ FEATURES = {
     "asynchronous": ("protocol.timing=asynchronous",),
     "asynchronous, loss": ("protocol.timing=asynchronous", "links.peer.loss=0.3"),
     "pace": ("protocol.pace=slot", "links.peer.latency=3 ms"),
+    "late rewards": ("feedback={delay='3 slots'}",),
+    "late rewards, each told": ("feedback={delay='3 slots'}", "learner.share=observations"),
+    "rewards late by arm": ("feedback={by_arm=['0 ms', {geometric=2.0}, {pareto=['1 ms', 1.2]}], never=0.1}",),
+    "rewards late by agent": (
+        "feedback={by_agent=['0 ms', '2 ms', {exponential='3 ms'}, '4 ms'], window='4 slots', missing='zero', "
+        "reports='nonzero'}",
+    ),
     "trace": (),
 }
 """What may be added, as for ``--set``."""

@@ -44,6 +44,7 @@ CUTS: dict[str, Cut] = {
         "abilene advice delay_regret equal_cost hybrid quickstart random ring star structures", "run.horizon=10_000"
     ),
     "continents": ["run.horizon=10_000", 'sweep.run.slot=["100 ms", "3 ms", "100 us"]'],
+    "emulate": [],
     "cost_vs_diameter": ["run.horizon=10_000", "sweep.topology.agents=[10, 40]"],
     # Long enough for a round to stall, or for an outage to end.
     **_cut("bursts churn deadline loss outage", "run.horizon=3_000", "run.replications=1"),

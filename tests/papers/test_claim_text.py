@@ -2,7 +2,7 @@ import math
 
 from helpers.some_claim import claim, judge
 
-from netbandit.papers.claim_text import interval_text, line
+from netbandit.papers.claim_text import asked, each_text, interval_text, line
 from netbandit.papers.verdicts import InterimLook
 from netbandit.results.intervals import Interval
 
@@ -35,3 +35,18 @@ def test_the_line_says_that_it_was_a_planned_look_and_what_was_fitted_held_and_c
     assert "(the setting was chosen so that this comes out: this is no test of it)" in text
     assert "(of bandit.seed 1 alone)" in text
     assert "(chosen after looking: the number of replications)" in text
+
+
+def test_only_a_quotation_stands_between_quotation_marks():
+    less = claim(says="less", region={"below": 1})
+    assert asked(less) == '"less"'
+    assert asked(less.model_copy(update={"paraphrased": True})) == "in our words: less"
+    assert asked(less.model_copy(update={"ours": True})) == "our own question: less"
+
+
+def test_each_of_several_comparisons_is_told_with_a_verdict_of_its_own():
+    found = judge(claim(region={"below": 1}), [("x", [[SMALL]]), ("y", [[[2.0, 2.1, 1.9, 2.0]]])])
+    assert found.verdict == "does not hold"
+    assert [text.partition(":")[0] for text in each_text(found)] == ["x", "y"]
+    assert [text.endswith("(holds)") for text in each_text(found)] == [True, False]
+    assert not list(each_text(judge(claim(region={"below": 1}), [("x", [[SMALL]])])))

@@ -159,3 +159,20 @@ def test_papers_of_an_installed_package(tmp_path, monkeypatch):
     write(package / "papers" / "data" / "mine", FIGURE.replace("[[f", "claims = []\n[[f"))
     assert paper_names() == ["mine"]
     assert papers.load_paper("mine").title == "A paper"
+
+
+def test_a_paper_without_a_text_quotes_nothing(tmp_path):
+    claims = """
+    [[claims]]
+    id = "one"
+    figure = "fig1"
+    where = "abstract"
+    says = "little"
+    read_as = "below 1"
+    measure = "mean"
+    of = "regret"
+    region = { below = 1 }
+    """
+    assert [one.paraphrased for one in read_paper(write(tmp_path / "a", FIGURE + claims)).claims] == [False]
+    without = read_paper(write(tmp_path / "b", f"paraphrased = true\n{FIGURE}{claims}"))
+    assert [one.paraphrased for one in without.claims] == [True]

@@ -3,6 +3,7 @@
 The rows are in tests/data/passages.toml.
 """
 
+import math
 import tomllib
 from collections.abc import Iterator
 from itertools import chain
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from netbandit.papers.figures import FILE, papers_folder
+from netbandit.papers.figure_runs import points_of
+from netbandit.papers.figures import FILE, load_paper, papers_folder
 from netbandit.scenario.load import load
 
 PASSAGES = tomllib.loads((Path(__file__).parents[1] / "data" / "passages.toml").read_text(encoding="utf-8"))
@@ -74,3 +76,66 @@ def test_no_row_is_left_over(name):
     for row in of_paper["printed"]:
         where = row.get("files", [path.stem for path in folder.glob("*.toml") if path.name != FILE])
         assert any(row["key"] in found[stem] for stem in where), row
+
+
+def points(figure: str, name: str) -> list[dict[str, object]]:
+    """Return all keys of each point of a figure, those at their defaults too."""
+    paper = load_paper(name).only(figure)
+    found = [point.resolved for _, point, _ in points_of(paper, paper.figures[0], None)]
+    return [
+        {f"{table}.{key}": value for table in PARTS if table != "links" for key, value in one[table].items()}
+        for one in found
+    ]
+
+
+@pytest.mark.parametrize("figure", ["fig3", "fig11", "fig12", "budget"])
+def test_components_of_li_and_song_are_averaged_as_their_algorithm_prints(figure):
+    hybrid = [one for one in points(figure, "dpmab") if one["protocol.kind"] == "sink"]
+    uneven = [one for one in hybrid if one["learner.aggregate"] != "paper"]
+    assert len(hybrid) > len(uneven) == (2 if figure == "fig11" else 0)
+
+
+def test_other_readings_of_solanki_differ_from_the_figure_in_one_thing_each():
+    own, readings = points("exp1", "pfcb")[0], points("readings", "pfcb")
+    varied = {"bandit.sampling", "bandit.seed", "learner.share", "run.replications"}
+    together = {"learner.band": "learner.weight", "learner.zeta": "learner.explore"}
+    for point in readings:
+        off = {key for key, value in point.items() if value != own[key]} - varied
+        if point["learner.communicate"] == "every":  # FCB, as it is in EXP1
+            off.remove("learner.communicate")
+        assert len({together.get(key, key) for key in off}) <= 1, off
+    spreads = {point["bandit.spread"] for point in readings}
+    assert spreads == {0.1, 0.2, round(math.sqrt(0.2), 3)}
+
+
+def test_no_claim_of_solanki_is_measured_where_its_setting_was_chosen():
+    """The readings are the search, on markets with a seed of their own; a claim has a market of its own in each run."""
+    paper = load_paper("pfcb")
+    seeds = {figure.id: {point["bandit.seed"] for point in points(figure.id, "pfcb")} for figure in paper.figures}
+    assert None not in seeds.pop("readings")
+    assert all(each == {None} for each in seeds.values())
+    assert {claim.figure for claim in paper.claims} == set(seeds)
+    assert {claim.id for claim in paper.claims if claim.fitted} == {
+        claim.id for claim in paper.claims if "% more" in claim.says
+    }
+
+
+def test_each_percentage_of_solanki_has_one_verdict():
+    said = [claim.says for claim in load_paper("pfcb").claims if "% more" in claim.says]
+    assert len(said) == len(set(said)) == 4
+
+
+def test_both_horizons_of_dubeys_second_figure_are_ours_and_no_claim_of_the_paper_is_judged_by_one():
+    horizons = {point["run.horizon"] for point in points("fig2", "feducb")}
+    claims = [claim for claim in load_paper("feducb").claims if claim.figure == "fig2"]
+    assert horizons == {20_000, 200_000}
+    assert [claim.id for claim in claims if not claim.ours] == ["fig2-gap", "fig2-sensitivity"]
+    for claim in claims:
+        both = {selector["scenario"] for selector, _ in claim.comparisons()} == {"fig2", "fig2-long"}
+        assert both == bool(claim.not_tested) == (not claim.ours), claim.id
+
+
+def test_dubeys_peers_are_private():
+    local = [point for point in points("private", "feducb") if point["protocol.kind"] == "local"]
+    assert {point["topology.family"] for point in local} == {"complete", "random", "path", "ring"}
+    assert all(point["learner.epsilon"] < math.inf for point in local)

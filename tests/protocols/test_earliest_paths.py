@@ -19,9 +19,8 @@ class Held(Flooding):
 
     def receive(self, node, arrivals):
         for time, _, message in arrivals:
-            labels, begun = message.value
-            when = effective_time(time, begun, SLOT) if self.slotted else time
-            key = labels.bit_length() - 1, node
+            when = effective_time(time, message.begun, SLOT) if self.slotted else time
+            key = message.labels.bit_length() - 1, node
             self.held[key] = min(when, self.held.get(key, when))
         super().receive(node, arrivals)
 

@@ -18,7 +18,7 @@ class Watched(Flooding):
         self.copies = []
 
     def receive(self, node, arrivals):
-        self.copies += [(time, sender, node, message.value[0].bit_length() - 1) for time, sender, message in arrivals]
+        self.copies += [(time, sender, node, message.labels.bit_length() - 1) for time, sender, message in arrivals]
         super().receive(node, arrivals)
 
 

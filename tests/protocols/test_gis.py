@@ -91,7 +91,7 @@ class Watched(Gis):
     def receive(self, node, arrivals):
         for time, sender, message in arrivals:
             if message.kind.name == "DATA":
-                labels = [label for label in range(self.network.agents) if message.value[0] >> label & 1]
+                labels = [label for label in range(self.network.agents) if message.labels >> label & 1]
                 self.data += [(time, sender, node, label) for label in labels]
         super().receive(node, arrivals)
 

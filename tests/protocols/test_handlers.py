@@ -1,142 +1,110 @@
-"""What a protocol of handlers is refused for, and what is said of one that no loop can execute."""
+"""What nodes do by handlers: what a node sends, takes in, and acts on; and that one may step through it."""
 
-import linecache
-import re
-from zlib import crc32
+import subprocess
+import sys
+from collections import Counter
 
+import networkx as nx
 import pytest
-from helpers.own_handlers import WORD, Chatters, Loops, PassOn, Prints, Watched, act, on_message
+from helpers.one_round import ITEM, SLOT, one_round
+from helpers.own_handlers import Draws, OneByOne, PassOn, Watched
 
-from netbandit.network.message import Kind
-from netbandit.parts.component import Mistake, Note
-from netbandit.protocols import primitives
-from netbandit.protocols.flooding import Flooding
+import netbandit as nb
+from netbandit.checks.check import check
+from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
 from netbandit.protocols.gis import Gis
-from netbandit.protocols.gossip import Gossip
-from netbandit.protocols.handler_texts import Said, read_handler
-from netbandit.protocols.handlers import Handlers
-from netbandit.protocols.primitives import at_once, nothing, tell_all
-from netbandit.texts import text
+from netbandit.scenario.load import load_tables
+
+LABELLED = LABEL_BYTES + ITEM
 
 
-@pytest.mark.parametrize("kind", [Flooding, Gis, Gossip, PassOn, Chatters])
-def test_handlers_alone_can_be_compiled(kind):
-    assert kind.can_be_compiled()
-    assert [what for what in kind().check() if isinstance(what, Note)] == []
+def test_a_breakpoint_in_a_handler_is_reached_in_a_run_as_users_have_it():
+    reached = Counter()
+
+    def tracer(frame, event, argument):
+        if frame.f_code in (Gis.on_message.__code__, Gis.act.__code__):
+            reached[frame.f_code.co_name] += event == "call"
+
+    rounds = {"learner": {"kind": "elimination", "rounds": 1, "gap": 0.9}, "bandit": {"kind": "bernoulli", "arms": 2}}
+    graph = {"family": "ring", "agents": 4}
+    scenario = load_tables({**rounds, "topology": graph, "protocol": {"kind": "gis"}, "run": {"horizon": 400}})
+    point = check(scenario).points[0]
+    before = sys.gettrace()
+    sys.settrace(tracer)
+    try:
+        messages = point.simulation(0).run().metrics["messages"]
+    finally:
+        sys.settrace(before)
+    assert reached["act"] > 0
+    assert 0 < reached["on_message"] <= messages
 
 
-def test_what_cannot_be_compiled_is_said_with_its_line():
-    assert not Prints.can_be_compiled()
-    (note,) = Prints().check()
-    line = Prints.handlers.act.__code__.co_firstlineno + 3
-    assert note.text == (
-        "its messages go one by one, not in a compiled loop: "
-        f"line {line} of own_handlers.py: print('told') calls what is neither a primitive nor a text"
+@pytest.mark.parametrize(("timing", "too_late"), [("slotted", 0), ("asynchronous", 1)])
+def test_a_node_acts_once_on_all_that_it_takes_in_at_an_instant(timing, too_late):
+    """On a path 0-1-2: all tell their own item, then 0 and 2 that of 1, and 1 those of both at once.
+
+    Slotted, all take in what ends the round before anybody acts; asynchronous, 0 has acted once more.
+    """
+    result = one_round(PassOn, nx.path_graph(3), timing=timing, latency=SLOT)
+    messages, items = 8 + too_late, 10 + too_late
+    assert result.network.ledger.kinds == {"NEWS": (messages, messages * HEADER_BYTES + items * LABELLED)}
+    assert result.informed == dict.fromkeys(range(3), 2 * SLOT)
+
+
+@pytest.mark.parametrize("timing", ["slotted", "asynchronous"])
+def test_where_nothing_is_merged_each_item_goes_alone_and_not_to_who_told_it(timing):
+    result = one_round(OneByOne, nx.path_graph(3), timing=timing, latency=SLOT)
+    assert [arrival[1:3] for arrival in result.arrivals if arrival[0] == 2 * SLOT] == [(1, 0), (1, 2)]
+    assert result.network.ledger.kinds == {"NEWS": (6, 6 * 3)}
+
+
+def test_a_node_draws_a_neighbour_and_answers_in_the_same_hop():
+    hop = SLOT // 4
+    result = one_round(Draws, nx.cycle_graph(5), timing="slotted", latency=hop)
+    told, answered = result.of("NEWS"), result.of("WORD")
+    first = [sender for time, sender, *_ in told if time == hop]
+    assert sorted(first) == [0, 1, 2, 3, 4]
+    assert all((receiver - sender) % 5 in (1, 4) for _, sender, receiver, *_ in told)
+    assert sorted(answered) == sorted(
+        (time + hop, to, by, "WORD", HEADER_BYTES + LABELLED) for time, by, to, *_ in told
     )
+    # At the next boundary they tell what they were told and answered, too.
+    second = [size for time, *_, size in told if time == SLOT + hop]
+    assert max(second) == HEADER_BYTES + 3 * LABEL_BYTES
 
 
-def test_a_loop_in_a_handler_is_executed_message_by_message():
-    assert not Loops.can_be_compiled()
-    (note,) = Loops().check()
-    assert note.text.endswith("for _ in range(3): may be executed any number of times")
+def test_a_class_may_see_all_that_reaches_nodes():
+    result = one_round(Watched, nx.path_graph(3), latency=SLOT)
+    assert Counter(result.protocol.seen) == {0b001: 1, 0b010: 4, 0b100: 1, 0b101: 2}
 
 
-def test_a_class_that_does_more_than_its_handlers_goes_message_by_message():
-    assert not Watched.can_be_compiled()
+def test_no_message_has_a_negative_size():
+    class Negative(PassOn):
+        def act(self, node, labels):
+            node.send_all(nb.Kind("NEWS"), labels, size=-1)
+
+    with pytest.raises(ValueError, match="a message of the kind NEWS cannot have -1 bytes"):
+        one_round(Negative, nx.path_graph(3))
 
 
-def test_handlers_are_texts():
-    with pytest.raises(TypeError, match=r"receive is no text: decorate it with netbandit\.text"):
-        Handlers(Watched.receive, act)
-    assert Handlers(on_message, act).merges
+OLD = [
+    "from netbandit.protocols.primitives import tell_all",
+    "@nb.text\ndef act(network, own, round, node, labels):\n    pass",
+    "nb.Handlers(print, print)",
+]
 
 
-def handler(body, **names):
-    """Return a text that stands for `on_message`, in a module of its own, whose first line is its third."""
-    head = "@text\ndef handler(network, own, round, node, neighbour, message):\n    "
-    source = head + "\n    ".join(body.splitlines()) + "\n"
-    name = f"<{crc32(source.encode())}>/handlers.py"
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    module = vars(primitives) | {"text": text, "TOLD": Kind("TOLD"), **names}
-    exec(compile(source, name, "exec"), module)
-    return module["handler"]
-
-
-@pytest.mark.parametrize(
-    ("body", "why"),
-    [
-        ("network = [1, 2]", "[1, 2] is more than numbers and calls of primitives and texts"),
-        ("raise ValueError", "raise ValueError is no assignment, if or call"),
-        ("return 'a'", "'a' is no whole number"),
-        ("return own.rounds", "own.rounds is more than numbers and calls of primitives and texts"),
-        ("while node > 3:\n    node -= 1", "while node > 3: may be executed any number of times"),
-        ("if labels_of(network, message):\n    pass", "labels_of(network, message) is no number"),
-        ("held(own, round, node + 1)", "held(own, round, node + 1) gives as node what is none that it has been given"),
-        (
-            "node = 1\nheld(own, round, node)",
-            "held(own, round, node) gives as node what is none that it has been given",
-        ),
-        ("ask(own, round, node, 5)", "ask(own, round, node, 5) gives as labels what is none that it has been given"),
-        ("labels = nothing(own)\nif node:\n    labels = 5\nask(own, round, node, labels)", "that it has been given"),
-        (
-            "tell_all(network, own, round, node, 0, 20, nothing(own))",
-            "gives as kind what is none that it has been given",
-        ),
-        ("learn(network, own, round, node, nothing(own))", "calls learn, which is not for handlers"),
-        ("handler(network, own, round, node, neighbour, message)", "handler calls itself"),
-        ("held(own, round)", "held takes own, round, node"),
-        ("both(is_empty(unasked(own, round, node, nothing(own))))", "what is found out here: give it a name first"),
-        ("size = node / 2", "node / 2 is computed otherwise in a loop: its numbers are whole, of 64 bits"),
-        ("size = 2\nsize **= 70", "size ** 70 is computed otherwise in a loop: its numbers are whole, of 64 bits"),
-    ],
-)
-def test_a_loop_knows_numbers_and_what_primitives_give(body, why):
-    said = read_handler(handler(body, both=both), primitives.on_message).not_compiled
-    assert said.endswith(why)
-    if "itself" not in why and "takes" not in why:
-        assert re.match(r"line \d+ of handlers\.py: ", said)
-
-
-TOLD = "tell_all(network, own, round, node, TOLD, 20, nothing(own))"
-ANSWERED = "answer(network, own, round, node, neighbour, TOLD, 20, nothing(own), 0)"
-
-
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        (f"{TOLD}\n{TOLD}", {"tells": 2}),
-        (f"if node:\n    {TOLD}\n    {TOLD}\nelse:\n    {TOLD}\n{ANSWERED}", {"tells": 2, "answers": 1}),
-        (f"if is_empty(held(own, round, node)):\n    {TOLD}", {"tells": 1, "lists": 1, "holds": True}),
-        ("labels = unasked(own, round, node, nothing(own)) if node else nothing(own)", {"lists": 1}),
-        ("empty = is_empty(unasked(own, round, node, nothing(own)))\nboth(empty)", {"lists": 1}),
-        ("twice(network, own, round, node)\ntwice(network, own, round, node)", {"tells": 4}),
-    ],
-)
-def test_what_handlers_say_at_most_is_known(body, said):
-    """A text that is written out may name what it is given more than once."""
-    read = read_handler(handler(body, both=both, twice=twice), primitives.on_message)
-    assert read == Said(None, **said)
-
-
-@text
-def both(empty):
-    return empty and empty
-
-
-@text
-def twice(network, own, round, node):
-    tell_all(network, own, round, node, WORD, 20, nothing(own))
-    tell_all(network, own, round, node, WORD, 20, nothing(own))
-
-
-def test_acting_again_at_once_is_refused():
-    class AtOnce(PassOn):
-        handlers = Handlers(on_message, act_at_once)
-
-    (mistake,) = (one for one in AtOnce().check() if isinstance(one, Mistake))
-    assert mistake.text == "its nodes act on what they have taken in at once: act may call later, not at_once"
-
-
-@text
-def act_at_once(network, own, round, node, labels):
-    at_once(network, own, round, node, labels)
+@pytest.mark.parametrize("line", OLD)
+def test_the_old_form_is_refused_with_the_new_one(line, tmp_path):
+    (tmp_path / "mine.py").write_text(f"import netbandit as nb\n{line}\nclass Mine(nb.NeighbourRounds):\n    pass\n")
+    (tmp_path / "scene.toml").write_text(
+        'run.horizon = 9\ntopology = { family = "ring", agents = 4 }\nbandit = { kind = "bernoulli", arms = 2 }\n'
+        'learner.kind = "elimination"\nprotocol.kind = "mine:Mine"\n'
+    )
+    command = [sys.executable, "-m", "netbandit", "check", "scene.toml"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    *_, error = done.stderr.splitlines()
+    assert error.startswith("scene.toml:5:10: protocol.kind: cannot import mine: TypeError: handlers are methods now")
+    assert "on_message(self, node, neighbour, message)" in error
+    assert error.endswith("mine.py, line 2")

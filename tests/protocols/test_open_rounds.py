@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from netbandit.network.clock import SENDS, Clock, Environment
 from netbandit.protocols.open_rounds import OpenRounds
 from netbandit.protocols.protocol import Item
 
@@ -13,29 +14,42 @@ class Network:
     """Says who goes down when it is told to."""
 
     def __init__(self, fails):
-        self.agents, self.agents_fail, self.changed = AGENTS, fails, lambda agent, up: None
+        self.agents, self.acting = AGENTS, range(AGENTS)
+        self.agents_fail, self.changed = fails, lambda agent, up: None
+        self.environment = Environment()
+        self.clock = Clock(self.environment, 1_000, 100)
+
+    def out(self, sender):
+        return {}
 
     def watch_agents(self, changed):
         self.changed = changed
         return []
 
 
+class Silent:
+    """Nodes that do nothing."""
+
+    merges, stream = True, ""
+
+    def on_message(self, node, neighbour, message):
+        raise AssertionError
+
+    def act(self, node, labels):
+        pass
+
+
 def rounds_of(fails=True, apart=False, groups=(range(AGENTS),)):
     ended = []
     network = Network(fails)
-    rounds = OpenRounds(network, groups, lambda round, labels: ended.append((round.number, labels)), apart)
+    end = lambda round, labels: ended.append((round.number, labels))  # noqa: E731
+    rounds = OpenRounds(network, groups, Silent(), False, SENDS, end, apart)
     return rounds, network, ended
 
 
 def learn(rounds, round, agent, labels):
     """Let an agent hold items, as handlers do."""
-    news = labels & ~round.known[agent]
-    round.known[agent] |= news
-    if round.counting >> agent & 1:
-        round.missing -= (news & round.counting).bit_count()
-    if round.complete:
-        rounds.completed.append(round)
-        rounds.end_complete()
+    rounds._take_in([(round.nodes[agent], labels)])
 
 
 EVENTS = st.lists(
@@ -121,7 +135,7 @@ def test_sizes_and_held_items_go_in_order_of_agents():
         round = rounds.contribute(1, agent, Item(size, agent))
     assert [item.value for item in round.named(0b1101)] == [0, 2, 3]
     assert round.size(0b1101) == 3 * 4 + 32
-    round.known[0] = 0b1101
+    round.nodes[0].held = 0b1101
     rounds.forget(2)
     round.contribute(2, Item(8, "again"))
     assert [item.value for item in round.held(2)] == ["again"]

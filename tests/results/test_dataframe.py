@@ -125,7 +125,7 @@ def test_the_command_writes_it_or_says_what_is_missing(tmp_path, monkeypatch):
     assert done.exit_code == 0, done.output
     read = pandas.read_parquet("results/s/table.parquet")
     pandas.testing.assert_frame_equal(read, pandas.DataFrame(netbandit.load_results("results/s")), check_dtype=False)
-    monkeypatch.setattr("netbandit.cli.running.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)  # as if it were not installed
     done = CliRunner().invoke(main, ["run", "s.toml", "--parquet", "--out", "other"])
     assert done.exit_code == 2
     assert "pip install 'netbandit[parquet]'" in done.stderr

@@ -116,7 +116,7 @@ def test_runs_that_are_there_name_the_versions_they_are_of(tmp_path):
 
 
 def test_a_sweep_whose_workers_are_all_gone_ends(tmp_path, monkeypatch):
-    monkeypatch.setattr("netbandit.running.lost_workers.PATIENCE", 1.0)
+    monkeypatch.setattr("netbandit.running.cluster._WORKERLESS", 1.0)
     with LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=":0"
     ) as workers:

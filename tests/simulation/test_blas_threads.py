@@ -67,18 +67,14 @@ def test_inside_there_is_one_and_outside_as_many_as_before(monkeypatch):
 
 RUN = """\
 import sys
-from contextlib import nullcontext
 from pathlib import Path
-from netbandit.running import cluster
 from netbandit.running.sweeps import run
 from netbandit.scenario.load import load
 from netbandit.checks.check import check
 if __name__ == "__main__":
     jobs, trace, *files = sys.argv[1:]
-    with nullcontext() if jobs == "1" else cluster.local_workers(int(jobs)) as workers:
-        cluster.local_workers = lambda count: nullcontext(workers)  # the same for all: most of the time is their start
-        for file in files:
-            run(check(load(file)), Path(jobs + trace, file), jobs=int(jobs), trace=trace == "trace")
+    for file in files:
+        run(check(load(file)), Path(jobs + trace, file), jobs=int(jobs), trace=trace == "trace")
 """
 
 

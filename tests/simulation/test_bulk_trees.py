@@ -4,7 +4,7 @@ import random
 from unittest.mock import patch
 
 import pytest
-from helpers.both_ways import same
+from helpers.same_runs import same
 
 from netbandit.simulation import bulk_trees
 from netbandit.simulation.bulk_trees import TreeBroadcasts

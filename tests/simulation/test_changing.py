@@ -5,7 +5,6 @@ from functools import cache
 
 import pytest
 from click.testing import CliRunner
-from helpers.both_ways import both_ways, same
 
 from netbandit.checks.check import check
 from netbandit.cli.topologies import topology
@@ -179,12 +178,6 @@ def test_unseen_contacts_are_outages_in_between(law, name):
         if name not in ("wall_s", "recovery_slots"):  # which is of scripted outages
             assert found.metrics[name] == value, name
     assert found.metrics["lost"] > 0
-
-
-def test_they_run_compiled_too():
-    compiled, events = both_ways(point_of(over("flooding"), changing(LAWS[0])))
-    same(compiled, events)
-    assert compiled.metrics["lost"] > 0
 
 
 @pytest.fixture(scope="module")

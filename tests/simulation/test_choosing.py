@@ -44,9 +44,6 @@ TALKING = {
     "BulkNeighbours": [[], [LOSS], [LINKS], ["links.peer.jitter=3 ms"]],
     "BulkFloods": [["protocol.ttl=2", "protocol.route=flood"], ["protocol.absorb=true", "protocol.route=flood"]],
     "BulkPooled": [["protocol.kind=pooled"]],
-    "CompiledBroadcasts": [
-        *([f"protocol.kind={kind}"] for kind in ("gis", "gossip", "flooding")),
-    ],
     "BulkTrees": [
         *([change] for change in (ASYNCHRONOUS, "protocol.ttl=2", "protocol.kind=relay")),
         ["protocol.kind=relay", "links.peer.latency={ uniform = ['0 ms', '9 ms'] }"],
@@ -54,7 +51,7 @@ TALKING = {
     "Broadcasts": [
         *([change] for change in (NARROW, NODES, "links.peer.retry={}")),
         *(["protocol.kind=relay", change] for change in (NARROW, NODES, LOSS, LINKS)),
-        *([f"protocol.kind={kind}"] for kind in ("silent", "sink", "master-worker")),
+        *([f"protocol.kind={kind}"] for kind in ("silent", "sink", "master-worker", "gis", "gossip", "flooding")),
         ["protocol.kind=gis", NODES],
         ["protocol.ttl=2", "protocol.route=flood", NARROW],
     ],
@@ -68,33 +65,12 @@ TALKING = {
 }
 
 OVER = {
-    # rounds that begin at times known ahead, and others that agents call for event by event
-    "CompiledGis": [
-        *([*ROUNDS, "protocol.kind=gis", *more] for more in ([], [LOSS], [NODES], [DEADLINE], [LINKS, NARROW])),
-        [*FIXED, "protocol.kind=gis"],
-    ],
-    "CompiledTreeRounds": [
-        *([*ROUNDS, "protocol.kind=relay", *more] for more in ([], [NODES], [NODES, ASYNCHRONOUS])),
-    ],
-    "CompiledRelay": [
-        *([*ROUNDS, "protocol.kind=relay", *more] for more in ([DEADLINE], [LOST])),
-        [*FIXED, "protocol.kind=relay", DEADLINE],
-    ],
-    "Relay": [[*talk, "protocol.kind=relay", DEADLINE, ASYNCHRONOUS] for talk in (ROUNDS, CALLS)],
+    "Gis": [[*talk, "protocol.kind=gis"] for talk in (ROUNDS, CALLS, FIXED)],
+    "Relay": [[*talk, "protocol.kind=relay"] for talk in (ROUNDS, CALLS, FIXED)],
     "PassOn": [[*ROUNDS, "protocol.kind=helpers.own_handlers:PassOn", NODES, NARROW]],
-    "Sink": [
-        [*ROUNDS, "protocol.kind=sink"],
-        [*ROUNDS, "protocol={ kind = 'sink', collect = 'gis' }"],
-        [*CALLS, "protocol.kind=sink"],
-    ],
+    "Sink": [[*ROUNDS, "protocol={ kind = 'sink', collect = 'gis' }"], [*CALLS, "protocol.kind=sink"]],
     "MasterWorker": [[*ROUNDS, "protocol.kind=master-worker"]],
-    # rounds that agents call for
-    "TriggeredCompiledRounds": [
-        *([*CALLS, f"protocol.kind={kind}"] for kind in ("gis", "relay", "gossip", "flooding")),
-        *([*CALLS, "protocol.kind=gis", NODES], [*CALLS, "protocol.kind=relay", DEADLINE, LOST]),
-    ],
-    "CompiledLocal": [CALLS, *([*CALLS, one] for one in (LOSS, DEADLINE, NODES, LOST)), [*CALLS, LINKS, NARROW], FIXED],
-    "Local": [[*CALLS, "protocol.ttl=0"]],
+    "Local": [CALLS, FIXED],
     # the parts of a context
     "Vertical": [PARTS, [*PARTS, NODES]],
 }
@@ -149,7 +125,7 @@ def test_decisions_are_played_in_this_way(started, name, changes):
     assert started(*changes)._play.__qualname__.partition(".")[0] == name
 
 
-SAID = {"Bulk": "messages: in bulk", "Compiled": "messages: in a compiled loop", "": "messages: event by event"}
+SAID = {"Bulk": "messages: in bulk", "": "messages: event by event"}
 
 
 @each(TALKING | OVER)
@@ -172,10 +148,7 @@ def test_users_are_told_how_decisions_are_played(point, name, changes):
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        (
-            [*ROUNDS, "protocol.kind=gis"],
-            "messages: event by event; not in a compiled loop: about 72 hops in a round (worth it from 200,000 on)",
-        ),
+        ([*ROUNDS, "protocol.kind=gis"], "messages: event by event; there is no other way for these parts"),
         (
             ["learner.use_after=2"],
             "decisions: event by event; not in a compiled loop: what is heard is used later (use_after)",
@@ -201,13 +174,6 @@ def test_a_part_of_ones_own_that_fails_at_its_start_is_a_line(point):
     found = point()
     with patch.object(type(found.learner), "start", side_effect=ValueError("no")):
         assert execution_plan(found) == ["it cannot be started: ValueError: no"]
-
-
-@pytest.mark.parametrize("changes", [[*ROUNDS, "protocol.kind=gis"], CALLS, PARTS])
-@pytest.mark.parametrize("how", ["plain", "chosen"])
-def test_what_is_small_or_plain_goes_message_by_message(started, how, changes):
-    driver = started(*changes, how=how)
-    assert "Compiled" not in type(getattr(driver, "talking", driver)._protocol).__name__
 
 
 class Slow(Way):
@@ -258,28 +224,3 @@ def test_what_is_explained_is_not_taken():
         assert not chosen(Slow(worth="few hops"))
     assert [choice.why_not for choice in choices] == [None, "nodes fail", "few hops"]
     assert chosen(Slow())
-
-
-MARKET = [
-    "bandit={ kind = 'procurement', producers = 3 }",
-    "learner={ kind = 'pfcb', share = 'exact' }",
-    "protocol.kind=gis",
-    "topology={ family = 'complete', agents = 7 }",
-]
-EVERY = "learner.communicate=every"
-FEW = "messages: event by event; not in a compiled loop: about"
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        (["run.horizon=20_000", EVERY], "messages: in a compiled loop"),
-        (["run.horizon=600", EVERY], f"{FEW} 176,400"),  # 294 hops a slot
-        (["run.horizon=20_000"], f"{FEW} 2,352"),  # in slots 200, 256, ... 16,384
-        (["run.horizon=20_000", "learner.share=never"], f"{FEW} 0"),
-    ],
-)
-def test_shares_of_a_schedule_count_for_what_is_worth_a_loop(point, more, said):
-    with executed("chosen"):
-        lines = execution_plan(point(*MARKET, *more))
-    assert next(line for line in lines if line.startswith("messages")).startswith(said), lines

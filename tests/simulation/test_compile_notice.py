@@ -7,7 +7,7 @@ import types
 from numba import njit
 
 from netbandit.simulation.compile_notice import announce
-from netbandit.simulation.machine.floods import pass_on
+from netbandit.simulation.kernels.floods import pass_on
 
 
 def test_nothing_is_said_of_what_is_compiled_or_not_kept(capsys, tmp_path):

@@ -6,10 +6,9 @@ import sys
 import pytest
 from helpers.scenes import run
 
-from netbandit.simulation import bulk, compiled_adapters, slots
+from netbandit.simulation import bulk, slots
 from netbandit.simulation.execution import VARIABLE, ExecutionError, executed, execution
 
-GIS = ["learner.kind=elimination", "learner.rounds=2", "learner.gap=0.5", "protocol.kind=gis"]
 UCB = ["learner.kind=ucb", "protocol.kind=local"]
 ALONE = ["learner.kind=ucb", "protocol.kind=silent"]
 MARKET = [
@@ -35,7 +34,6 @@ def used(monkeypatch):
 
         monkeypatch.setattr(module, name, noted)
 
-    note(compiled_adapters, "_compiled")
     note(bulk, "_bulk_trees")
     note(slots, "compiled")
     note(bulk, "BulkNeighbours")
@@ -45,7 +43,6 @@ def used(monkeypatch):
 @pytest.mark.parametrize(
     ("scenario", "names"),
     [
-        (GIS, {"_compiled"}),
         (UCB, {"BulkNeighbours", "compiled"}),
         (ALONE, {"compiled"}),
         (MARKET, {"_bulk_trees", "compiled"}),

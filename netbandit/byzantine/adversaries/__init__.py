@@ -1,1 +1,1 @@
-"""Who lies, and what is said instead of the truth: numpy in, numpy out."""
+"""Byzantine agents: which agents lie, and what they send instead of the truth (numpy arrays in and out)."""

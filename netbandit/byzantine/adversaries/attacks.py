@@ -1,4 +1,4 @@
-"""The names of attacks and of their targets, and which agents lie."""
+"""Names of attacks and of their targets, and the choice of the agents that lie."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Attacks of the user's own: which forms one can forge, what it is told, and the shape of what it returns."""
+"""Attacks defined by the user: which forms of messages they can forge, their input, and checks of their output."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""How values of several agents become one, so that some of them may be anything: numpy in, numpy out."""
+"""Robust aggregation: combines values of several agents, some of which may be arbitrary (numpy arrays in and out)."""

@@ -4,7 +4,6 @@ For each part of a run there may be faster ways than event by event, with the sa
 questions: whether it *can* run, and if not, why; and whether it *should*, which is to say that it is worth it.
 ``NETBANDIT_EXECUTION`` (`netbandit.simulation.execution`) is heeded there, and nowhere else. The answers are given
 
-* in `network_loops` for messages that a compiled loop handles (`netbandit.simulation.compiled_rounds`),
 * in `bulk` for messages that go all at once (`netbandit.simulation.bulk`),
 * in `slot_loop` for decisions that a compiled loop plays (`netbandit.simulation.play`).
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netbandit.learners.counts import CountingLearner
+from netbandit.learners.counts import CountingLearner, tells_observations
 from netbandit.learners.slots import Learner
 from netbandit.protocols.consensus import Consensus
 from netbandit.protocols.local import Local
@@ -46,6 +46,11 @@ class InBulk(Way):
         return None if self.context.run.activity == "every" else "not all agents decide in every slot"
 
 
+def tells_several(context: ReplicationContext, learner: Learner) -> bool:
+    """Return whether an agent may have several observations to tell at once, or none, because rewards are late."""
+    return bool(context.feedback) and tells_observations(learner)
+
+
 @dataclass(frozen=True)
 class BroadcastsInBulk(InBulk):
     """What all agents tell in every slot, by one hop or by floods, slotted, over links that never queue.
@@ -65,6 +70,8 @@ class BroadcastsInBulk(InBulk):
             return NONE_FOR_PROTOCOL
         if self.learner.has("next_share"):
             return "agents do not tell something in every slot"
+        if tells_several(self.context, self.learner):
+            return "rewards may be late, and agents tell each of them"
         if network.deferred_outcomes:
             return FATES_OPEN
         if network.trace is not None:
@@ -110,13 +117,21 @@ class BroadcastsInBulk(InBulk):
 
 @dataclass(frozen=True)
 class TreesInBulk(InBulk):
-    """What agents tell along trees where nothing can go wrong, whoever tells, and when."""
+    """What agents tell along trees where nothing can go wrong, whoever tells, and when.
+
+    Attributes:
+        learner: The learner, not yet started.
+    """
+
+    learner: Learner
 
     def unsuited(self) -> str | None:
         """See `Way.unsuited`."""
         protocol, network = self.context.protocol, self.context.network
         if type(protocol) is not Relay and not (type(protocol) is Local and protocol.route == "tree" and protocol.ttl):
             return NONE_FOR_PROTOCOL
+        if tells_several(self.context, self.learner):
+            return "rewards may be late, and agents tell each of them"
         if network.agents <= 1:
             return "there is one agent alone"
         if network.agents > _MOST_SOURCES:

@@ -27,6 +27,7 @@ class SlotLoop(Way):
         sets: Sets of parameters that agents keep and use in turn.
         everybody: Whether all agents decide in every slot.
         decisions: How many decisions are made in a run, in the mean.
+        late: Whether rewards may be learned later than they are paid.
         loop: Returns the loop, not yet compiled.
     """
 
@@ -40,6 +41,7 @@ class SlotLoop(Way):
     sets: int
     everybody: bool
     decisions: float
+    late: bool
     loop: Callable[[], Compiled]
 
     def unsuited(self) -> str | None:
@@ -55,6 +57,8 @@ class SlotLoop(Way):
             return "agents decide one after the other within a slot"
         if self.sets > 1 and not kind.all_sets:
             return "agents of this learner keep several sets of parameters"
+        if self.late and not self.everybody:
+            return "rewards may be late, and not all agents decide in every slot"
         return learner.why_no_loop(isolated=self.isolated) or self.world.why_no_loop(everybody=self.everybody)
 
     def can_run(self) -> str | None:

@@ -19,7 +19,6 @@ from netbandit.network.loss_laws import BurstLoss, chance_of_bits
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.simulation.compile_notice import announce
-from netbandit.simulation.compiled_rounds.cuts import cuts_of
 from netbandit.util.jit import njit
 
 Numbers = NDArray[np.int64]
@@ -38,7 +37,8 @@ class Channels(NamedTuple):
     Attributes:
         latencies: The latency of each (ns), shape (channels,).
         links: The link of each, shape (channels,).
-        first_cuts, cuts: When links are down; see `cuts_of`.
+        first_cuts: Where the times of each link begin in *cuts*, shape (links + 1,); empty: no link is ever down.
+        cuts: When links are down, from and until (ns), shape (n, 2).
         losses: What messages draw for being lost.
         jitters: What is added to their latencies (ns).
         duplicates: What they draw for arriving twice.
@@ -219,7 +219,7 @@ class FaultyLinks:
         law, number, depth = FaultModel.of(faults), *due.shape
         firsts = np.array([link.first for link in network.links], dtype=np.int64)
         columns = 2 * links + (senders != firsts[links])
-        first_cuts, cuts = cuts_of(network)
+        first_cuts, cuts = _cuts_of(network)
         self._law = law.chance, law.chance_while_bad, law.loses_bits, law.duplicate, law.overtaking
         self._slot = network.clock.slot
         self._sizes = np.zeros((depth, number), dtype=np.int64)
@@ -275,6 +275,24 @@ class FaultyLinks:
                 write_events(ranks, taken, self._slot, self._receivers, self._sizes, events)
                 yield events
         self._taken = max(self._taken, boundary)
+
+
+def _cuts_of(network: Network) -> tuple[Numbers, Numbers]:
+    """Return `Channels.first_cuts` and `Channels.cuts`.
+
+    What is put on a link begins before the horizon, and is lost if the link goes down before it arrives: one that goes
+    down after the horizon might as well stay so.
+    """
+    downtimes = network.link_downtimes
+    if downtimes is None:
+        return np.empty(0, dtype=np.int64), np.empty((0, 2), dtype=np.int64)
+    end, found = network.clock.end, []
+    for link in network.links:
+        times = downtimes(min(link.first, link.second), max(link.first, link.second))
+        found.append([*times.until(end), (times.down(end), _NEVER)])
+    first = np.cumsum([0, *map(len, found)])
+    rows = [(min(begin, _NEVER), min(until, _NEVER)) for some in found for begin, until in some]
+    return first, np.array(rows, dtype=np.int64)
 
 
 class _Drawn:

@@ -1,0 +1,107 @@
+"""How long a round takes on this host beside what is simulated, and which dilation makes that small enough."""
+
+from dataclasses import replace
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.emulation.notes import Notes, simulated
+from netbandit.emulation.processes import play
+from netbandit.emulation.sockets import Transport
+from netbandit.learners.learner import Commit, EpochLearner, Phase
+from netbandit.simulation.replication import RunnablePoint
+from netbandit.util.units import Duration
+
+ROUNDS = 12
+"""How many rounds are measured."""
+FRAMES_A_SECOND = 2_000
+"""How many frames a second this is made for, in real time."""
+_STEPS = (1, 2, 5)
+_LARGEST = 1_000_000
+_SLOT = "100 us"
+
+
+class Paced(EpochLearner):
+    """Agents that pull each arm once, and share: rounds that follow on one another, whatever is learnt."""
+
+    def begin(self, epoch: int) -> Phase | Commit:
+        """See `EpochLearner.begin`."""
+        return Phase(epoch, self.active, 1) if epoch <= ROUNDS else Commit(0)
+
+    def observe(self, sums: NDArray[np.int64], rng: np.random.Generator) -> None:
+        """See `EpochLearner.observe`."""
+        self.releases = sums.astype(np.float64)
+
+    def conclude(self, means: NDArray[np.float64]) -> None:
+        """See `EpochLearner.conclude`: nothing follows."""
+
+
+class Calibration(NamedTuple):
+    """What this host takes.
+
+    Attributes:
+        rounds: For each round the time (s) that it took longer than simulated, without latency.
+        hop: The median time (s) from when a message was due until it was handled.
+    """
+
+    rounds: list[float]
+    hop: float
+
+    @property
+    def most(self) -> float:
+        """The 95 % quantile of a round's time (s)."""
+        return float(np.quantile(self.rounds, 0.95))
+
+
+def calibrated(point: RunnablePoint, replication: int, transport: Transport, processes: int | None) -> Calibration:
+    """Measure rounds of the scenario's protocol over links without latency, in so many processes."""
+    scenario = point.scenario
+    peer = scenario.links.peer
+    bare = type(peer)(latency=Duration("0 ms"), cost=peer.cost)
+    run = scenario.run.model_copy(update={"slot": Duration(_SLOT), "horizon": _LARGEST})
+    links = scenario.links.model_copy(update={"peer": bare})
+    paced = replace(
+        point,
+        learner=Paced(),
+        protocol=point.protocol.model_copy(update={"timing": "asynchronous"}),
+        scenario=scenario.model_copy(update={"run": run, "links": links}),
+    )
+    reference = simulated(paced, replication)
+    played = play(paced, replication, reference, transport=transport, processes=processes)
+    expected, found = round_times(reference), round_times(played.notes)
+    excesses = [
+        played.handled[hop.sender, hop.receiver, hop.number] - hop.due
+        for hop in played.notes.hops
+        if (hop.sender, hop.receiver, hop.number) in played.handled
+    ]
+    rounds = [max(0.0, found[number] - expected[number]) for number in sorted(found)]
+    return Calibration(rounds, float(np.median(excesses)) / 1e9)
+
+
+def round_times(notes: Notes) -> dict[int, float]:
+    """Return for each round how long (s) its agents wait, on average."""
+    waits: dict[int, list[int]] = {}
+    for (number, _), (begun, ended) in notes.waits.items():
+        waits.setdefault(number, []).append(ended - begun)
+    return {number: sum(each) / len(each) / 1e9 for number, each in sorted(waits.items())}
+
+
+def dilation_for(reference: Notes, calibration: Calibration, tolerance: float, *, slotted: bool) -> float:
+    """Return the smallest of 1, 2, 5, 10, ... at which a host's time is as small as wanted.
+
+    That is a *tolerance* beside the shortest round, within the distance of any arrival from its slot boundary where
+    that is not 0, and at so many frames that they are handled at their times.
+    """
+    times = {number: time for number, time in round_times(reference).items() if time > 0}
+    frames: dict[int, int] = {}
+    for hop in reference.hops:
+        frames[hop.round] = frames.get(hop.round, 0) + 1
+    shortest = min(times.values(), default=inf)
+    needed = [calibration.most / (tolerance * shortest)]
+    needed += [frames.get(number, 0) / time / FRAMES_A_SECOND for number, time in times.items()]
+    if slotted and reference.slack > 0:
+        needed.append(calibration.most / (reference.slack / 1e9))
+    dilations = (step * 10.0**power for power in range(7) for step in _STEPS)
+    return next((each for each in dilations if each >= max(needed)), float(_LARGEST))

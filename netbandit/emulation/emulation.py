@@ -1,0 +1,285 @@
+"""An emulation from its scenario to its result: simulate, calibrate, play, replay, compare."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from netbandit.emulation import comparison
+from netbandit.emulation.clocks import Calibration, calibrated, dilation_for
+from netbandit.emulation.comparison import HopTime, RoundTime, Row
+from netbandit.emulation.limits import refusals, too_long
+from netbandit.emulation.node import STAMP
+from netbandit.emulation.notes import Notes, replayed, simulated
+from netbandit.emulation.processes import NoEndError, Played, play
+from netbandit.emulation.sockets import PACKET_BYTES, Transport
+from netbandit.parts.settings import Problem
+from netbandit.results.safe_files import make_folder, write_whole
+from netbandit.simulation.replication import RunnablePoint
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from netbandit.util.extras.frames import pandas
+
+FILE = "emulation.json"
+"""What was found, in a folder of results."""
+PICTURE = "emulation"
+"""The name of the picture beside it."""
+
+_PATIENCE = 60.0
+"""How long (s) an emulation may take beside what it takes by its dilation."""
+
+
+class WireRow(NamedTuple):
+    """A line of the table of what went over the sockets.
+
+    Attributes:
+        quantity: The quantity.
+        expected: What the ledger makes of it.
+        counted: What was counted, by the kernel where it is of packets or of bytes sent.
+    """
+
+    quantity: str
+    expected: int
+    counted: int
+
+
+@dataclass(frozen=True)
+class Emulation:
+    """What an emulation has shown.
+
+    Attributes:
+        name: The scenario's name.
+        transport: ``tcp`` or ``udp``.
+        dilation: How many real seconds a virtual one took.
+        processes: How many processes there were.
+        tolerance: By how much a round's time may differ, as a share.
+        rows: The table: what was compared, and whether it is equal.
+        round_times: How long agents waited in each round.
+        hop_times: How long each message took.
+        wire_rows: What went over the sockets.
+        calibration_s: For each round of the calibration the time that it took beside what is simulated; empty without.
+        notes: What must be known to read it.
+    """
+
+    name: str
+    transport: str
+    dilation: float
+    processes: int
+    tolerance: float
+    rows: list[Row]
+    round_times: list[RoundTime]
+    hop_times: list[HopTime]
+    wire_rows: list[WireRow]
+    calibration_s: list[float]
+    notes: list[str]
+
+    @property
+    def equal(self) -> bool:
+        """Whether all that is compared exactly is equal."""
+        return all(row.verdict == "equal" for row in self.rows if row.exact)
+
+    @property
+    def exact(self) -> "pandas.DataFrame":
+        """What is compared exactly: ``basis``, ``quantity``, ``simulated``, ``emulated``, ``verdict``."""
+        rows = [row for row in self.rows if row.basis != "time"]
+        return _frame(rows, Row).drop(columns="exact")
+
+    @property
+    def rounds(self) -> "pandas.DataFrame":
+        """How long agents waited in each round, see `netbandit.emulation.comparison.RoundTime`."""
+        return _frame(self.round_times, RoundTime)
+
+    @property
+    def hops(self) -> "pandas.DataFrame":
+        """How long each message took, see `netbandit.emulation.comparison.HopTime`."""
+        return _frame(self.hop_times, HopTime)
+
+    @property
+    def wire(self) -> "pandas.DataFrame":
+        """What went over the sockets, see `WireRow`."""
+        return _frame(self.wire_rows, WireRow)
+
+    @property
+    def calibration(self) -> "pandas.DataFrame":
+        """What rounds of the calibration took beside what is simulated: ``round``, ``extra_s``."""
+        from netbandit.util.extras.frames import pandas
+
+        return pandas.DataFrame({"round": range(1, len(self.calibration_s) + 1), "extra_s": self.calibration_s})
+
+    def plot(self) -> "Figure":
+        """Return the picture: rounds, simulated against measured, and what hops took beside, by link."""
+        from netbandit.emulation.picture import drawn
+
+        setting = f"{self.name}: {self.processes} processes over {self.transport.upper()}"
+        setting += f", {self.dilation:g} real seconds for each simulated one"
+        return drawn(setting, self.rows, self.round_times, self.hop_times)
+
+    def save(self, folder: Path) -> list[Path]:
+        """Write `FILE` and the picture into *folder*, and return the files.
+
+        Raises:
+            StorageError: They cannot be written.
+        """
+        from netbandit.plots.style import save
+
+        make_folder(folder)
+        write_whole(folder / FILE, json.dumps(asdict(self), allow_nan=False, indent=1) + "\n")
+        return [folder / FILE, *save(self.plot(), folder / PICTURE)]
+
+
+def load(folder: Path) -> Emulation | None:
+    """Return the emulation that was saved in a *folder* of results; None if there is none that can be read."""
+    try:
+        found: Any = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        kinds: dict[str, Any] = {"rows": Row, "round_times": RoundTime, "hop_times": HopTime, "wire_rows": WireRow}
+        fields: dict[str, Any] = {
+            key: [kinds[key](*row) for row in value] if key in kinds else value for key, value in found.items()
+        }
+        return Emulation(**fields)
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+class RefusedError(Exception):
+    """A scenario cannot be emulated.
+
+    Attributes:
+        problems: Why, at the keys that say so.
+    """
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = list(problems)
+        super().__init__("; ".join(text for _, text in problems))
+
+
+def emulate(
+    point: RunnablePoint,
+    *,
+    replication: int = 0,
+    transport: Transport = "tcp",
+    dilation: float | None = None,
+    tolerance: float = 0.02,
+    processes: int | None = None,
+    retries: int = 2,
+    calibrate: bool = False,
+    says: Callable[[str], None] = lambda text: None,
+) -> Emulation:
+    """Emulate a replication of a point, and compare it with its simulation.
+
+    Args:
+        point: The scenario's point.
+        replication: Its replication.
+        transport: What the sockets speak.
+        dilation: How many real seconds a virtual one takes; None: as few as the host allows.
+        tolerance: By how much a round's time may differ, as a share.
+        processes: In how many processes the agents act; None: each in one of its own.
+        retries: How often it is tried again, at twice the dilation, if it comes to no end.
+        calibrate: Whether the host is measured although the dilation is given.
+        says: Told what is done now.
+
+    Raises:
+        RefusedError: It cannot be emulated.
+        NoEndError: It came to no end.
+        DifferentChoiceError: An agent has concluded something else than in the simulation.
+        DiedError: A process has ended of itself.
+        StrangerError: Something else has connected to a socket.
+    """
+    problems = list(refusals(point, replication))
+    if problems:
+        raise RefusedError(problems)
+    reference = simulated(point, replication)
+    if reference.stalled or not reference.waits:
+        why = "stalled" if reference.stalled else "none begins before the horizon"
+        raise RefusedError([(("run", "horizon"), f"nothing to compare: rounds do not end ({why})")])
+    calibration: Calibration | None = None
+    if dilation is None or calibrate:
+        says("measuring how long a round takes on this host")
+        calibration = calibrated(point, replication, transport, processes)
+    notes = []
+    if dilation is None:
+        assert calibration is not None
+        dilation = dilation_for(reference, calibration, tolerance, slotted=point.protocol.slotted)
+    if reference.slack == 0:
+        notes.append("waits may be a slot longer: messages arrive exactly at slot boundaries, which no clock decides")
+    played = _played(point, replication, reference, transport, dilation, processes, retries, says)
+    return _compared(point, replication, reference, played, transport, tolerance, calibration, processes, notes)
+
+
+def _played(
+    point: RunnablePoint,
+    replication: int,
+    reference: Notes,
+    transport: Transport,
+    dilation: float,
+    processes: int | None,
+    retries: int,
+    says: Callable[[str], None],
+) -> Played:
+    """Play until it comes to an end, each time at twice the dilation."""
+    for attempt in range(retries + 1):
+        why = too_long(reference.lasts, dilation)
+        if why is not None:
+            raise RefusedError([(("run", "horizon"), why)])
+        takes = reference.lasts / 1e9 * dilation
+        says(f"running for {takes:,.0f} s, at dilation {dilation:g}")
+        try:
+            return play(
+                point,
+                replication,
+                reference,
+                transport=transport,
+                dilation=dilation,
+                processes=processes,
+                patience=1.2 * takes + _PATIENCE,
+            )
+        except NoEndError as error:
+            if attempt == retries:
+                raise
+            says(f"{error}; it is tried again at twice the dilation")
+            dilation *= 2
+    raise AssertionError("the last attempt raises")
+
+
+def _compared(
+    point: RunnablePoint,
+    replication: int,
+    reference: Notes,
+    played: Played,
+    transport: Transport,
+    tolerance: float,
+    calibration: Calibration | None,
+    processes: int | None,
+    notes: list[str],
+) -> Emulation:
+    replay = replayed(point, replication, played.delays())
+    rounds, hops = comparison.rounds_compared(reference, played), comparison.hop_times(played)
+    rows = [
+        *comparison.same("replay", replay, played.notes),
+        *comparison.scenario_rows(point, replication, reference, played),
+        *comparison.time_rows(rounds, hops, tolerance),
+    ]
+    agents = point.topology(replication).agents
+    if not played.carried.isolated:
+        notes.append("sockets are in no network namespace of their own, so the loopback's counters say nothing")
+    return Emulation(
+        point.scenario.name,
+        transport,
+        played.dilation,
+        agents if processes is None else min(processes, agents),
+        tolerance,
+        rows,
+        rounds,
+        hops,
+        [WireRow(*row) for row in comparison.wire_rows(played, transport, STAMP.size, PACKET_BYTES[transport])],
+        [] if calibration is None else calibration.rounds,
+        notes,
+    )
+
+
+def _frame(rows: Sequence[Any], kind: Any) -> "pandas.DataFrame":
+    from netbandit.util.extras.frames import pandas
+
+    return pandas.DataFrame(rows, columns=list(kind._fields))

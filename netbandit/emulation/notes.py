@@ -1,0 +1,279 @@
+"""What a driver's agents do, and its messages: in a simulation, in its replay with measured delays, or in a process."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from zlib import crc32
+
+from simpy import Event
+
+from netbandit.emulation.forks import apart
+from netbandit.emulation.wire import Carries, begun_of
+from netbandit.learners.differing_sets import DifferingSets
+from netbandit.learners.learner import Commit, Phase
+from netbandit.network.clock import ARRIVALS, ScheduledEvent
+from netbandit.network.fingerprint import Fingerprint
+from netbandit.network.link import Arrival, Channel
+from netbandit.network.message import Kind, Message
+from netbandit.network.network import Network
+from netbandit.protocols.neighbour_rounds import NeighbourRounds
+from netbandit.protocols.protocol import CallbackRoundProtocol
+from netbandit.protocols.rounds import RoundProtocol
+from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.drivers import conclude_apart
+from netbandit.simulation.epochs import Epochs
+from netbandit.simulation.epochs_apart import EpochsApart
+from netbandit.simulation.execution import executed
+from netbandit.simulation.replication import RunnablePoint
+
+Choice = tuple[int, ...]
+"""What an agent does next: its arms, and behind them how often it pulls each; 0: one arm, to the end."""
+
+RoundAndKind = tuple[int, str]
+
+
+class Hop(NamedTuple):
+    """A message on its way; times are virtual (ns).
+
+    Attributes:
+        sender: Its sender.
+        receiver: Its receiver.
+        number: Its number on its channel, from 0.
+        round: The round that it belongs to.
+        kind: The name of its kind.
+        size: Its bytes in the ledger.
+        caused: When the event happened because of which it is sent.
+        sent: When it was put on its channel.
+        due: When it is to arrive; -1: it is lost.
+    """
+
+    sender: int
+    receiver: int
+    number: int
+    round: int
+    kind: str
+    size: int
+    caused: int
+    sent: int
+    due: int
+
+
+@dataclass
+class Notes:
+    """What was noted of a run, or of a part of its agents.
+
+    Attributes:
+        choices: For each agent what it has chosen, in order.
+        waits: For each round and agent when (ns) it began to wait, and went on.
+        hops: The messages, in order of sending.
+        ends: When (ns) each round was ended by the free clock, where its agents hear of it later.
+        slack: The shortest time (ns) from an arrival to the slot boundary at which it takes effect; -1: none does.
+        stalled: How many agents wait at the horizon for what cannot come any more.
+        regret: Of all its agents.
+        kinds: The kinds of messages, in the order of their numbers.
+        lasts: When (ns) the last agent has gone on from its last round.
+    """
+
+    choices: dict[int, list[Choice]] = field(default_factory=dict)
+    waits: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    hops: list[Hop] = field(default_factory=list)
+    ends: dict[int, int] = field(default_factory=dict)
+    slack: int = -1
+    stalled: int = 0
+    regret: float = 0.0
+    kinds: list[Kind] = field(default_factory=list)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Let kinds, of which there is one object each, be known by their places, which forks have in common."""
+        return {**vars(self), "kinds": list(map(Kind.all.index, self.kinds))}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Find the kinds at their places."""
+        vars(self).update(state)
+        self.kinds = [Kind.all[place] for place in state["kinds"]]
+
+    @property
+    def lasts(self) -> int:
+        """See above."""
+        return max((end for _, end in self.waits.values()), default=0)
+
+    def ledger(self) -> dict[RoundAndKind, tuple[int, int]]:
+        """Return messages and bytes of each round and kind, as far as they were caused before the round's end."""
+        counts: Counter[RoundAndKind] = Counter()
+        sizes: Counter[RoundAndKind] = Counter()
+        for hop in self.hops:
+            if hop.caused < self.ends.get(hop.round, hop.caused + 1):
+                counts[hop.round, hop.kind] += 1
+                sizes[hop.round, hop.kind] += hop.size
+        return {key: (count, sizes[key]) for key, count in sorted(counts.items())}
+
+    @property
+    def afterwards(self) -> int:
+        """How many messages were caused when their round had ended, of which their senders had not heard."""
+        return len(self.hops) - sum(count for count, _ in self.ledger().values())
+
+
+class Noted(Epochs):
+    """The driver, which notes what its agents choose, and how long they wait."""
+
+    notes: Notes
+    chosen: Callable[[int, int, Choice], None] = staticmethod(lambda agent, number, choice: None)
+    """Told of each choice of an agent: its number, from 0, and what it is."""
+
+    def _look_for_best(self, agent: int, action: Phase | Commit) -> None:
+        super()._look_for_best(agent, action)
+        arms, pulls = ([action.arm], 0) if isinstance(action, Commit) else (action.arms.tolist(), action.pulls)
+        made = self.notes.choices.setdefault(agent, [])
+        made.append((*arms, pulls))
+        self.chosen(agent, len(made) - 1, made[-1])
+
+    def _exploit(self, agent: int, round: int, start: int, end: int, arm: int) -> None:
+        super()._exploit(agent, round, start, end, arm)
+        if round and agent not in self._waiting:
+            self.notes.waits[round, agent] = start * self._clock.slot, self._clock.now
+
+    def still_waiting(self) -> list[tuple[int, int]]:
+        """Return in which rounds which agents wait."""
+        return sorted((number, agent) for agent, (number, _, _) in self._waiting.items())
+
+
+class NotedApart(Noted, EpochsApart):
+    """The same, where agents conclude apart."""
+
+
+@dataclass
+class Stage:
+    """A replication whose driver notes what happens.
+
+    Attributes:
+        context: What the driver works with.
+        driver: The driver.
+        protocol: The protocol, once `start` was called.
+        carries: What its messages say.
+        notes: What is noted.
+    """
+
+    context: ReplicationContext
+    driver: Noted
+    notes: Notes
+    protocol: CallbackRoundProtocol = field(init=False)
+    carries: Carries = field(init=False)
+
+    @classmethod
+    def of(cls, point: RunnablePoint, replication: int) -> "Stage":
+        """Return a replication of *point*, which has not begun."""
+        context = point.simulation(replication).context(point.topology(replication), Fingerprint(), None)
+        driver = (NotedApart if is_apart(point) else Noted)(context)
+        driver.notes = Notes()
+        return cls(context, driver, driver.notes)
+
+    def start(self) -> None:
+        """Start the agents that act here."""
+        with executed("plain"):
+            self.driver.start()
+        self.protocol = self.driver._protocol
+        layers: tuple[tuple[type, Carries], ...] = ((NeighbourRounds, "labels"), (RoundProtocol, "payload"))
+        self.carries = next((carries for kind, carries in layers if isinstance(self.protocol, kind)), "heard")
+
+    def finish(self) -> Notes:
+        """Return what was noted, after the last event."""
+        self.notes.regret = self.driver.finish().regret or 0.0
+        return self.notes
+
+    def hop(self, message: Message, channel: Channel, number: int, caused: int, due: int) -> Hop:
+        """Note a *message* that was put on a *channel* now."""
+        place = channel.sender, channel.receiver, number, message.round, message.kind.name
+        hop = Hop(*place, message.size, caused, self.context.clock.now, due)
+        self.notes.hops.append(hop)
+        return hop
+
+
+def is_apart(point: RunnablePoint) -> bool:
+    """Return whether each agent of *point* concludes for itself."""
+    differs = conclude_apart(point.protocol, fail=False, forget=False)
+    return differs and isinstance(point.learner, DifferingSets)
+
+
+def simulated(point: RunnablePoint, replication: int) -> Notes:
+    """Return what happens in the simulation of a replication, which runs in a process of its own."""
+    return apart(lambda: _simulated(point, replication))
+
+
+def _simulated(point: RunnablePoint, replication: int) -> Notes:
+    stage = Stage.of(point, replication)
+    network, clock, notes = stage.context.network, stage.context.clock, stage.notes
+    send, slotted = network.send, point.protocol.slotted
+
+    def noted(message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
+        for channel in channels:
+            if channel.receiver != excepted:
+                number, lost = channel.messages, channel.lost
+                send(message, (channel,))
+                if channel.messages > number:
+                    stage.hop(message, channel, number, clock.now, -(channel.lost - lost))
+
+    network.send = noted
+    stage.start()
+    handle = network.handler
+
+    def handled(node: int, arrivals: list[Arrival]) -> None:
+        if slotted:
+            for now, _, message in arrivals:
+                slack = clock.effective_time(begun_of(message), now) - now
+                notes.slack = slack if notes.slack < 0 else min(notes.slack, slack)
+        handle(node, arrivals)
+
+    def at_end() -> None:
+        if clock.environment.idle:
+            notes.stalled = len(stage.driver.stalled())
+
+    network.attach(handled)
+    clock.at_end(at_end)
+    clock.environment.run()
+    notes.kinds = list(network.ledger.counts)
+    return stage.finish()
+
+
+def replayed(point: RunnablePoint, replication: int, delays: Mapping[tuple[int, int, int, int], int]) -> Notes:
+    """Return what happens in the simulation where each message takes as long as was measured; see `simulated`.
+
+    Args:
+        point: The scenario's point.
+        replication: The replication.
+        delays: The time (ns) from what caused a message until it was handled, by its sender, its receiver, its round
+            and its number among those of that round and channel, from 0; what is not there is lost.
+    """
+    return apart(lambda: _replayed(point, replication, delays))
+
+
+def _replayed(point: RunnablePoint, replication: int, delays: Mapping[tuple[int, int, int, int], int]) -> Notes:
+    stage = Stage.of(point, replication)
+    network, clock = stage.context.network, stage.context.clock
+    used: Counter[tuple[int, int, int]] = Counter()
+
+    def send(message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
+        for channel in channels:
+            if channel.receiver == excepted or clock.now >= clock.end:
+                continue
+            key = channel.sender, channel.receiver, message.round
+            number, used[key] = used[key], used[key] + 1
+            delay = delays.get((*key, number), -1)
+            stage.hop(message, channel, number, clock.now, -1 if delay < 0 else clock.now + delay)
+            if delay >= 0:
+                arrives = ScheduledEvent([_arrives(network, channel, message)])
+                clock.environment.schedule(arrives, ARRIVALS, delay)
+
+    network.speak_through(send, network.acting)
+    stage.start()
+    clock.environment.run()
+    return stage.finish()
+
+
+def _arrives(network: Network, channel: Channel, message: Message) -> Callable[[Event], None]:
+    return lambda _: network.handler(channel.receiver, [(network.environment._now, channel.sender, message)])
+
+
+def digest(choice: Choice) -> int:
+    """Return what stands for a *choice* in a report."""
+    return crc32(repr(choice).encode())

@@ -1,0 +1,182 @@
+"""Sockets over loopback: a pair for each link, which no stranger can join, and what the kernel has counted of them."""
+
+import os
+import secrets
+import socket
+import struct
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal, NamedTuple, NoReturn
+
+from netbandit.emulation.forks import become, fork
+
+Transport = Literal["tcp", "udp"]
+LinkEnd = tuple[int, int]
+"""An end of a link: the node there, and the node at the other end."""
+
+TOKEN_BYTES = 16
+PACKET_BYTES: dict[Transport, int] = {"tcp": 52, "udp": 28}
+"""The headers of a packet: IP 20, UDP 8, TCP 32 with its time stamps."""
+
+_LOCALHOST = "127.0.0.1"
+_CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
+_SIOCSIFFLAGS, _IFF_UP = 0x8914, 1
+_FILES_AT_ONCE = 200
+
+
+class StrangerError(Exception):
+    """Something else than our own socket has connected."""
+
+
+class Counted(NamedTuple):
+    """What the kernel has counted of one end of a TCP connection.
+
+    Attributes:
+        sent: Bytes sent, those sent again among them.
+        packets: Packets sent.
+        again: Bytes sent again: where the host is busy, acknowledgements come late.
+    """
+
+    sent: int
+    packets: int
+    again: int
+
+
+def joined(transport: Transport, before_accept: Callable[[tuple[str, int]], None] | None = None) -> list[socket.socket]:
+    """Return the two ends of a link, joined over loopback, not blocking.
+
+    Args:
+        transport: What they speak.
+        before_accept: Called with the address that listens before anything is accepted; for tests.
+
+    Raises:
+        StrangerError: Something else has connected, or does not know the token.
+    """
+    token = secrets.token_bytes(TOKEN_BYTES)
+    if transport == "udp":
+        one, two = socket.socket(type=socket.SOCK_DGRAM), socket.socket(type=socket.SOCK_DGRAM)
+        for end in (one, two):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+            end.bind((_LOCALHOST, 0))
+        one.connect(two.getsockname())
+        two.connect(one.getsockname())
+    else:
+        with socket.create_server((_LOCALHOST, 0), backlog=1) as server:
+            if before_accept is not None:
+                before_accept(server.getsockname())
+            one = socket.create_connection(server.getsockname())
+            two, peer = server.accept()
+        if peer != one.getsockname():
+            _refuse([one, two], f"{peer[0]}:{peer[1]} has connected to a link of the emulation")
+        for end in (one, two):
+            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    two.settimeout(5)
+    one.sendall(token)
+    if two.recv(TOKEN_BYTES) != token:
+        _refuse([one, two], "the other end of a link of the emulation does not know its token")
+    one.setblocking(False)
+    two.setblocking(False)
+    return [one, two]
+
+
+def _refuse(ends: Sequence[socket.socket], why: str) -> NoReturn:
+    for end in ends:
+        end.close()
+    raise StrangerError(f"{why}, so nothing was run")
+
+
+def counted(end: socket.socket) -> Counted:
+    """Return what the kernel has counted of an *end* of a TCP connection."""
+    info = end.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+    (packets,), (sent, again) = struct.unpack_from("I", info, 136), struct.unpack_from("QQ", info, 200)
+    return Counted(sent, packets, again)
+
+
+class Wiring:
+    """The sockets of all links, and the namespace they are in.
+
+    A helper process makes the sockets in an empty network namespace, where that is allowed, so that its counters see
+    nothing else; without one they are made in this process's own.
+
+    Attributes:
+        ends: The socket at each end of each link.
+        isolated: Whether they are in a namespace of their own.
+        before: What the loopback interface had carried when all sockets were joined: bytes, and packets.
+    """
+
+    def __init__(self, links: Sequence[tuple[int, int]], transport: Transport) -> None:
+        self.ends: dict[LinkEnd, socket.socket] = {}
+        self._control, theirs = socket.socketpair()
+        parent = os.getpid()
+        self.helper = fork()
+        if self.helper == 0:
+            become(parent)
+            self._control.close()
+            try:
+                _serve(theirs, len(links), transport)
+            finally:
+                os._exit(1)
+        theirs.close()
+        self.isolated = self._control.recv(1) == b"1"
+        made: list[socket.socket] = []
+        while len(made) < 2 * len(links):
+            if self.isolated:
+                data, files, _, _ = socket.recv_fds(self._control, 1, _FILES_AT_ONCE)
+                if not data:
+                    raise StrangerError("the sockets of the emulation could not be made")
+                made += [socket.socket(fileno=file) for file in files]
+            else:
+                made += joined(transport)
+        for (first, second), one, two in zip(links, made[::2], made[1::2], strict=True):
+            self.ends[first, second], self.ends[second, first] = one, two
+        self.before = self.carried()
+
+    def carried(self) -> tuple[int, int]:
+        """Return the bytes and packets that the loopback interface has carried; zeros where others use it too."""
+        if not self.isolated:
+            return 0, 0
+        self._control.sendall(b"?")
+        size, packets = map(int, self._control.recv(64).split())
+        return size, packets
+
+    def close(self) -> None:
+        """Close all sockets of this process."""
+        for end in self.ends.values():
+            end.close()
+
+    def end(self) -> None:
+        """Let the helper process end."""
+        self._control.close()
+
+
+def _serve(control: socket.socket, links: int, transport: Transport) -> None:
+    """Make sockets in an empty network namespace, send them to *control*, and answer what its loopback has carried."""
+    isolated = _isolate()
+    control.sendall(b"1" if isolated else b"0")
+    if not isolated:
+        os._exit(0)
+    for _ in range(links):
+        ends = joined(transport)
+        socket.send_fds(control, [b"+"], [end.fileno() for end in ends])
+        for end in ends:
+            end.close()
+    while control.recv(1):
+        with open("/proc/self/net/dev", encoding="ascii") as file:
+            fields = next(line for line in file if line.lstrip().startswith("lo:")).partition(":")[2].split()
+        control.sendall(f"{fields[0]} {fields[1]}".encode())
+    os._exit(0)
+
+
+def _isolate() -> bool:
+    """Move this process to a network namespace of its own, whose loopback is up; return whether that was allowed."""
+    import ctypes
+    import fcntl
+
+    if ctypes.CDLL(None, use_errno=True).unshare(_CLONE_NEWUSER | _CLONE_NEWNET) != 0:
+        return False
+    with socket.socket(type=socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", _IFF_UP))
+    with suppress(OSError):  # all acknowledgements are as long then
+        Path("/proc/sys/net/ipv4/tcp_sack").write_text("0", encoding="ascii")
+    return True

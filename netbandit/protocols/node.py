@@ -1,0 +1,177 @@
+"""A node in a round: what it holds, and what a protocol of handlers has it say; see `NeighbourRounds`."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from netbandit.network.clock import effective_time
+from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message, negative_size
+
+if TYPE_CHECKING:
+    from netbandit.protocols.open_rounds import OpenRound, OpenRounds
+
+Labels = int
+"""A set of agents, or of their items, as a bit mask, bit i for agent i; 0: nobody."""
+
+
+class LabelMessage(Message):
+    """A message about items, in a round.
+
+    Attributes:
+        labels: Which items.
+        items: Whether it brings them; None: it has a size of its own.
+        begun: When (ns) the hop began, or the handshake that it belongs to.
+    """
+
+    __slots__ = ("begun", "items", "labels")
+    value = None
+
+    def __init__(
+        self, round: "OpenRound", kind: Kind, labels: Labels, items: bool, size: int | None, begun: int
+    ) -> None:
+        if size is None:
+            self.items: bool | None = items
+            size = HEADER_BYTES + (round.size(labels) if items else LABEL_BYTES * labels.bit_count())
+        elif size >= 0:
+            self.items = None
+        else:
+            raise negative_size(kind, size)
+        self.kind = kind
+        self.code = kind.code
+        self.size = size
+        self.round = round.number
+        self.labels = labels
+        self.begun = begun
+
+
+class Node:
+    """An agent in an open round.
+
+    Its methods that send something take the *kind* of the message and the *labels* that it tells; with ``items=True``
+    it brings their items as well. The *size* in bytes follows, if it is not given: of a header and labels, and items.
+
+    Attributes:
+        number: The agent.
+        round: The round.
+        held: The labels of all items that it holds.
+        claimed: The labels of those that it holds, or has claimed.
+        next_slot: For the protocol to use; -1 at first, and when the agent has lost its memory.
+    """
+
+    __slots__ = ("_network", "_out", "_rounds", "_told", "claimed", "held", "next_slot", "number", "round")
+
+    def __init__(self, rounds: "OpenRounds", round: "OpenRound", number: int) -> None:
+        self._rounds = rounds
+        self._network = rounds.network
+        self._out = rounds.network.out(number)
+        self.round = round
+        self.number = number
+        self.forget()
+
+    def forget(self) -> None:
+        """Hold nothing."""
+        self.held: Labels = 0
+        self.claimed: Labels = 0
+        self.next_slot = -1
+        self._told: dict[Labels, tuple[LabelMessage, list[int]]] = {}
+
+    @property
+    def now(self) -> int:
+        """The present time (ns)."""
+        return self._network.environment._now
+
+    @property
+    def neighbours(self) -> Sequence[int]:
+        """The agents that it has links to, ascending."""
+        return self._network.neighbours[self.number]
+
+    @property
+    def is_deserted(self) -> bool:
+        """Whether nobody waits in the round any more, nor will, so that there is nobody left to talk for."""
+        return self.round.deserted
+
+    @property
+    def busy_until(self) -> int:
+        """When (ns) the last message has left it that it sent to a neighbour it had drawn; 0: there is none."""
+        return self._rounds.busy_until(self.number)
+
+    def claim(self, labels: Labels) -> Labels:
+        """Return those of *labels* that it neither holds nor has claimed, and claim them: they come but once."""
+        fresh = labels & ~self.claimed
+        self.claimed |= fresh
+        return fresh
+
+    def take_in(self, message: LabelMessage, labels: Labels) -> None:
+        """Hold the items that *labels* name, which *message* has brought, and act: slotted, when its hop ends.
+
+        Asynchronous, it acts on all that has reached it in this instant together.
+        """
+        rounds = self._rounds
+        if rounds.slotted:
+            rounds.steps.at(self.effective_time(message), self.number, (self.round.number, labels))
+        else:
+            rounds.taken_in.append((self, labels))
+
+    def take_in_at(self, time: int, labels: Labels) -> None:
+        """Hold the items that *labels* name at a *time* (ns), now or later, after all that arrives then, and act."""
+        self._rounds.steps.at(time, self.number, (self.round.number, labels))
+
+    def effective_time(self, message: LabelMessage) -> int:
+        """Return when (ns) what *message* brings takes effect: slotted, at the slot boundary that ends its hop."""
+        network = self._network
+        now = network.environment._now
+        return effective_time(now, message.begun, network.slot) if self._rounds.slotted else now
+
+    def note_teller(self, neighbour: int, message: LabelMessage) -> None:
+        """Note who has told what `send_others` is to pass on."""
+        noted = self._told.get(message.labels)
+        if noted is None:
+            self._told[message.labels] = message, [neighbour]
+        else:
+            noted[1].append(neighbour)
+
+    def send(
+        self,
+        neighbour: int,
+        kind: Kind,
+        labels: Labels,
+        *,
+        items: bool = False,
+        size: int | None = None,
+        begun: int | None = None,
+    ) -> None:
+        """Send to a neighbour; a hop begins now, or it is part of a handshake that has *begun* (ns) with another."""
+        network = self._network
+        since = network.environment._now if begun is None else begun
+        message = LabelMessage(self.round, kind, labels, items, size, since)
+        network.send(message, (self._out[neighbour],))
+
+    def send_all(self, kind: Kind, labels: Labels, *, items: bool = False, size: int | None = None) -> None:
+        """Send to all neighbours; a hop begins now."""
+        network = self._network
+        message = LabelMessage(self.round, kind, labels, items, size, network.environment._now)
+        network.send(message, network.channels[self.number])
+
+    def send_others(self, kind: Kind, labels: Labels, *, items: bool = False, size: int | None = None) -> None:
+        """Send to all neighbours but those that have told it these very *labels*, as noted since the last time."""
+        network = self._network
+        channels, noted = network.channels[self.number], self._told.pop(labels, None)
+        if noted is None:
+            self.send_all(kind, labels, items=items, size=size)
+            return
+        message, tellers = noted
+        alike = message.kind is kind and message.items is items and size is None
+        if self._rounds.slotted or not alike:  # else it passes on the very same message
+            message = LabelMessage(self.round, kind, labels, items, size, network.environment._now)
+        if len(tellers) > 1:
+            channels = [channel for channel in channels if channel.receiver not in tellers]
+        network.send(message, channels, tellers[0])
+
+    def send_one(self, kind: Kind, labels: Labels, *, items: bool = False, size: int | None = None) -> None:
+        """Send to one neighbour, drawn uniformly, with numbers of the protocol's `NeighbourRounds.stream`.
+
+        Where agents see which of their links are up, it is drawn of those who are there; if nobody is, nothing is sent.
+        """
+        channel = self._rounds.draw_neighbour(self.number)
+        if channel is not None:
+            now = self._network.environment._now
+            self._network.send(LabelMessage(self.round, kind, labels, items, size, now), (channel,))

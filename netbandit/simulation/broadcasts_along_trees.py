@@ -1,0 +1,88 @@
+"""Broadcasts that are passed on along trees in bulk, and what they say in arrays."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.learners.slots import Learner
+from netbandit.protocols.broadcast import Heard
+from netbandit.scenario.activity import PoissonActivity
+from netbandit.simulation.bulk_trees import TreeBroadcasts
+from netbandit.simulation.communication import Broadcasts
+from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.result import Metric
+
+# Columns of what is heard: who, whose, which item, and the first slot boundary at or after the instant.
+AGENT, SOURCE, ITEM, BOUNDARY = range(4)
+
+
+class BulkTrees(Broadcasts):
+    """As `Broadcasts`, whose figures it has, without an object for each item that an agent hears.
+
+    Args:
+        context: All that the driver works with.
+        learner: The learner, not yet started.
+        hops: How many hops an item goes at most; None: as many as there are.
+    """
+
+    def __init__(self, context: ReplicationContext, learner: Learner, hops: int | None) -> None:
+        self._trees = TreeBroadcasts(timing=context.protocol.timing)
+        self._trees.hops = hops
+        self._trees.exact = isinstance(context.run.activity, PoissonActivity)
+        self._trees.start(context.network, _unasked)
+        super().__init__(context, learner, self._trees)
+        # Of each item, from the oldest that is under way on: what is told, and in which slot it was said.
+        self._told: NDArray[np.float64] = np.empty((0, 0))
+        self._said_in: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._oldest = self._items = 0
+
+    def _tell(self, agents: NDArray[np.int64], told: NDArray[np.float64]) -> None:
+        first = self._items
+        self._items += len(agents)
+        if self._items - self._oldest > len(self._told):
+            self._make_room(first, told.shape[1])
+        places = np.arange(first, self._items) % len(self._told)
+        self._told[places] = told
+        self._said_in[places] = self._said[-1]
+        self._trees.broadcast_all(first, agents, self._learner.item_bytes(told.shape[1]))
+
+    def _make_room(self, first: int, numbers: int) -> None:
+        """Make room for items of so many *numbers* from *first* on: let go of what all have heard that ever will."""
+        before = len(self._told)
+        self._oldest = self._trees.oldest(first)
+        room = 2 * (self._items - self._oldest)
+        if room > before:
+            kept = np.arange(self._oldest, first)
+            told, said_in = self._told, self._said_in
+            self._told, self._said_in = np.zeros((room, numbers)), np.zeros(room, dtype=np.int64)
+            if before:
+                self._told[kept % room], self._said_in[kept % room] = told[kept % before], said_in[kept % before]
+
+    def _used(self, heard: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return what of the rows *heard*, as of `TreeBroadcasts.heard`, comes in time, and of which slot it is."""
+        heard = heard[heard[:, BOUNDARY] < self.clock.horizon]
+        said = self._said_in[heard[:, ITEM] % len(self._told)] if len(heard) else heard[:, 0]
+        self._delays[0] += int((heard[:, BOUNDARY] - said).sum())
+        self._delays[1] += len(heard)
+        return heard, said
+
+    def deliver(self, slot: int) -> None:
+        """Let the learner hear all that has been heard since the last decision, in order of arrival."""
+        heard, said = self._used(self._trees.heard())
+        if not len(heard):
+            return
+        told = self._told[heard[:, ITEM] % len(self._told)]
+        self._learn_of(slot, heard[:, AGENT], heard[:, SOURCE], told, said)
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return the same figures as `Broadcasts`."""
+        self._used(self._trees.heard())
+        return super().metrics()
+
+    def finish(self) -> None:
+        """See `Communication.finish`."""
+        super().finish()
+        self._trees.finish()
+
+
+def _unasked(agent: int, heard: list[Heard]) -> None:
+    raise RuntimeError("what is heard of broadcasts in bulk is asked for")

@@ -1,0 +1,203 @@
+"""From ``[feedback]`` to laws of delays, and what cannot be there."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from netbandit.bandits.procurement import Procurement
+from netbandit.network.delays import NEVER, Delay, GeometricDelay, ListedDelay, ParetoDelay
+from netbandit.network.jitter import ExponentialJitter, LognormalJitter, UniformJitter
+from netbandit.parts.settings import Problem
+from netbandit.protocols.pooled import Pooled
+from netbandit.scenario import delay as keys
+from netbandit.scenario import link_faults
+from netbandit.scenario.feedback import FeedbackSettings
+from netbandit.scenario.model import RunSettings
+from netbandit.util.table_files import Table, TableFileError, finite
+from netbandit.util.units import Duration
+from netbandit.util.wording import show
+
+_NANO = 10**9
+_LATEST = 1e9  # seconds
+_GROUPS = ("ARM", "AGENT")
+
+
+class FeedbackPlan(NamedTuple):
+    """What is to happen to the rewards of pulls.
+
+    Attributes:
+        laws: The laws of their delays: one, or one for each arm or agent.
+        by: What there is a law for each of.
+        never: The share of pulls whose reward never comes: one, or one for each arm.
+        window: After how long (ns) none is learned any more; `NEVER`: there is no such time.
+        as_zero: Whether then a reward of 0 is learned.
+        nonzero: Whether a reward of 0 never comes.
+    """
+
+    laws: tuple[Delay, ...]
+    by: Literal["all", "arm", "agent"]
+    never: tuple[float, ...]
+    window: int
+    as_zero: bool
+    nonzero: bool
+
+
+def build_feedback(settings: FeedbackSettings, slot: int) -> FeedbackPlan | None:
+    """Return what happens to rewards; None: all are learned at once.
+
+    Args:
+        settings: ``[feedback]``, with the absolute path of a file.
+        slot: The length of a slot (ns).
+
+    Raises:
+        TableFileError: The file holds no delays.
+    """
+    if not settings:
+        return None
+    by: Literal["all", "arm", "agent"] = "arm" if settings.by_arm else "agent" if settings.by_agent else "all"
+    if isinstance(settings.delay, keys.DelayFile):
+        by, laws = read_delays(Path(settings.delay.file))
+    else:
+        laws = [delay_law(one, slot) for one in settings.by_arm or settings.by_agent or [settings.delay or "0 ms"]]
+    return FeedbackPlan(
+        laws=tuple(laws),
+        by=by,
+        never=tuple(settings.never) if isinstance(settings.never, list) else (settings.never,),
+        window=NEVER if settings.window is None else max(1, Duration(settings.window).nanoseconds(slot)),
+        as_zero=settings.missing == "zero",
+        nonzero=settings.reports == "nonzero",
+    )
+
+
+def delay_law(delay: Any, slot: int) -> Delay:
+    """Return the law that a key says, for slots of so many nanoseconds."""
+    match delay:
+        case keys.UniformDelay():
+            shortest, longest = (Duration(end).nanoseconds(slot) for end in delay.uniform)
+            return UniformJitter(longest, shortest)
+        case keys.GeometricDelay():
+            return GeometricDelay(delay.geometric, slot)
+        case link_faults.ExponentialJitter():
+            return ExponentialJitter(Duration(delay.exponential).nanoseconds(slot))
+        case link_faults.LognormalJitter():
+            return LognormalJitter(Duration(delay.lognormal[0]).nanoseconds(slot), delay.lognormal[1])
+        case keys.ParetoDelay():
+            return ParetoDelay(Duration(delay.pareto[0]).nanoseconds(slot), delay.pareto[1])
+    constant = Duration(delay).nanoseconds(slot)
+    return UniformJitter(constant, constant)
+
+
+def read_delays(path: Path) -> tuple[Literal["all", "arm", "agent"], list[Delay]]:
+    """Return the laws that a file lists, and what there is one for each of.
+
+    Raises:
+        TableFileError: It is no such file; says in which line.
+    """
+    table = Table(path)
+    groups = [name for name in table.names if name in _GROUPS]
+    if sorted(table.names) != sorted(["DELAY", *groups]) or len(groups) > 1:
+        raise table.error(f"must be DELAY, and ARM or AGENT beside it, not {show(','.join(table.names))}")
+    found: dict[int, list[int]] = {}
+    for line, cells in table:
+        row = dict(zip(table.names, cells, strict=True))
+        seconds = finite(row["DELAY"]) if row["DELAY"] else None
+        if row["DELAY"] and (seconds is None or not 0 <= seconds <= _LATEST):
+            raise table.error(f"DELAY must be seconds from 0 to {_LATEST:g}, or empty: never", line)
+        group = row[groups[0]] if groups else "0"
+        if not (group.isascii() and group.isdigit()):
+            raise table.error(f"{groups[0]} must be a number from 0, not {show(group)}", line)
+        found.setdefault(int(group), []).append(NEVER if seconds is None else round(seconds * _NANO))
+    if not found:
+        raise table.error("lists no delay")
+    if sorted(found) != list(range(len(found))):
+        missing = next(number for number in range(len(found)) if number not in found)
+        raise table.error(f"lists no delay of {groups[0]} {missing}")
+    by: Literal["all", "arm", "agent"] = "all" if not groups else "arm" if groups == ["ARM"] else "agent"
+    return by, [ListedDelay(tuple(found[group])) for group in sorted(found)]
+
+
+def feedback_problems(settings: FeedbackSettings, run: RunSettings, known: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield what cannot be in ``[feedback]``, alone or with other tables.
+
+    Args:
+        settings: ``[feedback]``.
+        run: ``[run]``.
+        known: The parts as far as they are known, and their kinds.
+    """
+    learner, protocol, bandit = known["learner"], known["protocol"], known["bandit"]
+    windowed = learner is not None and learner.needs_window
+    if windowed and settings.window is None:
+        kind = show(known["kinds"]["learner"])
+        yield ("feedback", "window"), f"is missing: learner.kind = {kind} needs to know how long rewards may take"
+    if not settings:
+        return
+    if learner is not None and (not learner.late_rewards or known["talk"] == "gather"):
+        kind = show(known["kinds"]["learner"])
+        yield ("feedback",), f"cannot be with learner.kind = {kind}: what it would make of late rewards is not known"
+    if isinstance(bandit, Procurement):
+        yield ("feedback",), 'cannot be with bandit.kind = "procurement": what late units would mean is not known'
+    if isinstance(protocol, Pooled) and protocol.when == "pull":
+        text = 'must be "slot" with [feedback]: a reward is not there yet when the next agent decides'
+        yield ("protocol", "when"), text
+    if getattr(protocol, "absorb", False):
+        text = "must be false with [feedback]: a message may hold observations of several arms"
+        yield ("protocol", "absorb"), text
+    if settings.missing == "zero" and settings.window is None:
+        yield ("feedback", "missing"), 'cannot be "zero" without feedback.window: nobody would know that it is missing'
+    if settings.reports == "nonzero" and settings.missing == "forgotten" and not windowed:
+        text = 'must be "all" with missing = "forgotten": rewards of 0 would be left out of every mean'
+        yield ("feedback", "reports"), text
+    yield from _law_problems(settings, run.slot_nanoseconds, bandit)
+
+
+def _law_problems(settings: FeedbackSettings, slot: int, bandit: Any) -> Iterator[Problem]:
+    """Yield laws that cannot be, and lists that are not as long as there are arms."""
+    arms = None if bandit is None else bandit.outline().arms
+    for key in ("delay", "by_arm", "by_agent"):
+        given = getattr(settings, key)
+        for place, law in enumerate(given if isinstance(given, list) else [given]):
+            if isinstance(law, keys.UniformDelay):
+                shortest, longest = (Duration(end).nanoseconds(slot) for end in law.uniform)
+                if shortest > longest:
+                    at = ("feedback", key, place) if isinstance(given, list) else ("feedback", key)
+                    yield at, "uniform: the longest must not be below the shortest"
+    lists = [("by_arm", settings.by_arm), ("never", settings.never if isinstance(settings.never, list) else None)]
+    if isinstance(settings.delay, keys.DelayFile):
+        here = ("feedback", "delay", "file")
+        try:
+            by, laws = read_delays(Path(settings.delay.file))
+        except TableFileError as error:
+            yield here, str(error)
+            return
+        if by == "arm" and arms is not None and len(laws) != arms:
+            yield here, f"lists delays of arms 0 to {len(laws) - 1}, but the bandit has arms 0 to {arms - 1}"
+    for key, given in lists:
+        if given is not None and arms is not None and len(given) != arms:
+            yield ("feedback", key), f"has {len(given)} entries, but the bandit has {arms} arms"
+
+
+def agent_problems(settings: FeedbackSettings, agents: int) -> Iterator[Problem]:
+    """Yield laws of agents that are not as many as there are *agents*."""
+    count, key = 0, ("feedback", "by_agent")
+    if settings.by_agent is not None:
+        count = len(settings.by_agent)
+    elif isinstance(settings.delay, keys.DelayFile):
+        by, laws = read_delays(Path(settings.delay.file))
+        count, key = len(laws) if by == "agent" else 0, ("feedback", "delay", "file")  # type: ignore[assignment]
+    if count and count != agents:
+        yield key, f"has delays of {count} agents, but there are {agents}"
+
+
+def feedback_notes(settings: FeedbackSettings) -> Iterator[Problem]:
+    """Yield laws without a mean, and arms of which nothing is ever learned."""
+    for key in ("delay", "by_arm", "by_agent"):
+        given = getattr(settings, key)
+        for law in given if isinstance(given, list) else [given]:
+            if isinstance(law, keys.ParetoDelay) and law.pareto[1] <= 1:
+                yield ("feedback", key), "a Pareto law of a shape of at most 1 has no mean"
+                break
+    shares = settings.never if isinstance(settings.never, list) else [settings.never]
+    silent = [arm for arm, share in enumerate(shares) if share == 1]
+    if silent:
+        which = f"arm {silent[0]}" if isinstance(settings.never, list) else "any arm"
+        yield ("feedback", "never"), f"nothing is ever learned of {which}"

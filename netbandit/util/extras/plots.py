@@ -1,0 +1,39 @@
+"""What pictures take of matplotlib.
+
+It is imported also where MPLBACKEND names a backend that is not here, as a notebook's to what it starts.
+"""
+
+import os
+import sys
+from contextlib import suppress
+
+from netbandit.util.extras import of_extra
+from netbandit.util.process import environment_variable
+
+with of_extra("plots"):
+    if "matplotlib" not in sys.modules:
+        with environment_variable("MPLBACKEND", ""):
+            import matplotlib
+        if _said := os.environ.get("MPLBACKEND"):  # we write files; who shows figures has chosen this
+            with suppress(ValueError):
+                matplotlib.rcParams["backend"] = _said
+    import matplotlib
+    from matplotlib import colormaps
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import ListedColormap, LogNorm, Normalize, to_hex, to_rgb
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+    from matplotlib.patheffects import withStroke
+    from matplotlib.text import Text
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+    from matplotlib.transforms import offset_copy
+    from PIL import Image
+
+__all__ = [
+    "Figure", "FigureCanvasAgg", "FigureCanvasSVG", "FuncFormatter", "Image", "Line2D", "LineCollection",
+    "ListedColormap", "LogLocator", "LogNorm", "MaxNLocator", "Normalize", "NullFormatter", "NullLocator", "Patch",
+    "Text", "colormaps", "matplotlib", "offset_copy", "to_hex", "to_rgb", "withStroke",
+]  # fmt: skip

@@ -1,0 +1,111 @@
+"""``netbandit emulate``: its table, its files, and its exit codes."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from helpers.emulated import Hub
+
+from netbandit import Scenario, ScenarioError
+from netbandit.cli import main
+from netbandit.emulation import Emulation, emulation, load, processes
+from netbandit.emulation.notes import Notes
+
+SCENARIO = """
+[run]
+horizon = 400
+[topology]
+family = "star"
+agents = 3
+[links.peer]
+latency = "2 ms"
+[bandit]
+kind = "bernoulli"
+means = [0.9, 0.85, 0.1]
+[learner]
+kind = "elimination"
+rounds = 2
+gap = 0.8
+[protocol]
+kind = "relay"
+timing = "asynchronous"
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+def called(*arguments):
+    return CliRunner().invoke(main, ["emulate", *map(str, arguments)])
+
+
+def test_all_equal(scenario, tmp_path):
+    found = called(scenario, "--dilation", 2, "--out", tmp_path / "out")
+    assert found.exit_code == 0, found.output
+    assert "replay" in found.stdout
+    assert "bytes sent" in found.stdout
+    kept = load(tmp_path / "out")
+    assert kept.equal
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        f"emulation.{end}" for end in ("json", "png", "svg")
+    }
+    assert list(kept.exact.columns) == ["basis", "quantity", "simulated", "emulated", "verdict"]
+    assert len(kept.rounds) == 2
+    assert len(kept.hops) == kept.wire_rows[0].counted == 12
+    assert kept.calibration.empty
+
+
+def test_not_equal(scenario, monkeypatch):
+    monkeypatch.setattr(emulation, "replayed", lambda point, replication, delays: Notes())
+    found = called(scenario, "--dilation", 2, "--processes", 1)
+    assert found.exit_code == 1
+    assert "differs" in found.stdout
+
+
+def test_refused_at_its_place(scenario):
+    found = called(scenario, "--set", "learner.kind=ucb")
+    assert found.exit_code == 2
+    text = 'learner.kind: emulate plays learners of rounds; "ucb" decides for all agents in one call'
+    assert found.stderr.startswith(f"--set learner.kind: {text}")
+
+
+def test_no_end(scenario, monkeypatch):
+    monkeypatch.setattr(emulation, "_PATIENCE", 2.0)
+    found = called(scenario, "--set", "protocol.kind=helpers.emulated:Telepathy", "--dilation", 1, "--retries", 1)
+    assert found.exit_code == 3
+    assert "tried again at twice the dilation\nrunning for 0 s, at dilation 2\n" in found.stderr
+    assert "no end: the process of agent" in found.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--point", 2), ("--dilation", "nan"), ("--tolerance", "much"), ("--processes", 0)]
+)
+def test_mistakes_on_the_command_line(scenario, arguments):
+    assert called(scenario, *arguments).exit_code == 2
+
+
+def test_from_python(scenario):
+    found = Scenario.from_toml(scenario, protocol={"kind": Hub}).emulate(dilation=1.0, transport="udp")
+    assert isinstance(found, Emulation)
+    assert found.equal
+    with pytest.raises(ScenarioError, match="is not emulated yet"):
+        Scenario.from_toml(scenario, links__peer__duplicate=0.1).emulate()
+    with pytest.raises(ValueError, match="point must be from 1 to 1, not 2"):
+        Scenario.from_toml(scenario).emulate(point=2)
+
+
+def test_a_damaged_file_is_no_emulation(tmp_path):
+    assert load(tmp_path) is None
+    (tmp_path / "emulation.json").write_text(json.dumps({"name": "small"}))
+    assert load(tmp_path) is None
+
+
+def test_a_process_that_ends_of_itself_is_named(scenario, monkeypatch):
+    monkeypatch.setattr(processes.Node, "run", lambda node: None)
+    found = called(scenario, "--dilation", 1)
+    assert found.exit_code == 1
+    assert "the process of agent" in found.stderr

@@ -1,0 +1,73 @@
+"""What cannot be emulated is refused before anything is run, at the key that says so."""
+
+import pytest
+
+from netbandit.checks.check import check
+from netbandit.emulation import RefusedError, emulate
+from netbandit.emulation.limits import too_long
+from netbandit.scenario.load import load_tables
+
+BASE = {
+    "run": {"horizon": 400},
+    "topology": {"family": "ring", "agents": 4},
+    "bandit": {"kind": "bernoulli", "arms": 3},
+    "learner": {"kind": "elimination"},
+    "protocol": {"kind": "flooding"},
+    "links": {"peer": {"latency": "2 ms"}},
+}
+SERVER = "the server's answer has no content in the simulator to go on with"
+REFUSED = {
+    "a learner in slots": (
+        {"learner__kind": "ucb"},
+        "learner.kind",
+        'emulate plays learners of rounds; "ucb" decides for all agents in one call',
+    ),
+    "a server": ({"protocol__kind": "master-worker"}, "protocol.kind", SERVER),
+    "a sink": ({"protocol__kind": "sink"}, "protocol.kind", SERVER),
+    "agents alone": ({"protocol__kind": "silent"}, "protocol.kind", "nothing to compare: its agents"),
+    "a deadline": ({"protocol__deadline": "5 ms"}, "protocol.deadline", "a deadline is not emulated yet"),
+    "retry": ({"links__peer__retry": {}}, "links.peer.retry", "is not emulated yet"),
+    "copies": ({"links__peer__duplicate": 0.1}, "links.peer.duplicate", "is not emulated yet"),
+    "loss in bursts": (
+        {"links__peer__loss": {"good": 0.0, "bad": 0.5, "good_for": "1 s", "bad_for": "1 s"}},
+        "links.peer.loss",
+        "loss in bursts is not emulated yet",
+    ),
+    "a slow link of gossip": (
+        {"links__peer__bandwidth": "1 Mbit/s", "protocol__kind": "gossip"},
+        "links.peer.bandwidth",
+        "with a protocol that waits until its messages have left is not emulated yet",
+    ),
+    "faults": ({"faults__links": {"up_for": "1 s", "down_for": "1 s"}}, "faults", "is not emulated yet"),
+    "batteries": ({"energy__capacity": "20 J", "energy__idle": "1 mW"}, "energy", "is not emulated yet"),
+    "liars": ({"adversary__agents": [1], "adversary__attack": "flip"}, "adversary", "is not emulated yet"),
+    "many agents": ({"topology__agents": 65}, "topology.family", "emulate plays at most 64 agents, not 65"),
+    "many links": (
+        {"topology__family": "complete", "topology__agents": 30},
+        "topology.family",
+        "emulate plays over at most 400 links, not 435",
+    ),
+    "no round": ({"run__horizon": 3}, "run.horizon", "nothing to compare: rounds do not end (none begins"),
+    "stalled": (
+        {"links__peer__loss": 0.9},
+        "run.horizon",
+        "nothing to compare: rounds do not end (stalled)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_at_its_key(name):
+    overrides, key, text = REFUSED[name]
+    document = load_tables(BASE, overrides, keywords=True)
+    with pytest.raises(RefusedError) as error:
+        emulate(check(document).points[0])
+    lines = document.error(error.value.problems).lines
+    assert any(line.partition(": ")[2].startswith(f"{key}: {text}") or f"{key}: {text}" in line for line in lines), (
+        lines
+    )
+
+
+def test_what_takes_too_long_says_how_long():
+    assert too_long(48_000_000_000, 50.0) == ("would take 40 min at dilation 50: use fewer slots, or longer latencies")
+    assert too_long(18_000_000_000, 50.0) is None

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from helpers.fake_study import fake_study
 from helpers.scenes import SMALL
+from oldest import oldest
 
 from netbandit.cli import main
 from netbandit.running import sweeps as sweep
@@ -51,6 +52,12 @@ def test_all_extras_are_in_all_and_in_test():
     assert "netbandit[all]" in extras["test"]
     core = {re.split(r"[^\w-]", text)[0].replace("-", "_") for text in PROJECT["dependencies"]}
     assert core.isdisjoint({name for names in PACKAGES.values() for name in names})
+
+
+def test_the_oldest_version_of_all_that_users_install_is_stated():
+    lines = oldest()
+    assert all(re.fullmatch(r"[\w-]+==\d+(\.\d+)*", line) for line in lines)
+    assert {"numba", "llvmlite", "pandas", "optuna"} <= {line.partition("==")[0] for line in lines}
 
 
 @pytest.fixture

@@ -19,8 +19,9 @@ from netbandit.results.safe_files import make_folder, write_whole
 from netbandit.simulation.replication import RunnablePoint
 
 if TYPE_CHECKING:
-    import pandas
     from matplotlib.figure import Figure
+
+    from netbandit.util.extras.frames import pandas
 
 FILE = "emulation.json"
 """What was found, in a folder of results."""

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,28 +17,27 @@ Found = TypeVar("Found")
 _SET_PDEATHSIG, _SET_TIMERSLACK = 1, 29
 
 
-_INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
 @contextmanager
-def _forking() -> Iterator[None]:
-    """Fork inside this context: signals wait, as Python drops what they raise in its hooks after a fork.
+def undisturbed() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait for the end of the body, in which processes are forked.
 
-    Threads of numerical libraries, of which newer versions of Python warn, hold nothing then.
+    What they raise within `os.fork` is lost; and threads of numerical libraries, of which newer versions of Python warn
+    there, hold nothing.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
+    noted: list[int] = []
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before[number] = signal.signal(number, lambda number, frame: noted.append(number))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def fork() -> int:
-    """Fork this process."""
-    with _forking():
-        return os.fork()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for arrived in noted:
+        signal.raise_signal(arrived)
 
 
 def become(parent: int) -> None:
@@ -51,7 +51,6 @@ def become(parent: int) -> None:
         os._exit(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTS)
 
 
 def leave() -> None:
@@ -69,14 +68,15 @@ def apart(act: Callable[[], Found]) -> Found:
     context = get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_answer, args=(theirs, act, os.getpid()))
-    with _forking():
-        process.start()
-    theirs.close()
     try:
+        with undisturbed():
+            process.start()
+            theirs.close()
         good, found = ours.recv()
     finally:
-        process.kill()
-        process.join()
+        if process.pid is not None:
+            process.kill()
+            process.join()
         process.close()
         ours.close()
     if not good:

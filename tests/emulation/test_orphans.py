@@ -44,11 +44,12 @@ def test_none_is_left(number, code):
 def test_a_signal_during_a_fork_is_not_lost(fresh, tmp_path):
     script = """
 import os, signal
-from netbandit.emulation.forks import fork
+from netbandit.emulation.forks import undisturbed
 os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGINT))
 try:
-    if not fork():
-        os._exit(0)
+    with undisturbed():
+        if not os.fork():
+            os._exit(0)
 except KeyboardInterrupt:
     print("interrupted")
 """

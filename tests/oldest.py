@@ -6,15 +6,15 @@ from pathlib import Path
 
 
 def oldest():
-    """Return a line for each package that the tests are run with, the oldest version of each that is stated."""
+    """Return a line for each package that users install, the oldest version of each that is stated."""
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     stated = [*project["dependencies"], *(text for name in extras if name not in OTHERS for text in extras[name])]
     return [text.replace(">=", "==") for text in stated if not re.match(r"netbandit\b", text)]
 
 
-OTHERS = ("browser", "dev", "docs")
-"""Extras that the tests do without."""
+OTHERS = ("browser", "dev", "docs", "test")
+"""Extras whose tools only developers use: they are the newest in any case."""
 
 if __name__ == "__main__":
     print(*oldest(), sep="\n")

@@ -39,7 +39,7 @@ def test_the_readme_has_what_is_tested_here():
 
 def test_the_two_commands_stand_in_the_readme():
     assert (
-        "\npython3 -m venv .venv && .venv/bin/pip install -q -e . "
+        '\npython3 -m venv .venv && .venv/bin/pip install -q -e ".[plots]" '
         "&& .venv/bin/netbandit run scenarios/quickstart.toml\n" in README
     )
     assert '\npython3 -m venv .venv && .venv/bin/pip install -q -e ".[test]" && .venv/bin/pytest -q\n' in README

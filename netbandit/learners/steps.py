@@ -21,11 +21,10 @@ _STEPS = {"choose": "choose_one", "learn": "learn_one", "wants": "wants_one"}
 class StepLearner(Learner):
     """A learner written in steps: what one agent does in one decision, on arrays and numbers.
 
-    Steps are plain functions of Python. Where the world has steps as well, all are compiled into one loop over agents
-    and slots: an attribute of ``self`` that they read is an array or a number, and only
-    what arrays hold can change. They may call functions and methods written in the same way, those of `math`, and of
-    numpy what numba knows. What is random comes from a list of generators, one an agent:
-    ``self.rngs[agent].random()``.
+    Steps are plain functions of Python. Where the environment has steps as well, all are compiled into one loop over
+    agents and slots: an attribute of ``self`` that they read is an array or a number, and only what arrays hold can
+    change. They may call functions and methods written in the same way, those of `math`, and of numpy what numba knows.
+    What is random comes from a list of generators, one an agent: ``self.rngs[agent].random()``.
 
     All else is as for `Learner`: ``self.world`` is what `start` is told of the world, and :meth:`choose`,
     :meth:`learn` and :meth:`wants` call the steps, one agent after the other.

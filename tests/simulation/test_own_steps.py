@@ -9,7 +9,7 @@ import pytest
 
 from netbandit.checks.check import check
 from netbandit.scenario.load import load
-from netbandit.simulation import play, slots
+from netbandit.simulation import bandit_environments, play, slots
 from netbandit.simulation.choosing import slot_loop
 from netbandit.simulation.execution import executed
 from netbandit.user_code.errors import ReturnedError
@@ -49,6 +49,15 @@ def test_alone_it_is_the_same_compiled_and_plain(tmp_path, name, keys):
     assert not said(compiled)
     assert compiled.fingerprint == plain.fingerprint
     assert (compiled.curves["regret"].values == plain.curves["regret"].values).all()
+
+
+@pytest.mark.parametrize("kind", ["ucb", pytest.param("helpers.own_steps:Counting", marks=pytest.mark.slow)])
+def test_means_that_change_are_at_hand_some_at_a_time(tmp_path, monkeypatch, kind):
+    plain = run(tmp_path, kind, "bandit.drift=0.02", execution="plain")
+    monkeypatch.setattr(bandit_environments, "_MOST_MEANS", 7 * 5 * 3)  # seven slots
+    compiled = run(tmp_path, kind, "bandit.drift=0.02")
+    assert compiled.fingerprint == plain.fingerprint
+    assert compiled.metrics["regret_static"] == plain.metrics["regret_static"]
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,7 @@ def without(monkeypatch):
         ("plots", "suite show --html page.html", "--html needs matplotlib"),
         ("plots", "audit small.toml --plot net.png", "--plot needs matplotlib"),
         ("audit", "audit elimination", "an audit of shipped mechanisms needs dp-accounting"),
+        ("emulate", "emulate small.toml", "netbandit emulate needs msgpack"),
         ("parquet", "run small.toml --parquet", "--parquet needs pyarrow"),
         ("cluster", "run small.toml --scheduler tcp://127.0.0.1:9", "--scheduler needs dask and distributed"),
     ],

@@ -8,6 +8,7 @@ import click
 
 from netbandit.cli.common import FiniteRange, checked, plain_errors, set_option
 from netbandit.cli.exit_codes import FAILURE, NO_END, fail
+from netbandit.util.extras import require
 from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
@@ -112,12 +113,11 @@ def emulate(
         StrangerError,
         emulate,
     )
-    from netbandit.util.extras import require
 
     with plain_errors():
         require("emulate", "netbandit emulate")
         if out is not None:
-            require("plots", "--out with a picture")
+            require("plots", "netbandit emulate --out")
         (study,) = checked([file], changes)
         if place > len(study.points):
             raise click.UsageError(f"--point {place}: there are {pluralize(len(study.points), 'point')}.")

@@ -1,7 +1,7 @@
 """What a driver is: the rhythm in which agents act, from the first slot to the horizon."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from netbandit.bandits.bandit import Bandit
@@ -43,7 +43,6 @@ class ReplicationContext:
     protocol: NetworkProtocol
     run: RunSettings
     adversary: AdversarySettings
-    feedback: FeedbackSettings
     attack: type | None
     topology: Topology
     network: Network
@@ -51,6 +50,7 @@ class ReplicationContext:
     bandit: Bandit
     streams: Streams
     fingerprint: Fingerprint
+    feedback: FeedbackSettings = field(default_factory=FeedbackSettings)
     liars: frozenset[int] = frozenset()
 
     @property

@@ -15,6 +15,8 @@ Agents = NDArray[np.int64]
 
 _MOST_NUMBERS = 1 << 22
 """How many delays are at hand at most, unless there are more agents and laws."""
+_MOST_TABLES = 16
+"""Tables of `Draws` of which the delays are at hand at most."""
 _LEAST_ROOM = 64
 
 
@@ -58,9 +60,9 @@ class Feedback:
         self._law_of = np.array([self._distinct.index(one) for one in of_arms], dtype=np.int64)
         self._draws = Draws(streams, "feedback", agents)
         self._never_draws = Draws(streams, "feedback.never", agents)
-        self._rows = self._draws.rows
-        while self._rows % 2 == 0 and self._rows * agents * len(self._distinct) > _MOST_NUMBERS:
-            self._rows //= 2
+        most = max(1, _MOST_NUMBERS // (agents * len(self._distinct)))
+        self._tables = max(1, min(_MOST_TABLES, most // self._draws.rows))
+        self._rows = self._draws.rows * self._tables
         self._delays = np.zeros((len(self._distinct), agents, self._rows), dtype=np.int64)
         self._block = np.full(agents, -1)  # of which numbers each agent's delays are at hand
         self._pulls = np.zeros(agents, dtype=np.int64)
@@ -94,16 +96,18 @@ class Feedback:
     def _fill(self, block: int, agents: Agents) -> None:
         """Draw the delays of *block* of these agents."""
         self._block[agents] = block
-        table, row = divmod(block * self._rows, self._draws.rows)
-        part = slice(row, row + self._rows)
-        uniforms, silent = (draws.table(table)[agents, part] for draws in (self._draws, self._never_draws))
+        tables = range(block * self._tables, (block + 1) * self._tables)
+        uniforms = np.concatenate([self._draws.table(table)[agents] for table in tables], axis=1)
+        silent = None
+        if any(self._plan.never):
+            silent = np.concatenate([self._never_draws.table(table)[agents] for table in tables], axis=1)
         for place, (_, never) in enumerate(self._distinct):
             if self._plan.by == "agent":
                 rows = zip(agents.tolist(), uniforms, strict=True)
                 delays = np.array([self._law(place, agent).times(own) for agent, own in rows])
             else:
                 delays = self._law(place, 0).times(uniforms)
-            self._delays[place, agents] = np.where(silent < never, NEVER, delays)
+            self._delays[place, agents] = delays if silent is None else np.where(silent < never, NEVER, delays)
 
     def _widen(self, room: int) -> None:
         """Make *room* for so many pulls of each agent."""

@@ -1,4 +1,4 @@
-"""Payloads as bytes."""
+"""What processes of an emulation send to one another."""
 
 from netbandit.util.extras import of_extra
 

@@ -79,6 +79,7 @@ def without(monkeypatch):
     [
         ("plots", "plot results/small", "netbandit plot needs matplotlib"),
         ("plots", "report results/small", "netbandit report needs matplotlib"),
+        ("plots", "trace results/small --format gif", "--format gif needs matplotlib"),
         ("plots", "reproduce dpmab", "netbandit reproduce needs matplotlib"),
         ("plots", "topology small.toml --plot net.png", "--plot needs matplotlib"),
         ("plots", "suite show --html page.html", "--html needs matplotlib"),

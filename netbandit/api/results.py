@@ -336,7 +336,7 @@ class _Part(_Table):
         return self._whole.plot(name, within=frozenset(self["run"]), **how)
 
 
-def _part_of(whole: Results, *data: Any, **how: Any) -> pandas.DataFrame:
+def _part_of(whole: Results, *data: Any, **how: Any) -> "pandas.DataFrame":
     """Return what pandas makes of a table of results: rows of it know what they are of, all else is a plain table."""
     found = pandas.DataFrame(*data, **how)
     if list(found.columns) != list(whole.columns):

@@ -198,10 +198,12 @@ def trace(place: Path, layout: str, out: Path | None, limit: int | None) -> None
     exploits, arrows for messages, and the rounds.
     """
     from netbandit.trace.read import TraceError
+    from netbandit.util.extras import require
 
     with plain_errors():
         try:
             if layout in ("gif", "mp4"):
+                require("plots", f"--format {layout}")
                 _film(place, "gif" if layout == "gif" else "mp4", out, limit)
             else:
                 (_animation if layout == "html" else _perfetto)(place, out, limit)

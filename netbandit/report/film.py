@@ -39,8 +39,7 @@ def write_film(trace: Path, target: Path, kind: Literal["gif", "mp4"], limit: in
         TraceError: It cannot be read, its run is not there, or ffmpeg is not installed.
         StorageError: *target* cannot be written.
     """
-    from matplotlib.animation import FFMpegWriter, FuncAnimation, PillowWriter
-    from matplotlib.figure import Figure
+    from netbandit.util.extras.plots import FFMpegWriter, Figure, FuncAnimation, PillowWriter
 
     if kind == "mp4" and shutil.which("ffmpeg") is None:
         raise TraceError("an MP4 takes ffmpeg, which is not installed: --format gif takes nothing")
@@ -88,7 +87,7 @@ class _Frames:
     """
 
     def __init__(self, played: Mapping[str, Any], network: "Axes", below: "Axes") -> None:
-        from matplotlib.collections import LineCollection
+        from netbandit.util.extras.plots import LineCollection
 
         self._played = played
         places = np.array(played["places"])

@@ -94,10 +94,11 @@ def played(point: RunnablePoint, variant: str = "whole", *, draws: bool = True) 
         "world": world,
         "learner": learner,
         "account": Account.open(bandit.agents, horizon, each=True),
+        "feedback": None,
     }
     first = world.ready(0, 0)
     _take_out(variant, world, learner)
-    play = Compiled(slot_loop.markets, objects, f"market_{variant}", {"UNITS": True})
+    play = Compiled(slot_loop.markets, objects, f"market_{variant}")
     while first < horizon:
         world.ready(first, horizon)
         play(first, world.numbers.last)

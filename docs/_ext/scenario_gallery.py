@@ -44,6 +44,7 @@ TOLD_BY = {
     "orbit": "regret",
     "lora": "parameter",
     "battery": "battery",
+    "lorawan": "battery",
     "liars": "parameter",
 }
 """The most telling picture of a scenario, where that is another than of most."""
@@ -54,7 +55,7 @@ GROUPS = {
         "quickstart delay_regret cost_vs_diameter continents abilene advice structures hybrid ring star random emulate"
     ),
     "Failures": "loss bursts outage churn deadline",
-    "Networks that change": "meet walk orbit lora battery",
+    "Networks that change": "meet walk orbit lora lorawan battery",
     "Liars": "liars",
     "Budget and privacy": "budget equal_cost feducb_private",
     "Learners": "baselines late_rewards drift feducb feducb_delay asynchronous",

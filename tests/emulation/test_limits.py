@@ -1,7 +1,10 @@
 """What cannot be emulated is refused before anything is run, at the key that says so."""
 
+from dataclasses import replace
+
 import pytest
 
+import netbandit as nb
 from netbandit.checks.check import check
 from netbandit.emulation import RefusedError, emulate
 from netbandit.emulation.limits import too_long
@@ -66,6 +69,19 @@ def test_refused_at_its_key(name):
     assert any(line.partition(": ")[2].startswith(f"{key}: {text}") or f"{key}: {text}" in line for line in lines), (
         lines
     )
+
+
+class Mistaken(nb.RoundProtocol):
+    """Returns no item."""
+
+    def round(self, me, item):
+        return 5
+
+
+def test_what_cannot_be_simulated_is_refused_in_a_line():
+    point = replace(check(load_tables(BASE, {}, keywords=True)).points[0], protocol=Mistaken())
+    with pytest.raises(RefusedError, match=r"the simulation fails: Mistaken.round of agent 0 in round 1 returns 5"):
+        emulate(point)
 
 
 def test_what_takes_too_long_says_how_long():

@@ -50,6 +50,7 @@ CUTS: dict[str, Cut] = {
     **_cut("bursts churn deadline loss outage", "run.horizon=3_000", "run.replications=1"),
     **_cut("meet orbit", "run.horizon=2_000", "run.replications=1"),
     "lora": ["run.horizon=10_000", "run.replications=1"],
+    "lorawan": ["run.horizon=1_000", "run.replications=1"],
     "battery": ["run.horizon=3_000", "run.replications=1", "sweep.energy.idle=[0.0564, 1e-6]"],
     "walk": [
         *("run.horizon=1_200", "run.replications=1", 'sweep.topology.range=["200 m"]'),

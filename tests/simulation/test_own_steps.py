@@ -69,9 +69,9 @@ def test_with_others_it_is_the_same_compiled_and_plain(tmp_path, monkeypatch, na
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("Assigns", "count is given a new value; only arrays can change"),
-        ("Reads", "notes is of type dict, and neither an array nor a number"),
-        ("Opens", "a text has no 'with open('/dev/null'):'"),
+        ("Assigns", "self.count is given a new value; only arrays can change"),
+        ("Reads", "self.notes is of type dict, and neither an array nor a number"),
+        ("Opens", "Unsupported context manager in use"),
         ("Formats", "format spec in f-strings not supported"),
         ("Lists", "TABLE is of type list"),
     ],

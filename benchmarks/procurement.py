@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from benchmarks.measure import Done, Found, Row, Subject, point_of
 from netbandit.bandits.procurement import Procurement
+from netbandit.compilation.steps import Compiled
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.world import World
 from netbandit.simulation import slot_loop
@@ -23,7 +24,6 @@ from netbandit.simulation.bandit_environments import MarketEnvironment, RewardNu
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.turns import EverySlot
-from netbandit.stepping import Compiled
 from netbandit.util.streams import Streams
 
 PROCESSES, VALUES, WARMUPS = 3, 2, 1

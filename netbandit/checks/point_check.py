@@ -72,7 +72,7 @@ from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.return_validation import checked
 from netbandit.user_code.errors import ReturnedError, is_ours
 from netbandit.user_code.fingerprint import UnstableError, fingerprint_of
-from netbandit.util.memory import affordable, shown
+from netbandit.util.memory import exceeded, shown
 from netbandit.util.streams import Streams
 from netbandit.util.wording import one_of, show
 
@@ -393,7 +393,7 @@ class PointCheck:
         outline = parts.bandit.outline()
         arms, dimension = outline.arms or 1, outline.dimension or 0
         size = _state_size(agents, arms, dimension)
-        if size > _SURELY_FITS and size > (most := affordable()):
+        if (most := exceeded(size)) is not None:
             key = "dimension" if dimension > arms else "arms"
             of = f"{agents:,} agents with {arms:,} arms" + (f" of dimension {dimension:,}" if dimension else "")
             text = f"too many: {of} take at least {shown(size)} of memory; {shown(most)} is available here"
@@ -505,7 +505,6 @@ _SECONDS_A_LINK = 4e-6
 """How long it takes to draw a link; measured, give or take a factor of three between the families."""
 
 _BYTES_A_NUMBER = 8
-_SURELY_FITS = 100_000_000
 
 
 def _state_size(agents: int, arms: int, dimension: int) -> float:

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.array_functions import StepError
+from netbandit.compilation.array_functions import StepError
+from netbandit.compilation.steps import Compiled
 from netbandit.learners.slots import Agents, Learner
 from netbandit.learners.world import World
 from netbandit.parts.component import state
-from netbandit.stepping import Compiled
 
 _STEPS = {"choose": "choose_one", "learn": "learn_one", "wants": "wants_one"}
 

@@ -8,7 +8,7 @@ from time import perf_counter
 from types import CodeType
 from typing import Any
 
-from netbandit.stepping import kept, name_of
+from netbandit.compilation.steps import kept, name_of
 
 
 def to_stderr(line: str) -> None:

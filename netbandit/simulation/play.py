@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.array_functions import OneAgentError
+from netbandit.compilation.array_functions import OneAgentError
+from netbandit.compilation.steps import Compiled
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.simulation import slot_loop
@@ -19,7 +20,6 @@ from netbandit.simulation.compile_notice import announce
 from netbandit.simulation.feedback import Feedback
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.turns import Turns
-from netbandit.stepping import Compiled
 from netbandit.user_code.errors import ReturnedError
 
 Play = Callable[[int, int], int]

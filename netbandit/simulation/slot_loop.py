@@ -1,6 +1,6 @@
 """The loops in which agents decide slot by slot, compiled with the steps of a learner and of an environment.
 
-They are functions that `netbandit.stepping` compiles: the steps, methods for one agent of
+They are functions that `netbandit.compilation.steps` compiles: the steps, methods for one agent of
 `netbandit.learners.steps.StepLearner`, `netbandit.simulation.bandit_environments.BanditEnvironment`, the turns and the
 account, are written into them. So there is one loop for each learner and environment that meet.
 """

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from simpy import Event
 
-from netbandit.array_functions import StepError
+from netbandit.compilation.array_functions import StepError
 from netbandit.learners.counts import tells_observations
 from netbandit.learners.linear import in_slots
 from netbandit.learners.slots import Learner

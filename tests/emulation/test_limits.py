@@ -41,6 +41,11 @@ REFUSED = {
         "links.peer.bandwidth",
         "with a protocol that waits until its messages have left is not emulated yet",
     ),
+    "a finite queue": (
+        {"links__peer__queue": 5, "links__peer__bandwidth": "1 Mbit/s"},
+        "links.peer.queue",
+        "is not emulated yet",
+    ),
     "faults": ({"faults__links": {"up_for": "1 s", "down_for": "1 s"}}, "faults", "is not emulated yet"),
     "batteries": ({"energy__capacity": "20 J", "energy__idle": "1 mW"}, "energy", "is not emulated yet"),
     "liars": ({"adversary__agents": [1], "adversary__attack": "flip"}, "adversary", "is not emulated yet"),

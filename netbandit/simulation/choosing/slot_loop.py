@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from netbandit.array_functions import StepError
+from netbandit.compilation.array_functions import StepError
+from netbandit.compilation.steps import Compiled
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.simulation.bandit_environments import BanditEnvironment
 from netbandit.simulation.choosing.way import RunPart, Way
-from netbandit.stepping import Compiled
 
 ENOUGH = 200_000
 """So many decisions, event by event, take as long as it takes to compile a loop."""

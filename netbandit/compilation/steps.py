@@ -7,9 +7,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from netbandit.array_functions import AGENT, ArrayFunction, StepError, array_function
+from netbandit.compilation.array_functions import AGENT, ArrayFunction, StepError, array_function
 
-_HERE = Path(__file__).parent
+_HERE = Path(__file__).parents[1]
 
 
 class Compiled:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netbandit.array_functions import OneAgentError, StepError, array_function
+from netbandit.compilation.array_functions import OneAgentError, StepError, array_function
 
 LIMIT = 10
 STEP = np.uint64(3)

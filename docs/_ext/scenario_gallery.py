@@ -36,6 +36,7 @@ TOLD_BY = {
     "churn": "parameter",
     "loss": "parameter",
     "drift": "regret",
+    "late_rewards": "parameter",
     "bursts": "regret",
     "outage": "regret",
     "meet": "regret",
@@ -57,7 +58,7 @@ GROUPS = {
     "Networks that change": "meet walk orbit lora lorawan battery",
     "Liars": "liars",
     "Budget and privacy": "budget equal_cost feducb_private",
-    "Learners": "baselines drift feducb feducb_delay asynchronous",
+    "Learners": "baselines late_rewards drift feducb feducb_delay asynchronous",
     "Procurement": "pfcb pfcb_structures pfcb_delay pfcb_threshold",
     "Vertical data": "vertical replay",
 }

@@ -94,6 +94,7 @@ CUTS: dict[str, Cut] = {
     # Learners that decide in every slot, some of them telling others in each.
     "drift": ["run.horizon=400"],
     "baselines": ["run.horizon=60"],
+    "late_rewards": ["run.horizon=300"],
     **_cut("base changes five five-references latency loss same twenty twenty-references", _SIXTY, paper="coop"),
     **_cut("base cycle-100 cycle-200 grid-100 grid-225 learners same stage", _SIXTY, paper="dducb"),
     "papers/dducb/links": [_SIXTY, "topology.agents=12"],

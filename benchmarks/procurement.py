@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from benchmarks.measure import Done, Found, Row, Subject, point_of
 from netbandit.bandits.procurement import Procurement
+from netbandit.compilation.steps import Compiled
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.world import World
 from netbandit.simulation import slot_loop
@@ -23,7 +24,6 @@ from netbandit.simulation.bandit_environments import MarketEnvironment, RewardNu
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.turns import EverySlot
-from netbandit.stepping import Compiled
 from netbandit.util.streams import Streams
 
 PROCESSES, VALUES, WARMUPS = 3, 2, 1
@@ -94,10 +94,11 @@ def played(point: RunnablePoint, variant: str = "whole", *, draws: bool = True) 
         "world": world,
         "learner": learner,
         "account": Account.open(bandit.agents, horizon, each=True),
+        "feedback": None,
     }
     first = world.ready(0, 0)
     _take_out(variant, world, learner)
-    play = Compiled(slot_loop.markets, objects, f"market_{variant}", {"UNITS": True})
+    play = Compiled(slot_loop.markets, objects, f"market_{variant}")
     while first < horizon:
         world.ready(first, horizon)
         play(first, world.numbers.last)

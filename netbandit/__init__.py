@@ -15,9 +15,9 @@ Parts of your own
     derive from ``Bandit`` (``ArmBandit``, ``FiniteBandit``, ``ActionSetBandit``, ``VerticalContextBandit``),
     ``Learner``, ``StepLearner`` or ``EpochLearner``, ``RoundProtocol``, ``NeighbourRounds`` (handlers, which are
     ``text``) or ``NetworkProtocol``, ``Family``; their checks yield a ``Mistake`` or a ``Note``, and
-    ``netbandit.testing`` tests them. ``audit`` measures how private what leaves an agent is, ``advise_links`` says
-    which links to add to a network, and ``suite`` compares a learner and a protocol with all others on the same
-    networks.
+    ``netbandit.testing`` tests them. ``audit`` measures how private what leaves an agent is, ``optimize`` searches for
+    the best values of keys, ``advise_links`` says which links to add to a network,
+    and ``suite`` compares a learner and a protocol with all others on the same networks.
 """
 
 import sys
@@ -70,6 +70,7 @@ _LAZY = {
     "Mechanism": "netbandit.auditing.mechanisms:Mechanism",
     "PrivacySpent": "netbandit.privacy.accountant:PrivacySpent",
     "audit": "netbandit.api.auditing:audit",
+    "optimize": "netbandit.api.search:optimize",
     "advise_links": "netbandit.api.advice:advise_links",
     "suite": "netbandit.suite",
 }

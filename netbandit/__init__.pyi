@@ -12,6 +12,7 @@ from netbandit.api import run as run
 from netbandit.api import sweep as sweep
 from netbandit.api.advice import advise_links as advise_links
 from netbandit.api.auditing import audit as audit
+from netbandit.api.search import optimize as optimize
 from netbandit.api.topology import Topology as Topology
 from netbandit.auditing.mechanisms import Mechanism as Mechanism
 from netbandit.bandits.action_set import ActionSetBandit as ActionSetBandit

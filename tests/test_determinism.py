@@ -30,8 +30,8 @@ ALLOWED = {
     "helpers/suite_tracks.py": {"sleep": "a run that never ends"},
     "network/test_contact_files.py": {"process_time": PROCESSOR},
     "network/test_mobile.py": {"process_time": PROCESSOR},
-    "running/test_cluster.py": {"timeout=": "a connection that is refused is tried again until then"},
     "running/test_faults.py": {"sleep": "between two looks at whether to go on"},
+    "running/test_pool.py": {"sleep": "orders that each worker gets some of, and one that never ends"},
     "running/test_schedulers.py": {"timeout=": "a worker that never comes is waited for until then"},
     "running/test_sweeps.py": {
         "monotonic": "how idle cores are, which is what is measured, on a machine that has nothing else to do: by hand",

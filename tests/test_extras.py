@@ -79,11 +79,13 @@ def without(monkeypatch):
     [
         ("plots", "plot results/small", "netbandit plot needs matplotlib"),
         ("plots", "report results/small", "netbandit report needs matplotlib"),
+        ("plots", "trace results/small --format gif", "--format gif needs matplotlib"),
         ("plots", "reproduce dpmab", "netbandit reproduce needs matplotlib"),
         ("plots", "topology small.toml --plot net.png", "--plot needs matplotlib"),
         ("plots", "suite show --html page.html", "--html needs matplotlib"),
         ("plots", "audit small.toml --plot net.png", "--plot needs matplotlib"),
         ("audit", "audit elimination", "an audit of shipped mechanisms needs dp-accounting"),
+        ("emulate", "emulate small.toml", "netbandit emulate needs msgpack"),
         ("parquet", "run small.toml --parquet", "--parquet needs pyarrow"),
         ("cluster", "run small.toml --scheduler tcp://127.0.0.1:9", "--scheduler needs dask and distributed"),
     ],

@@ -96,7 +96,7 @@ WITH = {
     "audit": ["audit elimination --samples 1000"],
     "cluster": [],
     "digits": ["run digits.toml"],
-    "emulate": [],
+    "emulate": ["emulate small.toml --dilation 50"],
     "frames": [],
     "optimize": [],
     "parquet": ["run small.toml --parquet --out other"],

@@ -14,7 +14,7 @@ _QUIET = (
     "byzantine/swarm-alone byzantine/vial-alone changing/carried-references changing/fwa-alone coop/five-references "
     "dpmab/budget-alone coop/twenty-references feducb/fig1b-alone feducb/private-alone fwa/alone gosine/alone rcl/alone"
 )
-SILENT = {f"papers/{name}" for name in _QUIET.split()}
+SILENT = {"late_rewards", *(f"papers/{name}" for name in _QUIET.split())}
 """Where nobody is to talk, or all is known to all without a message."""
 
 

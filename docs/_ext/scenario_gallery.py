@@ -36,6 +36,7 @@ TOLD_BY = {
     "churn": "parameter",
     "loss": "parameter",
     "drift": "regret",
+    "late_rewards": "parameter",
     "bursts": "regret",
     "outage": "regret",
     "meet": "regret",
@@ -43,6 +44,7 @@ TOLD_BY = {
     "orbit": "regret",
     "lora": "parameter",
     "battery": "battery",
+    "lorawan": "battery",
     "liars": "parameter",
 }
 """The most telling picture of a scenario, where that is another than of most."""
@@ -53,10 +55,10 @@ GROUPS = {
         "quickstart delay_regret cost_vs_diameter continents abilene advice structures hybrid ring star random emulate"
     ),
     "Failures": "loss bursts outage churn deadline",
-    "Networks that change": "meet walk orbit lora battery",
+    "Networks that change": "meet walk orbit lora lorawan battery",
     "Liars": "liars",
     "Budget and privacy": "budget equal_cost feducb_private",
-    "Learners": "baselines drift feducb feducb_delay asynchronous",
+    "Learners": "baselines late_rewards drift feducb feducb_delay asynchronous",
     "Procurement": "pfcb pfcb_structures pfcb_delay pfcb_threshold",
     "Vertical data": "vertical replay",
 }

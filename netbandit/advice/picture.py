@@ -6,13 +6,21 @@ from typing import TYPE_CHECKING
 from netbandit.advice.describe import Graph, placed
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _MARKED = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00")
 
 
 def draw_advice(
-    title: str, graph: Graph, links: Sequence[tuple[int, int]], hosts: Sequence[int], lose: bool, subtitle: str
+    title: str,
+    graph: Graph,
+    links: Sequence[tuple[int, int]],
+    hosts: Sequence[int],
+    subtitle: str,
+    *,
+    lose: bool,
+    alternatives: bool,
 ) -> "Figure":
     """Draw *graph* with advised links and hosts.
 
@@ -21,20 +29,21 @@ def draw_advice(
         graph: The network.
         links: Links to add (drawn beside those that are there) or to lose, the best first.
         hosts: Nodes that should host a server or sinks.
-        lose: Whether links are to be lost.
         subtitle: What the advice was found by.
+        lose: Whether links are to be lost.
+        alternatives: Whether one of the links is meant, in place of all, one after the other.
     """
     from netbandit.plots.network import draw
-    from netbandit.plots.style import drawing
+    from netbandit.plots.style import legend_below
 
     drawing_of = placed(graph)
-    with drawing():
-        figure = draw(title, drawing_of, subtitle)
-        panel = figure.axes[0]
-        places = drawing_of.places
+    places = drawing_of.places
+
+    def add(figure: "Figure", panel: "Axes") -> Sequence[tuple[int, int]]:
         for place, (first, second) in enumerate(links):
             (x, y), (u, v) = places[first], places[second]
             what = "lose" if lose else "add"
+            rank = ("or" if place else "best") + f": {what}" if alternatives else f"{place + 1}. {what}"
             panel.plot(
                 [x, u],
                 [y, v],
@@ -43,7 +52,7 @@ def draw_advice(
                 linestyle="--" if lose else "-",
                 alpha=0.9,
                 zorder=1.5,
-                label=f"{place + 1}. {what} {drawn_name(graph, first)} - {drawn_name(graph, second)}",
+                label=f"{rank} {drawn_name(graph, first)} - {drawn_name(graph, second)}",
             )
         if hosts:
             panel.scatter(
@@ -57,9 +66,12 @@ def draw_advice(
                 zorder=4,
                 label="host: " + ", ".join(drawn_name(graph, host) for host in hosts[:4]),
             )
-        if links or hosts:
-            panel.legend(loc="lower left", framealpha=0.9)
-    return figure
+        handles, labels = panel.get_legend_handles_labels()
+        if labels:
+            legend_below(figure, handles, labels, "")
+        return links
+
+    return draw(title, drawing_of, subtitle, add=add)
 
 
 def drawn_name(graph: Graph, node: int) -> str:

@@ -97,6 +97,8 @@ def advice_lines(topology: Topology, steps: list[Advice], left_out: list[str], n
             yield f"  a new link is given {new_links}"
         if not step.best:
             yield "  none makes it better"
+        if len(steps) == 1 and len(step.best) > 1:
+            yield f"  alternatives, the best first; --what-if {len(step.best)} plans so many, each after the one before"
         for place, change in enumerate(step.best, start=1):
             latency = milliseconds(change.latency)
             ends = f"{_names(topology, change.link)} ({latency})"

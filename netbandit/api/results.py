@@ -2,8 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from html import escape
 from os import PathLike
 from pathlib import Path
@@ -23,7 +24,7 @@ from netbandit.results.loads import (
     runs_with_keys,
 )
 from netbandit.results.picture_names import PICTURE_NAMES
-from netbandit.results.remarks import cost_lines, failure_lines
+from netbandit.results.remarks import cost_lines, energy_lines, failure_lines, trouble_lines
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import StudyResult, load_finished, load_study
 from netbandit.results.varied_keys import parameter_names
@@ -82,8 +83,8 @@ class Results(_Table):
     folder: Path
 
     @property
-    def _constructor(self) -> "type[pandas.DataFrame]":
-        return pandas.DataFrame
+    def _constructor(self) -> "Callable[..., pandas.DataFrame]":
+        return partial(_part_of, self)
 
     @classmethod
     def of(cls, study: StudyResult, folder: Path) -> "Results":
@@ -138,13 +139,15 @@ class Results(_Table):
 
         The columns are the keys that vary, ``replication``, ``node`` (its name in a graph file, else its number; or
         ``server``), ``messages_sent``, ``messages_received``, ``bytes_sent`` and ``bytes_received`` over all of its
-        links, ``energy_sent_j``, ``energy_received_j`` and ``energy_j``, which adds up to the metric of that name, and
-        ``power_w``, that energy over the simulated time. Every message is charged to both of its ends, whether it
-        arrives or not; who listens or computes is charged nothing. Results of earlier versions do not tell: NaN.
+        links, ``energy_sent_j`` and ``energy_received_j``, what messages took, ``energy_j``, all that it spent, which
+        adds up to the metric of that name, and ``power_w``, that energy over the simulated time. Every message is
+        charged to both of its ends, whether it arrives or not. Without ``energy.capacity``, what agents spent beside
+        messages is divided equally. Results of earlier versions do not tell: NaN.
 
         Args:
             battery: An energy such as ``"1 kJ"``, or in joule: adds ``battery_life_s``, how long it lasts an agent
-                whose power stays what it is. Infinite where nothing is spent, and for the server.
+                whose power stays what it is. Infinite where nothing is spent, for the server, and where what is
+                harvested suffices. With ``energy.capacity`` the column is always there, by default of that capacity.
 
         Raises:
             ValueError: *battery* is no energy.
@@ -186,6 +189,7 @@ class Results(_Table):
         where: Mapping[str, Any] | None = None,
         statistic: str = "mean",
         bands: Literal["mean", "comparison"] | None = "mean",
+        within: frozenset[str] | None = None,
     ) -> "Figure":
         """Return a picture: one that the study has, or any metric against any key.
 
@@ -200,10 +204,12 @@ class Results(_Table):
             color: What the colours tell apart: a key that varies.
             rows: A key that varies; each of its values has a row of panels.
             columns: The same for columns.
-            where: Keys that vary, with the values of the points to draw.
+            where: Keys that vary, with the value of the points to draw, or a list of them.
             statistic: What stands for the replications of a point: ``mean``, ``median`` or a quantile such as ``q90``.
             bands: Which 95 % intervals are drawn: ``mean``, that of each mean; ``comparison``, that which comparing
                 means needs, without what all points share in a replication; None for neither.
+            within: Run folders by their names, of which points are drawn; all if not given. A part of the table gives
+                its own.
 
         Raises:
             ValueError: There is no such picture, key or metric; the message says which there are.
@@ -218,15 +224,18 @@ class Results(_Table):
             raise ValueError(f'bands must be "mean", "comparison" or None, not {show(bands)}')
         values = {} if where is None else by_name("where", where, "keys that vary with a value each")
         study = load_finished(self.folder)
-        asked = plots.Asked(
-            x, y, color, {key: str(value) for key, value in values.items()}, statistic, None, rows, columns, bands
-        )
+        chosen = {
+            key: tuple(map(str, value if isinstance(value, list | tuple) and value else [value]))
+            for key, value in values.items()
+        }
+        asked = plots.Asked(x, y, color, chosen, statistic, None, rows, columns, bands)
+        points = None if within is None else [point for point in study.points if not within.isdisjoint(point.keys)]
         try:
-            if name is None and asked == replace(plots.Asked(), statistic=statistic, bands=bands):
+            if points is None and name is None and asked == replace(plots.Asked(), statistic=statistic, bands=bands):
                 return next(plots.pictures(study, statistic=Statistic.named(statistic), bands=bands)).figure
             if name is not None and x is None and y is None and not self._is_metric(name):
-                return plots.draw_asked(study, replace(asked, name=name)).figure
-            return plots.draw_asked(study, replace(asked, y=y or name)).figure
+                return plots.draw_asked(study, replace(asked, name=name), points).figure
+            return plots.draw_asked(study, replace(asked, y=y or name), points).figure
         except (plots.UnknownNameError, StatisticError) as error:
             where_it_is = "name=...: " if str(error).startswith("there is no picture") else ""
             raise ValueError(f"{where_it_is}{_in_python(error)}") from None
@@ -298,13 +307,43 @@ class Results(_Table):
         sizes = ((len(self.study.points), "point"), (len(runs), "run"), (rows, "row"))
         caption = f"{self.study.name}: {', '.join(pluralize(number, what) for number, what in sizes)}"
         found = findings(self.study)
-        lines = [*cost_lines(self.study), *failure_lines(self.study)]
+        lines = [
+            *cost_lines(self.study),
+            *trouble_lines(self.study),
+            *energy_lines(self.study),
+            *failure_lines(self.study),
+        ]
         return _html(found, "; ".join(filter(None, (caption, found.everywhere, *lines))))
 
 
 def _in_python(error: Exception) -> str:
     """Return what *error* says with the command's options as arguments."""
     return re.sub(r"--(\w+)", r"\1=...", str(error))
+
+
+class _Part(_Table):
+    """Rows of `Results`: a table of pandas, whose pictures are those of the points that are left."""
+
+    _metadata: ClassVar[list[str]] = ["_whole"]
+    _whole: Results
+
+    @property
+    def _constructor(self) -> "Callable[..., pandas.DataFrame]":
+        return partial(_part_of, self._whole)
+
+    def plot(self, name: str | None = None, **how: Any) -> "Figure":  # type: ignore[override]
+        """Return a picture of the points that are left; see :meth:`Results.plot`."""
+        return self._whole.plot(name, within=frozenset(self["run"]), **how)
+
+
+def _part_of(whole: Results, *data: Any, **how: Any) -> "pandas.DataFrame":
+    """Return what pandas makes of a table of results: rows of it know what they are of, all else is a plain table."""
+    found = pandas.DataFrame(*data, **how)
+    if list(found.columns) != list(whole.columns):
+        return found
+    part = _Part(found)
+    part._whole = whole
+    return part
 
 
 def _texts(name: str, given: str | Sequence[str] | None) -> list[str] | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from netbandit.results import paper_formats
 from netbandit.results.columns import main_metric, run_values
 from netbandit.results.paper_entries import PaperEntries, paper_entries
-from netbandit.results.remarks import comparison_notes, exploration_lines, failure_lines, remarks
+from netbandit.results.remarks import comparison_notes, exploration_lines, failure_lines, remarks, trouble_lines
 from netbandit.results.store import StudyResult
 from netbandit.results.tables import columns as all_columns
 
@@ -86,7 +86,13 @@ def table_of(
         StatisticError: There is no such statistic.
     """
     metrics = metrics or [main_metric([run_values(point) for point in study.points])]
-    notes = [*comparison_notes(study, metrics), *failure_lines(study), *exploration_lines(study), *remarks(study)]
+    notes = [
+        *comparison_notes(study, metrics),
+        *trouble_lines(study),
+        *failure_lines(study),
+        *exploration_lines(study),
+        *remarks(study),
+    ]
     entries = paper_entries(
         all_columns(study),
         rows,

@@ -10,7 +10,7 @@ from pydantic import Field
 from netbandit.bandits.bandit import GeneratorOf
 from netbandit.parts.component import Checks, Mistake, Others, Part
 from netbandit.parts.settings import Settings
-from netbandit.util.memory import affordable, shown
+from netbandit.util.memory import exceeded, shown
 
 MOST_MEANS = 5 * 10**7
 """The most means that are computed ahead: slots, or breakpoints, times arms."""
@@ -21,8 +21,6 @@ _BYTES_A_BREAKPOINT = 60
 
 _FEW = 50
 """Where one slot in more than so many is drawn, numpy does without an array of all."""
-
-_SURELY_FITS = 100_000_000
 
 
 class Change(Settings):
@@ -90,7 +88,7 @@ class ChangingMeans(Part):
         if means > MOST_MEANS:
             text = f"too many: all {means:,} means, of each arm one after each of them, are drawn ahead"
             yield Mistake("breakpoints", f"{text}; at most {MOST_MEANS:,}")
-        elif size > _SURELY_FITS and size > (most := affordable()):
+        elif (most := exceeded(size)) is not None:
             text = f"too many: to draw {self.breakpoints:,} of {horizon:,} slots takes some {shown(size)} of memory"
             yield Mistake("breakpoints", f"{text}; {shown(most)} is available here")
 

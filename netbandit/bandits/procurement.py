@@ -17,7 +17,9 @@ TOLERANCE = 1e-9
 
 
 class Procurement(Bandit):
-    """One market (Solanki et al. 2022, Section 3.1): each unit of producer i is good with probability q_i.
+    """Producers of different cost and quality, from whom agents buy quantities.
+
+    One market (Solanki et al. 2022, Section 3.1): each unit of producer i is good with probability q_i.
 
     An agent j that procures l_ij units of each producer i sees ``x_ij ~ Binomial(l_ij, q_i)`` good ones, and earns
     ``sum_i l_ij (rho q_i - c_ij)``. It should keep ``sum_i l_ij (q_i - alpha) >= 0``.

@@ -23,7 +23,9 @@ RANDOM_SEEDS = 5
 
 
 class Replay(VerticalContextBandit):
-    """The replay of a log.
+    """A log of recommendations, Criteo's or one of your own, replayed user by user.
+
+    The replay of a log.
 
     The learner chooses for every user of the log in turn. Where it chooses the arm that was shown, the event is kept:
     the learner observes its reward, and the reward counts. All other events are discarded, as if those users had not

@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from netbandit.bandits import reward_tables
-from netbandit.bandits.bandit import ArmBandit, GeneratorOf
+from netbandit.bandits.bandit import ArmBandit, FiniteBandit, GeneratorOf
 from netbandit.bandits.reward_tables import RewardTable, RewardTableError
 from netbandit.parts.component import Checks, Mistake, Note, Others, state
 from netbandit.parts.validation import is_frame
 from netbandit.util.table_files import listed
 
 
-class Table(ArmBandit):
+class Table(FiniteBandit):
     """Rewards from a table: a CSV or Parquet file, or in Python a pandas table.
 
     A wide table has one column per arm, with the arm's name in its header. Its rows are replayed in order, one row per
@@ -27,7 +27,7 @@ class Table(ArmBandit):
     Where rows are replayed, regret is against the best arm in hindsight: the one with the largest sum, over all agents,
     of the rows that are played; else it is against the arm with the largest mean. Learners treat rewards as Bernoulli
     if all are 0 or 1, and else as sub-Gaussian with half of their range; learners that use the Bernoulli divergence
-    do so for rewards in [0, 1].
+    do so for rewards in [0, 1]. Learners that pull arms in blocks need rows that are drawn, or laws, and such rewards.
     """
 
     path: str | None = Field(default=None, min_length=1)
@@ -99,7 +99,22 @@ class Table(ArmBandit):
             elif unknown:
                 text = f"names agents, but not those of the network: {listed(unknown)}; its agents are {listed(names)}"
                 yield Mistake(key, text)
+        if others.talk == "round":
+            yield from self._check_blocks(found, rows, others)
         yield from (Note(key, text) for text in found.notes)
+
+    def _check_blocks(self, found: RewardTable, rows: str, others: Others) -> Checks:
+        """Yield rows and rewards that do not go with learners that pull arms in blocks."""
+        who = f"{others.kinds['learner']} pulls each arm in blocks"
+        if rows == "in-order":
+            text = f'must be "drawn" or "laws", not "in-order": {who}, and a row in order pays one slot'
+            yield Mistake("rows", f"{text}; ucb, klucb and thompson decide in every slot")
+        low, high = found.ends
+        if low < 0 or high > 1:
+            text = (
+                f"has rewards from {low:g} to {high:g}: {who}, with intervals made for rewards from 0 to 1: scale them"
+            )
+            yield Mistake("data" if self.path is None else "path", text)
 
     def files(self) -> dict[str, str]:
         """Return the file."""
@@ -126,12 +141,15 @@ class Table(ArmBandit):
             played = found.rows[self._order]
             sums = np.tensordot(times, played if played.ndim == 2 else played.mean(axis=1), axes=1)
             self._best = int(sums.argmax())
+            self.settle(np.tensordot(times, played, axes=1) / self.horizon, agents)
         elif self._use == "drawn":
             assert found.rows is not None
             self._means = found.rows.mean(axis=0)
+            self.settle(self._means, agents)
         else:
             means = np.array([one.mean() for one in found.values])
             self._means = means if found.agents is None else means.reshape(len(found.agents), -1)
+            self.settle(self._means, agents)
             self._counts = np.array([len(one) for one in found.values])
             self._starts = np.concatenate([[0], np.cumsum(self._counts)[:-1]])
             self._values = np.concatenate(found.values)
@@ -175,11 +193,30 @@ class Table(ArmBandit):
     def regrets(self, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how much less each choice pays than the best arm, shape (n,); see the class."""
         if self._use != "in-order":
-            return super().regrets(slot, agents, arms)
+            return ArmBandit.regrets(self, slot, agents, arms)
         row = self._row(slot)
         row = row if row.ndim == 1 else row.mean(axis=0)
         missed: NDArray[np.float64] = row[self._best] - row[arms]
         return missed
+
+    def pull_blocks(
+        self, rng: np.random.Generator, agents: NDArray[np.int64], arms: NDArray[np.int64], pulls: int
+    ) -> NDArray[Any]:
+        """Draw the sums of *pulls* rewards of each agent and arm, each from all that the table has of it.
+
+        See `FiniteBandit.pull_blocks`. As many as the table has are drawn one by one, more by how often each comes.
+        """
+        found = self.table_of_rewards
+        sums = np.empty((len(agents), len(arms)))
+        for row, agent in enumerate(agents):
+            for column, arm in enumerate(arms):
+                values = found.values[arm if found.agents is None else agent * len(found.arms) + arm]
+                if pulls <= len(values):
+                    sums[row, column] = values[rng.integers(len(values), size=pulls)].sum()
+                else:
+                    times = rng.multinomial(pulls, np.full(len(values), 1 / len(values)))
+                    sums[row, column] = float(times @ values)
+        return sums
 
     def _row(self, slot: int) -> NDArray[np.float64]:
         assert self.table_of_rewards.rows is not None

@@ -21,7 +21,9 @@ def unit_vectors(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np
 
 
 class Vertical(VerticalContextBandit):
-    """The synthetic world of the paper (papers/vertical-2022-vfucb, 5.1).
+    """Users with contexts of which each agent sees a part, drawn at random.
+
+    The synthetic world of the paper (papers/vertical-2022-vfucb, 5.1).
 
     Contexts are N(0, I_d) scaled to norm 1, one for each arm and user; so is theta. A reward is
     ``<theta, x> + N(0, noise^2)``. Regret is counted with means, without noise.

@@ -44,7 +44,7 @@ from netbandit.scenario.load import Document
 from netbandit.scenario.model import PARTS, Scenario
 from netbandit.scenario.sweep import Combination
 from netbandit.scenario.topology import read_topology
-from netbandit.scenario.validate import validate
+from netbandit.scenario.validate import valid_tables, validate
 from netbandit.simulation.build import (
     latency_problems,
     peer_latencies,
@@ -54,7 +54,7 @@ from netbandit.simulation.build import (
     uplink_latencies,
 )
 from netbandit.simulation.build_contacts import contact_notes, contact_problems
-from netbandit.simulation.build_energy import energy_problems
+from netbandit.simulation.build_energy import energy_problems, mains_problems
 from netbandit.simulation.build_faults import (
     answer_notes,
     answer_problems,
@@ -72,7 +72,7 @@ from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.return_validation import checked
 from netbandit.user_code.errors import ReturnedError, is_ours
 from netbandit.user_code.fingerprint import UnstableError, fingerprint_of
-from netbandit.util.memory import affordable, shown
+from netbandit.util.memory import exceeded, shown
 from netbandit.util.streams import Streams
 from netbandit.util.wording import one_of, show
 
@@ -119,6 +119,7 @@ class PointCheck:
         self.never_reused: list[Problem] = []
         self.link_keys: list[LinkKey] = []
         self._known: Mapping[str, Any] = {}
+        self._mended: NetworkProtocol | None = None  # without the keys that are wrong, where some are
 
     def made(self) -> RunnablePoint | None:
         """Return the point, or None if there are problems; no graph is drawn."""
@@ -148,6 +149,7 @@ class PointCheck:
             "protocol": protocol if fits else None,
             "kinds": {table: self._kind(table) for table in ("topology", *PARTS)},
             "talk": next(iter(carried)) if len(carried) == 1 else None,
+            "used_links": frozenset() if (usable := protocol or self._mended) is None else usable.used_links,
             "horizon": None if scenario is None else scenario.run.horizon,
             "activity": None if scenario is None else scenario.run.activity,
             "late": None if scenario is None else bool(scenario.feedback),
@@ -156,12 +158,18 @@ class PointCheck:
         self.problems += activity_problems(scenario, known)
         attack = None
         if scenario is not None:
-            attack = self._own_attack(scenario.adversary.attack)
-            self.problems += adversary_problems(scenario.adversary, {**known, "attack": attack})
-            self.problems += latency_problems(scenario.links, scenario.run.slot_nanoseconds)
             scenario = self._with_delays(self._with_harvest(scenario, inputs), inputs)
             self.problems += feedback_problems(scenario.feedback, scenario.run, known)
-            self.problems += energy_problems(scenario.energy, scenario.links, scenario.faults, scenario.run, known)
+        # A mistake in one table must not hide what cannot be among the others.
+        tables = valid_tables(data) if scenario is None else vars(scenario)
+        if "adversary" in tables:
+            attack = self._own_attack(tables["adversary"].attack)
+            self.problems += adversary_problems(tables["adversary"], {**known, "attack": attack})
+        if tables.keys() >= {"links", "run"}:
+            self.problems += latency_problems(tables["links"], tables["run"].slot_nanoseconds)
+        if tables.keys() >= {"energy", "links", "run"}:
+            faults = tables.get("faults", FaultsSettings())
+            self.problems += energy_problems(tables["energy"], tables["links"], faults, tables["run"], known)
         if self.problems or self.unchecked or scenario is None or family is None:
             return None
         self.notes += [(("run", key), text) for key, text in scenario.run.unused()]
@@ -292,6 +300,9 @@ class PointCheck:
         known = self._without_leftovers(table, written, found)
         known.pop("kind")
         part, problems, notes = read_part(found, known, table)
+        if problems and table == "protocol":
+            wrong = {path[1] for path, _ in problems if len(path) > 1}
+            self._mended = read_part(found, {key: value for key, value in known.items() if key not in wrong}, table)[0]
         self.problems += problems
         self.notes += notes
         return found, part
@@ -328,7 +339,13 @@ class PointCheck:
             # Agents that can call for each other may be able to deposit with a keeper, too.
             return frozenset({talk}) | (learner.talks & {"deposit"} if talk == "call" else frozenset())
         except TypeError as error:
-            self.problems.append((("learner", "kind"), f"{error} (bandit.kind = {show(self._kind('bandit'))})"))
+            kinds = {table: self._kind(table) for table in ("learner", "bandit")}
+            fits = _playing(bandit, learner)
+            text = f"{show(kinds['learner'])} cannot play bandit.kind = {show(kinds['bandit'])}: {error}"
+            for table, other in (("learner", "bandit"), ("bandit", "learner")):
+                if fits[table]:
+                    text += f"; {table}s that go with {show(kinds[other])}: {', '.join(fits[table])}"
+            self.problems.append((("learner", "kind"), text))
             return learner.talks
 
     def _kind(self, table: str) -> str:
@@ -376,7 +393,7 @@ class PointCheck:
         outline = parts.bandit.outline()
         arms, dimension = outline.arms or 1, outline.dimension or 0
         size = _state_size(agents, arms, dimension)
-        if size > _SURELY_FITS and size > (most := affordable()):
+        if (most := exceeded(size)) is not None:
             key = "dimension" if dimension > arms else "arms"
             of = f"{agents:,} agents with {arms:,} arms" + (f" of dimension {dimension:,}" if dimension else "")
             text = f"too many: {of} take at least {shown(size)} of memory; {shown(most)} is available here"
@@ -429,6 +446,7 @@ class PointCheck:
         self.notes += queue_notes(scenario.links, parts.protocol)
         self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, changing=changing)
         self.problems += outage_problems(scenario.faults, graph, slot)
+        self.problems += mains_problems(scenario.energy, graph)
         end, kind = scenario.run.horizon * slot, self._kind("protocol")
         talk = talk_of(type(parts.bandit), type(parts.learner)) or ""
         self.problems += contact_problems(parts.family, graph, slot, end, parts.protocol, kind, talk)
@@ -487,7 +505,6 @@ _SECONDS_A_LINK = 4e-6
 """How long it takes to draw a link; measured, give or take a factor of three between the families."""
 
 _BYTES_A_NUMBER = 8
-_SURELY_FITS = 100_000_000
 
 
 def _state_size(agents: int, arms: int, dimension: int) -> float:
@@ -513,6 +530,23 @@ _TALKS = {
     "exchange": "in every step each agent sends its values to its neighbours, and mixes theirs",
 }
 """What happens in each way to talk, for the reader of a message."""
+
+
+def _playing(bandit: type[Bandit], learner: type[AnyLearner]) -> dict[str, list[str]]:
+    """Return the learners that can play a bandit, and the bandits that a learner can play, of those that we have."""
+
+    def plays(bandit: type[Bandit], learner: type[AnyLearner]) -> bool:
+        try:
+            talk_of(bandit, learner)
+        except TypeError:
+            return False
+        return True
+
+    classes = {table: {kind: part_class(table, kind, Path()) for kind in BUILT_IN[table]} for table in PARTS[:2]}
+    return {
+        "learner": [kind for kind, found in classes["learner"].items() if plays(bandit, found)],
+        "bandit": [kind for kind, found in classes["bandit"].items() if plays(found, learner)],
+    }
 
 
 def _offering(talks: frozenset[CommunicationPattern]) -> list[str]:

@@ -23,6 +23,7 @@ from netbandit.cli.loads import links, nodes
 from netbandit.cli.papers import reproduce
 from netbandit.cli.results import compare, plot, report, trace
 from netbandit.cli.running import run
+from netbandit.cli.searching import optimize
 from netbandit.cli.suite import suite
 from netbandit.cli.swarm import swarm
 from netbandit.cli.tables import table
@@ -43,6 +44,21 @@ def main() -> None:
 
 
 reading = (plot, table, compare, report, links, nodes, trace)
-commands = (run, check, schema, parts, *reading, merge, clean, topology, emulate, reproduce, suite, audit, swarm)
+commands = (
+    run,
+    check,
+    schema,
+    parts,
+    *reading,
+    merge,
+    clean,
+    optimize,
+    topology,
+    emulate,
+    reproduce,
+    suite,
+    audit,
+    swarm,
+)
 for command in commands:
     main.add_command(command)

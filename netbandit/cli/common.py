@@ -207,13 +207,14 @@ def prepared(jobs: int) -> None:
         prepare_workers()
 
 
-def estimated(points: "Sequence[RunnablePoint]", jobs: int, *, trace: bool = False) -> list[str]:
-    """Return what the runs of *points* take, a line each, from a short run of each."""
-    from netbandit.running.estimate import estimate
+def estimated(points: "Sequence[RunnablePoint]", jobs: int, folder: Path, *, trace: bool = False) -> list[str]:
+    """Return what the runs of *points* take, a line each, from a short run of each, and from runs in *folder*."""
+    from netbandit.running.estimate import estimate, learnt
     from netbandit.util.process import cores
 
     usable = cores()
-    lines = estimate(points, trace=trace).lines(jobs or usable)
+    found = estimate(points, trace=trace)
+    lines = [*found.lines(jobs or usable), *filter(None, [learnt(found, folder)])]
     others = (os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0) - 1  # this process is busy too
     if others > _LOAD * usable:
         lines.append(

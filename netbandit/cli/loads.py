@@ -33,9 +33,11 @@ _rows_option = click.option(
 _csv_option = click.option("--csv", "as_csv", is_flag=True, help="Print the values of every run as tidy CSV.")
 
 
-def _energy(context: click.Context, param: click.Parameter, value: str) -> float:
+def _energy(context: click.Context, param: click.Parameter, value: str | None) -> float | None:
     from netbandit.util.units import ENERGY, parse_energy
 
+    if value is None:
+        return None
     try:
         energy = parse_energy(float(value) if _NUMBER.fullmatch(value) else value)
     except ValueError as error:
@@ -73,18 +75,17 @@ def links(folder: Path, where: tuple[str, ...], rows: int, as_csv: bool) -> None
     "--battery",
     metavar="ENERGY",
     callback=_energy,
-    default="1000 J",
-    show_default=True,
-    help="Initial energy, such as '1 kJ'; the table shows how long it lasts each node.",
+    help="Initial energy, such as '1 kJ'; the table shows how long it lasts each node.  [default: energy.capacity, or "
+    "1000 J]",
 )
 @_rows_option
 @_csv_option
-def nodes(folder: Path, where: tuple[str, ...], battery: float, rows: int, as_csv: bool) -> None:
-    """Show what each node of a folder of results sent, received and spent, and how long a battery would last.
+def nodes(folder: Path, where: tuple[str, ...], battery: float | None, rows: int, as_csv: bool) -> None:
+    """Show what each node of a folder of results sent, received and spent, and how long a battery lasts.
 
-    Energy is what the scenario charges for messages (links.peer.energy, links.uplink.energy) at both of their ends; who
-    listens, waits or computes is charged nothing. A battery lasts as long as its energy covers the power spent on the
-    messages of the run.
+    Energy is what the scenario charges for messages (links.peer.energy, links.uplink.energy) at both of their ends, and
+    what [energy] says besides; without energy.capacity that is divided equally among agents. A battery lasts as long as
+    its energy covers the power spent in the run, net of what is harvested.
     """
     from netbandit.report.loads import battery_line, thirstiest_nodes
     from netbandit.results.loads import node_blocks

@@ -37,6 +37,13 @@ def _budget(context: click.Context, option: click.Parameter, value: str | None) 
 
 @click.command()
 @click.argument("what", metavar="[PAPER[/FIGURE]]", required=False)
+@click.option("--all", "every", is_flag=True, help="Reproduce all papers, which takes hours.")
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Print all that is known of a claim: how it is read, levels, remarks.",
+)
 @click.option("--replications", type=click.IntRange(min=1), metavar="N", help="Runs of each point.  [default: its own]")
 @click.option(
     "--jobs",
@@ -75,6 +82,8 @@ def _budget(context: click.Context, option: click.Parameter, value: str | None) 
 )
 def reproduce(
     what: str | None,
+    every: bool,
+    verbose: bool,
     replications: int | None,
     jobs: int,
     out: Path | None,
@@ -85,9 +94,9 @@ def reproduce(
 ) -> None:
     """Run the figures of a paper and say which of its claims hold.
 
-    Prints a line for each claim, and at the end a table of the verdicts, counted for claims of the paper and for own
-    questions; draws each figure, and writes claims.csv. A
-    paper begins with the list of its figures and what each takes. Without a PAPER all papers are reproduced.
+    Prints three lines for each claim: the verdict, the number that decides it, and where that must lie; and at the end
+    a table of the verdicts, counted for claims of the paper and for own questions. Draws each figure, and writes
+    claims.csv. A paper begins with the list of its figures and what each takes. Without a PAPER the papers are listed.
     The claims of a figure that chance decides err together in at most 5 % (Holm): each is told with its p-value and the
     level at which it was judged. The number of replications is fixed beforehand: to run again with more because a claim
     was not decided makes wrong verdicts likelier than the intervals say; --until-decided plans its looks and does not.
@@ -100,14 +109,21 @@ def reproduce(
         raise click.UsageError("--record takes replications from the papers' scenarios: leave out the other options.")
     if budget is not None and record is None:
         raise click.UsageError("--budget goes with --record.")
+    if what is not None and every:
+        raise click.UsageError("--all is all papers: leave out PAPER, or --all.")
+    if what is None and record is not None and not every:
+        raise click.UsageError("--record needs a PAPER, or --all.")
     try:
         with plain_errors():
+            if what is None and not every:
+                _list_papers()
+                return
             if only_estimate:
                 _list_figures(_papers(what), replications, jobs, tried=True)
                 return
             require("plots", "netbandit reproduce")
             prepared(jobs)
-            failed = _reproduce(what, replications, jobs, out, until_decided, record, budget)
+            failed = _reproduce(what, verbose, replications, jobs, out, until_decided, record, budget)
     except (PaperError, PaperRecordError) as error:
         fail(error)
     if failed:
@@ -116,6 +132,7 @@ def reproduce(
 
 def _reproduce(
     what: str | None,
+    verbose: bool,
     replications: int | None,
     jobs: int,
     out: Path | None,
@@ -153,6 +170,7 @@ def _reproduce(
                 jobs=jobs,
                 reporting=lambda: ProgressReport(Console(stderr=True)),
                 tell=lambda text: print_line(console, text),
+                verbose=verbose,
                 ended=None if recording is None else recording.ended(part),
             )
             judgements += [(paper.name, judgement) for judgement in found]
@@ -220,6 +238,24 @@ def _papers(what: str | None) -> "list[Paper]":
     name, _, figure = (what or "").partition("/")
     papers = [load_paper(each) for each in ([name] if name else paper_names())]
     return [paper.only(figure) for paper in papers] if figure else papers
+
+
+def _list_papers() -> None:
+    """Print a line for each paper, and how to reproduce one."""
+    from netbandit.papers.record import current, shipped
+    from netbandit.util.units import rough_time
+
+    papers = _papers(None)
+    width = max(len(paper.name) for paper in papers)
+    for paper in papers:
+        found = [one for _, one in current(shipped(), paper)]
+        seconds = [one.seconds for one in found if one is not None and one.seconds is not None]
+        time = f", {rough_time(sum(seconds))} on one core when recorded" if len(seconds) == len(found) else ""
+        size = f"{pluralize(len(paper.figures), 'figure')}, {pluralize(len(paper.claims), 'claim')}{time}"
+        click.echo(f"{paper.name:<{width}}  {paper.title}\n{'':<{width}}  {size}")
+    click.echo(
+        "netbandit reproduce PAPER runs one of them, PAPER/FIGURE a figure, --all all; PAPER --estimate lists figures"
+    )
 
 
 def _list_figures(papers: "Sequence[Paper]", replications: int | None, jobs: int, *, tried: bool) -> None:

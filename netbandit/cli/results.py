@@ -57,7 +57,8 @@ def plot(
     """Draw the pictures of a folder of results.
 
     By default these are the pictures that show what the sweep varies; --all draws the others too. With a NAME, --x,
-    --y, --color, --rows, --columns or KEY=VALUE only that picture is drawn, of the points with the given VALUEs.
+    --y, --color, --rows, --columns or KEY=VALUE only that picture is drawn, of the points with the given VALUEs; a KEY
+    may be given several times.
     Requested pictures are updated by later runs into the folder, and included in its report.
     """
     from netbandit import plots
@@ -73,7 +74,9 @@ def plot(
         raise click.UsageError(f"There is no picture {unknown[0]}; there are {', '.join(PICTURE_NAMES)}.")
     if len(names) > 1 or (names and (x or y)):
         raise click.UsageError("Give one NAME, or --x and --y: a named picture has its own axes.")
-    fixed = values_of([word for word in words if "=" in word], "which points to draw")
+    fixed: dict[str, tuple[str, ...]] = {}
+    for key, _, value in (word.partition("=") for word in words if "=" in word):
+        fixed[key] = (*fixed.get(key, ()), value)
     kind = None if bands == "none" else bands
     asked = plots.Asked(x, y, color, fixed, statistic.key, names[0] if names else None, rows, columns, kind)
     asks = asked != plots.Asked(statistic=statistic.key, bands=kind)
@@ -174,27 +177,36 @@ def _tell_of_traces(folder: Path, study: "StudyResult") -> None:
 
 @click.command()
 @click.argument("place", metavar="RUN", type=click.Path(path_type=Path))
-@click.option("--format", "layout", type=click.Choice(["perfetto", "html"]), default="perfetto", show_default=True)
+@click.option(
+    "--format", "layout", type=click.Choice(["perfetto", "html", "gif", "mp4"]), default="perfetto", show_default=True
+)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="The file to write.")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
-    help="How much of the trace to take.  [default: 100000 messages and phases for perfetto, 20000 messages for html]",
+    help="How much of the trace to take.  [default: 100000 messages and phases for perfetto, 20000 messages for html, "
+    "2000 for a film]",
 )
 def trace(place: Path, layout: str, out: Path | None, limit: int | None) -> None:
     """Show what happened in a run, on a page that opens in a browser.
 
     RUN is a run folder, its trace.jsonl, or a folder of results, of which the first traced run is taken; run --trace
     writes traces. With html it is one page that plays the run back: messages move along the links of the network in
-    simulated time. With perfetto it is a file for https://ui.perfetto.dev and chrome://tracing: a track for each agent
-    with what it explores and exploits, arrows for messages, and the rounds.
+    simulated time, and a cursor along the regret; gif and mp4, which takes ffmpeg, are a film of that. With perfetto it
+    is a file for https://ui.perfetto.dev and chrome://tracing: a track for each agent with what it explores and
+    exploits, arrows for messages, and the rounds.
     """
     from netbandit.trace.read import TraceError
+    from netbandit.util.extras import require
 
     with plain_errors():
         try:
-            (_animation if layout == "html" else _perfetto)(place, out, limit)
+            if layout in ("gif", "mp4"):
+                require("plots", f"--format {layout}")
+                _film(place, "gif" if layout == "gif" else "mp4", out, limit)
+            else:
+                (_animation if layout == "html" else _perfetto)(place, out, limit)
         except TraceError as error:
             fail(error)
 
@@ -213,6 +225,17 @@ def _perfetto(place: Path, out: Path | None, limit: int | None) -> None:
             f"only the first {made.lines} of {made.total} lines of the trace are in it; --limit {made.total} takes all",
             err=True,
         )
+
+
+def _film(place: Path, kind: Literal["gif", "mp4"], out: Path | None, limit: int | None) -> None:
+    from netbandit.report import film
+    from netbandit.trace.perfetto import find_trace
+
+    source = find_trace(place)
+    target = out if out is not None else source.with_suffix(f".{kind}")
+    shown = film.write_film(source, target, kind, limit if limit is not None else film.LIMIT)
+    click.echo(f"trace: {source}")
+    click.echo(f"film: {target}, {pluralize(shown, 'message')}")
 
 
 def _animation(place: Path, out: Path | None, limit: int | None) -> None:

@@ -46,6 +46,7 @@ class _RunOptions:
     statistic: "Statistic"
     output: TextIO
     first: int
+    everything: bool
 
 
 @click.command()
@@ -74,8 +75,10 @@ class _RunOptions:
     "--estimate",
     "only_estimate",
     is_flag=True,
-    help="Only estimate time and disk space, from a short run of each point.",
+    help="Only estimate time and disk space, from a short run of each point, and say where the runs already there took "
+    "another time.",
 )
+@click.option("--all", "everything", is_flag=True, help="Print all metrics, not only the most telling.")
 @click.option("--trace", is_flag=True, help="Write every message and phase of every run to trace.jsonl in its folder.")
 def run(
     files: tuple[str, ...],
@@ -90,6 +93,7 @@ def run(
     as_json: bool,
     parquet: bool,
     only_estimate: bool,
+    everything: bool,
     trace: bool,
 ) -> None:
     """Run scenarios and their sweeps.
@@ -115,20 +119,20 @@ def run(
         if scheduler is None and not only_estimate:
             prepared(jobs)  # whose processes print where this one does now
         studies = checked(files, overrides)
+        folders = _folders(files, studies, out)
         if only_estimate:
-            for file, study in zip(files, studies, strict=True):
+            for file, study, folder in zip(files, studies, folders, strict=True):
                 for note in study.notes:
                     click.echo(note, err=True)
-                for line in estimated(study.points, jobs, trace=trace):
+                for line in estimated(study.points, jobs, folder, trace=trace):
                     click.echo(f"{file}: {line}" if len(files) > 1 else line, err=as_json)
             return
-        folders = _folders(files, studies, out)
         if not replace and len(studies) > 1:  # before the first of them runs
             for study, folder in zip(studies, folders, strict=True):
                 document = study.document
                 keys = [run_keys(point) for point in study.points]
                 refuse_other(folder, document.data["name"], study.points, keys, document.written)
-        how = _RunOptions(jobs, scheduler, trace, replace, parquet, as_json, statistic, output, first)
+        how = _RunOptions(jobs, scheduler, trace, replace, parquet, as_json, statistic, output, first, everything)
         failed = False
         for study, folder in zip(studies, folders, strict=True):
             failed |= not _run(study, folder, how)
@@ -197,7 +201,7 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
         write_parquet(folder, result.study)
     finished = any(point.finished for point in result.study.points)
     if finished:
-        show(result.study, Console(stderr=how.as_json, highlight=False), how.statistic)
+        show(result.study, Console(stderr=how.as_json, highlight=False), how.statistic, everything=how.everything)
     report_repeated(result.repeated)
     for line in (*result.replaced, *result.others):
         click.echo(line, err=True)

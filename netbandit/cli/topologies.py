@@ -245,10 +245,10 @@ def _draw(source: str, network: "Source", steps: "list[Advice]", placements: "li
             links = [change.link for step in steps for change in step.best[: BEST if len(steps) == 1 else 1]]
             hosts = [node for placement in placements for node in placement.nodes]
             lose = bool(steps) and steps[0].lose
-            title = (
-                f"{Path(source).stem}: {('links to keep' if lose else 'links to add') if steps else 'where to host'}"
-            )
+            one = len(steps) == 1 and len(links) > 1
+            what = f"link{'' if one else 's'} to {'keep' if lose else 'add'}" if steps else "where to host"
+            title = f"{Path(source).stem}: {what}"
             judged = f"judged by {steps[0].measure}" if steps else ""
-            figure = draw_advice(title, network.graph, links, hosts, lose, judged)
+            figure = draw_advice(title, network.graph, links, hosts, judged, lose=lose, alternatives=one)
             picture.write_bytes(encoded(figure, picture.suffix.lower().removeprefix(".")))
     click.echo(f"picture: {picture}")

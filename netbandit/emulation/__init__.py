@@ -4,12 +4,14 @@
 |---|---|
 | `limits` | what can be emulated, and the reason why not |
 | `wire` | the ledger's messages, written out |
+| `forks` | processes that end with this one, and what is to leave nothing in its memory |
 | `sockets` | sockets over loopback, where no stranger gets in, in a network namespace of their own |
 | `notes` | what a driver's agents do: the simulation, and its replay with measured delays |
 | `node` | one process: the unchanged driver, protocol and learner, some of whose agents act |
 | `processes` | starts the processes, ends rounds as the free clock does, and stops them |
 | `clocks` | how long a round takes on this host, and which dilation hides that |
 | `comparison` | what is equal, and by how much times differ |
+| `picture` | rounds and hops, simulated and measured |
 | `emulation` | all of that together, and its result |
 """
 

@@ -190,7 +190,10 @@ def emulate(
     problems = list(refusals(point, replication))
     if problems:
         raise RefusedError(problems)
-    reference = simulated(point, replication)
+    try:
+        reference = simulated(point, replication)
+    except Exception as error:  # of a class of the user's own
+        raise RefusedError([(("protocol", "kind"), f"the simulation fails: {error}")]) from error
     if reference.stalled or not reference.waits:
         why = "stalled" if reference.stalled else "none begins before the horizon"
         raise RefusedError([(("run", "horizon"), f"nothing to compare: rounds do not end ({why})")])

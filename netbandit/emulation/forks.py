@@ -3,9 +3,11 @@
 import os
 import signal
 import sys
+import threading
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
@@ -15,11 +17,27 @@ Found = TypeVar("Found")
 _SET_PDEATHSIG, _SET_TIMERSLACK = 1, 29
 
 
-def fork() -> int:
-    """Fork this process: threads of numerical libraries, of which newer versions of Python warn, hold nothing then."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return os.fork()
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait for the end of the body, in which processes are forked.
+
+    What they raise within `os.fork` is lost; and threads of numerical libraries, of which newer versions of Python warn
+    there, hold nothing.
+    """
+    noted: list[int] = []
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before[number] = signal.signal(number, lambda number, frame: noted.append(number))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for arrived in noted:
+        signal.raise_signal(arrived)
 
 
 def become(parent: int) -> None:
@@ -50,15 +68,15 @@ def apart(act: Callable[[], Found]) -> Found:
     context = get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_answer, args=(theirs, act, os.getpid()))
-    with warnings.catch_warnings():  # see `fork`
-        warnings.simplefilter("ignore", DeprecationWarning)
-        process.start()
-    theirs.close()
     try:
+        with undisturbed():
+            process.start()
+            theirs.close()
         good, found = ours.recv()
     finally:
-        process.kill()
-        process.join()
+        if process.pid is not None:
+            process.kill()
+            process.join()
         process.close()
         ours.close()
     if not good:

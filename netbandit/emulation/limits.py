@@ -38,7 +38,7 @@ def refusals(point: RunnablePoint, replication: int) -> Iterator[Problem]:
     yield from _of_links(point)
     scenario = point.scenario
     for table in sorted(type(scenario).model_fields.keys() - _TABLES - _PARTS):
-        if getattr(scenario, table) != type(scenario).model_fields[table].get_default():
+        if getattr(scenario, table) != type(scenario).model_fields[table].get_default(call_default_factory=True):
             yield (table,), "is not emulated yet"
     if isinstance(point.family, Meeting):
         yield ("topology", "family"), "links that come and go are not emulated yet"
@@ -73,7 +73,7 @@ def _of_protocol(point: RunnablePoint, kind: str) -> Iterator[Problem]:
 def _of_links(point: RunnablePoint) -> Iterator[Problem]:
     peer: Settings = point.scenario.links.peer
     for key in sorted(type(peer).model_fields.keys() - _LINK_KEYS):
-        if getattr(peer, key) != type(peer).model_fields[key].get_default():
+        if getattr(peer, key) != type(peer).model_fields[key].get_default(call_default_factory=True):
             yield ("links", "peer", key), "is not emulated yet"
     found: dict[str, Any] = dict(peer)
     if isinstance(found["loss"], BurstLoss):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from netbandit.emulation.forks import become, fork, leave
+from netbandit.emulation.forks import become, leave, undisturbed
 from netbandit.emulation.node import Node
 from netbandit.emulation.notes import Hop, Notes, digest, is_apart
 from netbandit.emulation.sockets import LinkEnd, Transport, Wiring
@@ -140,34 +140,35 @@ def play(
     try:
         for agents in groups:
             ours, theirs = socket.socketpair()
-            child = fork()
-            if child == 0:
-                become(parent)
-                try:
-                    for each in (ours, *controls):
-                        each.close()
-                    own: dict[LinkEnd, socket.socket] = {}
-                    for end, one in wiring.ends.items():
-                        if end[0] in agents:
-                            own[end] = one
-                        else:
-                            one.close()
-                    wiring.end()
-                    Node(
-                        point,
-                        replication,
-                        agents,
-                        own,
-                        theirs,
-                        reference.kinds,
-                        transport,
-                        dilation,
-                        compares and not is_apart(point),
-                    ).run()
-                finally:
-                    leave()
-            children.append(child)
-            controls.append(ours)
+            with undisturbed():
+                child = os.fork()
+                if child == 0:
+                    become(parent)
+                    try:
+                        for each in (ours, *controls):
+                            each.close()
+                        own: dict[LinkEnd, socket.socket] = {}
+                        for end, one in wiring.ends.items():
+                            if end[0] in agents:
+                                own[end] = one
+                            else:
+                                one.close()
+                        wiring.end()
+                        Node(
+                            point,
+                            replication,
+                            agents,
+                            own,
+                            theirs,
+                            reference.kinds,
+                            transport,
+                            dilation,
+                            compares and not is_apart(point),
+                        ).run()
+                    finally:
+                        leave()
+                children.append(child)
+                controls.append(ours)
             theirs.close()
         wiring.close()
         return _Coordinator(wiring, controls, groups, reference, dilation, time.monotonic() + patience).run()

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple, NoReturn
 
-from netbandit.emulation.forks import become, fork
+from netbandit.emulation.forks import become, undisturbed
 
 Transport = Literal["tcp", "udp"]
 LinkEnd = tuple[int, int]
@@ -109,14 +109,15 @@ class Wiring:
         self.ends: dict[LinkEnd, socket.socket] = {}
         self._control, theirs = socket.socketpair()
         parent = os.getpid()
-        self.helper = fork()
-        if self.helper == 0:
-            become(parent)
-            self._control.close()
-            try:
-                _serve(theirs, len(links), transport)
-            finally:
-                os._exit(1)
+        with undisturbed():
+            self.helper = os.fork()
+            if self.helper == 0:
+                become(parent)
+                self._control.close()
+                try:
+                    _serve(theirs, len(links), transport)
+                finally:
+                    os._exit(1)
         theirs.close()
         self.isolated = self._control.recv(1) == b"1"
         made: list[socket.socket] = []

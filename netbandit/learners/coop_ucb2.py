@@ -16,7 +16,9 @@ _MOST_AGENTS = 3_000
 
 
 class CoopUcb2(ExchangingLearner):
-    """Mixes running estimates n^ and s^ of the pulls and rewards of each arm, averaged over agents.
+    """UCB whose agents average their estimates with neighbours in every slot (coop-UCB2).
+
+    Mixes running estimates n^ and s^ of the pulls and rewards of each arm, averaged over agents.
 
     In every step ``n^ <- P (n^ + xi)`` and ``s^ <- P (s^ + r xi)``, with what an agent has pulled since the last one:
     its own pull of the slot, where a hop takes a slot. Sums over agents are then all pulls, and all rewards. An agent

@@ -16,7 +16,7 @@ from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.parts.component import Checks, Mistake, Note, Others
-from netbandit.util.memory import affordable, shown
+from netbandit.util.memory import exceeded, shown
 from netbandit.util.text import pluralize
 
 Agents = NDArray[np.int64]
@@ -24,7 +24,6 @@ Numbers = NDArray[np.float64]
 
 _SLOT, _NUMBER, _LABEL = 8, 8, 4
 _BYTES_A_NUMBER = 8
-_SURELY_FITS = 100_000_000
 
 _AHEAD = 1 << 17
 """How many numbers of all agents' streams are at hand."""
@@ -159,7 +158,7 @@ class CountingLearner(StepLearner):
         """Yield totals that do not fit the memory: each agent keeps those of all others."""
         agents, arms = others.agents, others.bandit.outline().arms
         size = _BYTES_A_NUMBER * agents**2 * (2 * arms + 1)
-        if size > _SURELY_FITS and size > (most := affordable()):
+        if (most := exceeded(size)) is not None:
             text = f"the totals of {arms:,} arms that each of {agents:,} agents keeps of all others take {shown(size)}"
             yield Mistake("share", f'cannot be "totals": {text} of memory; {shown(most)} is available here')
 

@@ -16,7 +16,9 @@ AT_ONCE = 1e-9
 
 
 class Dducb(ExchangingLearner):
-    """Mixes in stages: the pulls of one are averaged in the C steps of the next, and then count for all.
+    """UCB whose agents average with neighbours in stages, so that each knows what all have seen (DDUCB).
+
+    Mixes in stages: the pulls of one are averaged in the C steps of the next, and then count for all.
 
     Of each arm pairs (pulls, rewards), as the authors' code has them: alpha, what indices are made of; beta, what is
     being mixed; gamma, own pulls since the stage began; delta, what has been mixed. After everybody has pulled its arms

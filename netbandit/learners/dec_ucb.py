@@ -19,7 +19,9 @@ _WEIGHTS = {1: "uniform", 2: "metropolis"}
 
 
 class DecUcb(ExchangingLearner):
-    """Mixes estimates z of the means, and tracks by m how often others have pulled an arm; needs no global knowledge.
+    """UCB whose agents average means with neighbours, with no number of the whole network (Dec_UCB).
+
+    Mixes estimates z of the means, and tracks by m how often others have pulled an arm; needs no global knowledge.
 
     n and x are an agent's own counts and means. After all arms were pulled once, z = x and m = n. In a slot an agent
     pulls an arm that it has pulled K times less often than somebody it has heard of, ``n <= m - K``, if there is one,

@@ -42,7 +42,9 @@ def _agents_of(told: Told | Pooled) -> int:
 
 
 class Elimination(DifferingSets, EpochLearner):
-    """The common state of a *cohort*: agents that share one active set and move through the epochs together.
+    """Explores the arms left in phases, shares their means after each, in private if asked, and drops those too bad.
+
+    The common state of a *cohort*: agents that share one active set and move through the epochs together.
 
     Once an epoch: :meth:`begin`, then (unless the horizon cuts the phase) :meth:`observe` with the rewards,
     then, when the round has ended, :meth:`conclude` with the aggregated means.

@@ -10,7 +10,7 @@ that comes back waits in a table until its agent decides: most totals are replac
 them, and only a new S takes d^3 operations.
 
 To hand all arrays of `Ellipsoids` to a function costs more than a decision. What is called at each takes those alone
-that it needs; what calls them, `netbandit.learners.ellipsoid_learner`, is written out in its callers.
+that it needs; what calls them, `netbandit.learners.ellipsoid_learner`, is written into the loop.
 """
 
 from math import log, log1p, sqrt

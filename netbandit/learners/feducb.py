@@ -49,7 +49,9 @@ def _budgets(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
 
 
 class FedUcb(EllipsoidLearner):
-    """The beliefs of all agents, and their Privatizers.
+    """Linear UCB whose agents add up what they have learnt, in private, when it has grown enough (FedUCB).
+
+    The beliefs of all agents, and their Privatizers.
 
     A release is the upper triangle of the d x d matrix U^, row by row, and then the d numbers of u^: the sums over all
     that the agent has seen, not over what is new. A synchronised matrix that is not positive definite, because noise

@@ -38,6 +38,7 @@ class KlUcb(CountingLearner):
             self.combine_one(agent)
             pulls, sums = self._robust_pulls, self._robust_sums
         arms, count = self.known.arms[agent], self.known.counts[agent]
+        level = self.level(slot, agent)
         if self._gaussian:
-            return self._steps.best_upper(pulls, sums, arms, count, self.level(slot, agent))
-        return self._steps.best_divergence(pulls, sums, arms, count, self.level(slot, agent))
+            return self._steps.best_upper(pulls, sums, arms, count, level)
+        return self._steps.best_divergence(pulls, sums, arms, count, level)

@@ -32,7 +32,9 @@ def _explore(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
 
 
 class Pfcb(StepLearner):
-    """The state of all agents; row j of every array is agent j.
+    """Buys at the least cost above a threshold of quality, from estimates that agents share in private (P-FCB).
+
+    The state of all agents; row j of every array is agent j.
 
     Slots are numbered from 0, as in the listings; the first decision explores, so no W is zero from then on.
 

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.compilation.array_functions import StepError
+from netbandit.compilation.steps import Compiled
 from netbandit.learners.slots import Agents, Learner
 from netbandit.learners.world import World
 from netbandit.parts.component import state
-from netbandit.stepping import Compiled
-from netbandit.texts import TextError
 
 _STEPS = {"choose": "choose_one", "learn": "learn_one", "wants": "wants_one"}
 
@@ -21,11 +21,10 @@ _STEPS = {"choose": "choose_one", "learn": "learn_one", "wants": "wants_one"}
 class StepLearner(Learner):
     """A learner written in steps: what one agent does in one decision, on arrays and numbers.
 
-    Steps are plain functions of Python. Where the world has steps as well, all are written out into one loop over
-    agents and slots and compiled with it: an attribute of ``self`` that they read is an array or a number, and only
-    what arrays hold can change. They may call functions and methods written in the same way, those of `math`, and of
-    numpy what numba knows. What is random comes from a list of generators, one an agent:
-    ``self.rngs[agent].random()``.
+    Steps are plain functions of Python. Where the environment has steps as well, all are compiled into one loop over
+    agents and slots: an attribute of ``self`` that they read is an array or a number, and only what arrays hold can
+    change. They may call functions and methods written in the same way, those of `math`, and of numpy what numba knows.
+    What is random comes from a list of generators, one an agent: ``self.rngs[agent].random()``.
 
     All else is as for `Learner`: ``self.world`` is what `start` is told of the world, and :meth:`choose`,
     :meth:`learn` and :meth:`wants` call the steps, one agent after the other.
@@ -77,9 +76,9 @@ class StepLearner(Learner):
         them were good, of shape (m,).
         """
 
-    def wants_one(self, *given: Any, **named: Any) -> Any:
+    def wants_one(self, slot: int, agent: int) -> Any:
         """Return whether *agent* wants a synchronisation after its decision: ``wants_one(self, slot, agent)``."""
-        raise NotImplementedError
+        return False
 
     def choose(self, slot: int, agents: Agents) -> NDArray[Any]:
         """Return what :meth:`choose_one` does for each of *agents*."""
@@ -122,7 +121,7 @@ class StepLearner(Learner):
         kept: dict[Any, Callable[..., Any]] = self.__dict__.setdefault("_each_text", {})
         if text not in kept:
             kept[text] = partial(text, self)
-            with suppress(TextError):
+            with suppress(StepError):
                 made = Compiled(text, {"learner": self}, f"{text.__name__}_{self.maker_of('choose_one')}")
                 kept[text] = made if made.ours else kept[text]
         kept[text](*given)

@@ -27,19 +27,9 @@ class Ucb(CountingLearner):
 
     def best_one(self, slot: int, agent: int) -> Any:
         """Return the arm with the largest upper bound."""
+        arms, count = self.known.arms[agent], self.known.counts[agent]
+        width = self.level(slot, agent)
         if self._combined:
             self.combine_one(agent)
-            return self._steps.best_upper(
-                self._robust_pulls,
-                self._robust_sums,
-                self.known.arms[agent],
-                self.known.counts[agent],
-                self.level(slot, agent),
-            )
-        return self._steps.best_upper(
-            self.known.pulls[agent],
-            self.known.sums[agent],
-            self.known.arms[agent],
-            self.known.counts[agent],
-            self.level(slot, agent),
-        )
+            return self._steps.best_upper(self._robust_pulls, self._robust_sums, arms, count, width)
+        return self._steps.best_upper(self.known.pulls[agent], self.known.sums[agent], arms, count, width)

@@ -20,6 +20,12 @@ from netbandit.util.streams import Streams
 JOULE = 10**18
 """Attojoules."""
 
+NANOWATT = 10**9
+"""Attojoules in a nanosecond: what a watt takes."""
+
+
+_ENDLESS = 10**40
+"""What fits into a battery that nothing empties (aJ)."""
 
 _SOON = 8
 """So many slots before an agent may run empty, it is foreseen exactly when it does."""
@@ -76,6 +82,7 @@ class EnergyPlan:
         pull: What a pull takes (aJ).
         harvested: What each agent harvests: a power (nW), its law, or moments (ns) from which on there is one (nW).
         recover: At which share of its capacity who has run empty comes back; None: never.
+        mains: Agents that never run empty.
         sending, receiving: What a message takes of its sender and of its receiver, on links of each class.
     """
 
@@ -86,6 +93,7 @@ class EnergyPlan:
     pull: int = 0
     harvested: int | OnAndOff | Daily | Sequence[tuple[int, int]] = 0
     recover: float | None = None
+    mains: frozenset[int] = frozenset()
     sending: tuple[Price, Price] = (Price(), Price())
     receiving: tuple[Price, Price] = (Price(), Price())
 
@@ -118,7 +126,9 @@ class Drained(NamedTuple):
         first_death: When the first ran empty (ns); None: none did.
         half_dead: When half of them, rounded up, had run empty at least once (ns); None: fewer did.
         alive: How many have not run empty, or have recovered.
-        lifetime: After how long (ns) the first runs empty: `first_death`, else at the rate of the run; None: never.
+        lifetime: After how long (ns) the first runs empty: `first_death`, else at the rate of the run; infinity: never;
+            None: that cannot be said.
+        drains: What is taken from each on average (W), net of what is harvested: its capacity over its lifetime.
     """
 
     begun: int
@@ -129,6 +139,7 @@ class Drained(NamedTuple):
     half_dead: int | None
     alive: int
     lifetime: float | None
+    drains: list[float | None]
 
 
 class LiveDowntimes(Downtimes):
@@ -209,13 +220,15 @@ class Batteries:
         if most > least:
             full += int(streams.generator("battery", agent).random() * (most - least))
         plan = self._plan
+        if agent in plan.mains:
+            full = _ENDLESS
         return Battery(
             full,
             idle=plan.idle,
             pull=plan.pull,
             slot=self._clock.slot,
             end=self._clock.end,
-            harvest=self._harvest(agent),
+            harvest=iter(()) if agent in plan.mains else self._harvest(agent),
             recover=None if plan.recover is None else max(1, ceil(plan.recover * full)),
             faulted=faulted,
         )
@@ -250,17 +263,22 @@ class Batteries:
         for battery in self.all:
             battery.advance(end)
         deaths = sorted(battery.first_death for battery in self.all if battery.first_death is not None)
-        half = -(-self._agents // 2)
-        lives = [end * one.capacity / drain for one in self.all if (drain := one.spent - one.harvested) > 0]
+        half = -(-(self._agents - len(self._plan.mains)) // 2)
+        lives = [inf if agent in self._plan.mains else one.lifetime() for agent, one in enumerate(self.all)]
+        known = [life for life in lives if life is not None]
         return Drained(
             begun=sum(one.capacity for one in self.all),
             harvested=sum(one.harvested for one in self.all),
             spent=sum(one.spent for one in self.all),
             left=sum(one.level for one in self.all),
             first_death=deaths[0] if deaths else None,
-            half_dead=deaths[half - 1] if len(deaths) >= half else None,
+            half_dead=deaths[half - 1] if len(deaths) >= half > 0 else None,
             alive=sum(not one.empty for one in self.all),
-            lifetime=deaths[0] if deaths else min(lives, default=None),
+            lifetime=deaths[0] if deaths else min(known) if len(known) == len(lives) else None,
+            drains=[
+                None if life is None else one.capacity / max(1.0, life) / NANOWATT
+                for one, life in zip(self.all, lives, strict=True)
+            ],
         )
 
     def _pay(self, agent: int, amount: int) -> None:

@@ -73,6 +73,8 @@ class Battery:
         self._fault_until: float = 0
         self._is_faulted = False
         self._harvests = self._following is not None
+        self._evenings: tuple[tuple[int, int], ...] = ()  # time and level when a harvest ended, the first and the last
+        self._night = 0  # the deepest fall while nothing was harvested
         # What is there but for a pull, over what a slot takes, are slots that it lasts.
         self._takes = idle * slot + pull
         self.lasts_until: float = 0
@@ -106,6 +108,24 @@ class Battery:
         self._take(amount)
         self._look_ahead()
 
+    def lifetime(self) -> float | None:
+        """Return when (ns) it first runs empty at the mean rate so far, after the run; infinity: it is sustained.
+
+        Where the harvest comes and goes, the rate is that between the first and the last end of a harvest, which are
+        whole periods; None: there are no two.
+        """
+        if self.first_death is not None:
+            return self.first_death
+        if not self._harvests or (self._following is None and not self._evenings):
+            drain = self.spent - self.harvested
+            return self._end * self.capacity / drain if drain > 0 else inf
+        if len(self._evenings) < 2:
+            return None
+        (first, before), (last, level) = self._evenings
+        if level >= before:
+            return inf
+        return last + max(0, level - self._night) * (last - first) / (before - level)
+
     def next_change(self) -> float:
         """Return when (ns) the agent goes down or comes back if nothing is paid, or, if before, when to ask again."""
         ahead = copy(self)
@@ -136,8 +156,12 @@ class Battery:
     def _look_around(self) -> None:
         """Find out what is harvested now, and whether the agent is down anyway; note if it goes down or comes back."""
         while self._following is not None and self._following[0] <= self.time:
-            self._power = self._following[1]
+            before, self._power = self._power, self._following[1]
             self._following = next(self._harvest, None)
+            if before and not self._power:
+                self._evenings = (*self._evenings[:1], (self.time, self.level))
+            elif self._power and not before and self._evenings:
+                self._night = max(self._night, self._evenings[-1][1] - self.level)
         self._power_until = inf if self._following is None else self._following[0]
         if self.time >= self._fault_until:
             self._is_faulted = self._faulted.at(self.time)

@@ -214,8 +214,6 @@ def acknowledge(
     if packet is None and channel.latency + back.latency > faults.least_patience:
         packet = _arrived_packet(channel, message, waits, now)
     arrival = put(network, (back,), Message(ACK, ACK_BYTES, packet, message.round), None)
-    if arrival not in (NOT_SENT, DROPPED):
-        network.acknowledgements += 1
     if packet is None:
         if arrival < 0:
             wait_in_vain(network, channel, _arrived_packet(channel, message, waits, now))

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from netbandit.network.link import Channel, Queue
-from netbandit.network.message import Message
+from netbandit.network.message import Kind, Message
 
 if TYPE_CHECKING:
     from netbandit.network.network import Network
@@ -19,14 +19,11 @@ def is_broadcast(channel: Channel) -> bool:
     return bool(channel.rank & 1)
 
 
-def count(network: "Network", message: Message, copies: int) -> None:
-    """Count so many copies of a *message*.
-
-    Most are of the kind and size of the message before; these enter the ledger together.
-    """
-    if message.size != network.size or message.kind is not network.kind:
-        network.enter(message.kind, message.size)
-    network.copies += copies
+def count(network: "Network", kind: Kind, size: int, messages: int) -> None:
+    """Enter so many *messages* of a *kind*, of *size* bytes each, into the ledger."""
+    counts = network.ledger.counts[kind]
+    counts[0] += messages
+    counts[1] += messages * size
 
 
 def occupy(channel: Channel, wait: int, busy: int) -> None:

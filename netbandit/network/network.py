@@ -23,11 +23,11 @@ from netbandit.network.ledger import Ledger, Outcomes, Tally, Totals, Waiting
 from netbandit.network.link import Arrival, Channel, FaultyChannel, Link, LinkClass
 from netbandit.network.link_draws import ClassDraws
 from netbandit.network.message import Kind, Message
+from netbandit.network.metering import count
 from netbandit.network.node_changes import NodeChanges
 from netbandit.network.outages import Outages
 from netbandit.network.present import Present
 from netbandit.network.radio import Radio
-from netbandit.network.retry import ACK, ACK_BYTES
 from netbandit.network.store_carry_forward import contact_end, next_start
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
@@ -98,11 +98,9 @@ class Network:
     # What is read and written once a message: Python finds slots faster than the many other attributes.
     __slots__ = (
         "__dict__",
-        "acknowledgements",
         "always_up",
         "appointed",
         "carry",
-        "copies",
         "decides_on_arrival",
         "due",
         "end",
@@ -110,7 +108,7 @@ class Network:
         "in_order",
         "instantaneous",
         "instants",
-        "kind",
+        "ledger",
         "links_fail",
         "node_outages",
         "outages",
@@ -118,7 +116,6 @@ class Network:
         "prompt",
         "queues",
         "serial",
-        "size",
         "slot",
         "starts",
         "tally",
@@ -161,9 +158,7 @@ class Network:
         self._topology = topology
         self._uplink_latency = uplink_latency
         self._before_close: list[Callable[[], None]] = []
-        self._ledger = Ledger()
-        self.kind: Kind | None = None
-        self.size = self.copies = self.acknowledgements = 0
+        self.ledger = Ledger()
         self.tally, self.waiting = Tally(), Waiting()
         self.carry = NEVER if faults.plan.carry is None else faults.plan.carry
         self.waits_for_slots = faults.plan.waits_for_slots
@@ -245,15 +240,6 @@ class Network:
         outages.depend_on(self.batteries.downtimes)
         self.deferred_outcomes = True
         self.clock.when_back = self.batteries.when_back
-
-    @property
-    def ledger(self) -> Ledger:
-        """What was sent so far."""
-        self.enter(self.kind, self.size)
-        if self.acknowledgements:
-            self._count(ACK, ACK_BYTES, self.acknowledgements)
-            self.acknowledgements = 0
-        return self._ledger
 
     @property
     def agents_fail(self) -> bool:
@@ -399,7 +385,7 @@ class Network:
         if isinstance(channel, FaultyChannel):
             channel.undrawn += 1
         channel.link.activate_ahead(-1, -1)
-        self._count(message.kind, message.size, 1)
+        count(self, message.kind, message.size, 1)
         self.tally.delivered += 1
         self.fingerprint.record(0, channel.receiver, message.code, message.size)
         if self.trace is not None:
@@ -515,7 +501,7 @@ class Network:
             link.activations += times
         sent = times * sum(len(channels) for channels in self.channels)
         if sent:
-            self._count(kind, size, sent)
+            count(self, kind, size, sent)
 
     def transmission(self, size: int) -> int:
         """Return the nanoseconds that a message of *size* bytes occupies a peer link."""
@@ -591,19 +577,6 @@ class Network:
     def uplink_totals(self) -> Totals:
         """Return what the uplinks carried so far; broadcasts are not among it."""
         return Totals.of(self.uplink_class, self._uplink_channels(), (channel.link for channel in self._up.values()))
-
-    def enter(self, kind: Kind | None, size: int) -> None:
-        """Enter into the ledger what was sent; what is sent from now on is of *kind* and *size* (bytes)."""
-        if self.copies:
-            assert self.kind is not None  # it was sent
-            self._count(self.kind, self.size, self.copies)
-            self.copies = 0
-        self.kind, self.size = kind, size
-
-    def _count(self, kind: Kind, size: int, messages: int) -> None:
-        counts = self._ledger.counts[kind]
-        counts[0] += messages
-        counts[1] += messages * size
 
     def _peer_channels(self) -> Iterator[Channel]:
         return (channel for out in self._out for channel in out.values())

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count, takewhile
 from math import inf
 from typing import Literal, Protocol, TypeAlias
 
@@ -40,7 +41,7 @@ class Redrawn:
 
 @dataclass(frozen=True)
 class Outage:
-    """An outage that is known ahead: down from *begin* until before *end* (ns).
+    """An outage that is known ahead: down from *begin* until before *end* (ns), and so again *every* so long.
 
     Attributes:
         begin: When it begins.
@@ -49,6 +50,7 @@ class Outage:
         nodes: The agents that are down.
         server: Whether the server is down.
         group: For each agent its group if the graph is cut into parts, with no link between them; else None.
+        every: After how long (ns) it comes again, longer than it lasts; None: it comes once.
     """
 
     begin: int
@@ -57,6 +59,13 @@ class Outage:
     nodes: frozenset[int] = frozenset()
     server: bool = False
     group: Sequence[int] | None = None
+    every: int | None = None
+
+    def intervals(self) -> Iterator[Interval]:
+        """Yield from when until when it lasts, in order."""
+        for period in count() if self.every is not None else range(1):
+            later = period * (self.every or 0)
+            yield self.begin + later, self.end + later
 
 
 class LinkSchedule(Protocol):
@@ -149,12 +158,12 @@ class Outages:
         if found is None:
             number = self._link_numbers.get((first, second), 0)
             found = self._links[first, second] = Downtimes.of(
-                [
-                    (outage.begin, outage.end)
+                *(
+                    outage.intervals()
                     for outage in self._scripts
                     if (first, second) in outage.links
                     or (outage.group is not None and outage.group[first] != outage.group[second])
-                ],
+                ),
                 self._at_random(self._plan.links, self._link_draws, number),
                 () if self._plan.contacts is None else self._plan.contacts.gaps(number),
             )
@@ -176,12 +185,12 @@ class Outages:
         found = self._nodes.get(node)
         if found is None:
             if node == self._agents:
-                scripted = [(outage.begin, outage.end) for outage in self._scripts if outage.server]
+                scripted = [outage.intervals() for outage in self._scripts if outage.server]
                 random = self._at_random(self._plan.server, self._server_draws, 0)
             else:
-                scripted = [(outage.begin, outage.end) for outage in self._scripts if node in outage.nodes]
+                scripted = [outage.intervals() for outage in self._scripts if node in outage.nodes]
                 random = self._at_random(self._plan.nodes, self._node_draws, node)
-            found = self._nodes[node] = Downtimes.of(scripted, random)
+            found = self._nodes[node] = Downtimes.of(*scripted, random)
         return found
 
     def depend_on(self, lives: Sequence[Downtimes]) -> None:
@@ -201,7 +210,10 @@ class Outages:
 
     def ends(self, horizon: int) -> list[int]:
         """Return when outages that are known ahead end before *horizon* (ns), ascending, each once."""
-        return sorted({int(outage.end) for outage in self._scripts if outage.end < horizon})
+        ends = (
+            takewhile(lambda end: end < horizon, (end for _, end in outage.intervals())) for outage in self._scripts
+        )
+        return sorted({int(end) for some in ends for end in some})
 
     @staticmethod
     def _at_random(law: Failing | Redrawn | None, draws: Draws, column: int) -> Iterator[Interval]:

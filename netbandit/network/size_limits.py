@@ -1,7 +1,7 @@
 """Graphs that are too large to be drawn, found out before they are."""
 
 from netbandit.parts.component import Checks, Mistake
-from netbandit.util.memory import affordable, shown
+from netbandit.util.memory import exceeded, shown
 
 MOST_LINKS = 50_000_000
 """No graph has more links than this, however much memory there is."""
@@ -9,8 +9,6 @@ MOST_LINKS = 50_000_000
 _BYTES_A_LINK = 1_200
 _BYTES_AN_AGENT = 1_500
 """What a replication takes in memory: measured on stars, rings, dense and random graphs, with the network of a run."""
-
-_SURELY_FITS = 100_000_000
 
 
 def memory_of(agents: float, links: float) -> float:
@@ -30,6 +28,6 @@ def too_large(key: str, agents: float, links: float) -> Checks:
     if links > MOST_LINKS:
         text = f"too many: the graph would have about {links:.3g} links; at most {MOST_LINKS:,} are possible"
         yield Mistake(key, text)
-    elif size > _SURELY_FITS and size > (most := affordable()):
+    elif (most := exceeded(size)) is not None:
         graph = f"about {links:.3g} links, which take some {shown(size)} of memory"
         yield Mistake(key, f"too many: the graph would have {graph}; {shown(most)} is available here")

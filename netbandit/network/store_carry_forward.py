@@ -122,7 +122,7 @@ def cut_off(
             next(channel.copy_jitters)
     network.tally.lost += 1
     network.waiting.cut_off += 1
-    count(network, message, 1)
+    count(network, message.kind, message.size, 1)
     write_trace(network, channel, message, handed, start, sent + channel.latency, lost=True)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.network.contacts import Integers
-from netbandit.util.memory import affordable, shown
+from netbandit.util.memory import exceeded, shown
 from netbandit.util.streams import Streams
 
 Floats = NDArray[np.float64]
@@ -21,7 +21,6 @@ _POINTS = 1 << 22
 _MOST_STEPS = 1 << 28
 _BYTES_A_POINT = 160
 """What a point takes while tracks are drawn: measured."""
-_SURELY_FITS = 100_000_000
 
 
 class Tracks(NamedTuple):
@@ -86,7 +85,7 @@ class Waypoint(NamedTuple):
         """Return what is wrong where tracks until *end* (ns) have more points than fit into memory; None: they fit."""
         legs = agents * (_LEGS + end / _SECOND / (self.pause + self._leg()))
         size = 2 * legs * _BYTES_A_POINT
-        if size <= _SURELY_FITS or size <= (most := affordable()):
+        if (most := exceeded(size)) is None:
             return None
         needed = f"{legs:.2g} legs in a run, which take some {shown(size)} of memory"
         return f"too many: agents would go about {needed}; {shown(most)} is available here"

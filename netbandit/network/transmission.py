@@ -90,7 +90,7 @@ def send_reliably(network: "Network", message: Message, channels: Sequence[Chann
         flight.append((arrival, channel.sender, message))
         sent += 1
     if sent:
-        count(network, message, sent)
+        count(network, message.kind, size, sent)
 
 
 def put(
@@ -299,8 +299,8 @@ def begin(
             flight.append((arrival, channel.sender, message))
         else:
             expect(network, channel, (arrival, message, record, waits))
-    if begun and message.kind is not ACK:
-        count(network, message, begun)
+    if begun:
+        count(network, message.kind, size, begun)
     return arrival
 
 

@@ -1,4 +1,4 @@
-"""A claim in words: what the paper says, what was measured, and the verdict, in one line."""
+"""A claim in words: what the paper says, what was measured, and the verdict, in three lines or all in one."""
 
 import math
 from collections.abc import Iterator
@@ -27,8 +27,29 @@ def line(judgement: Judgement) -> str:
     parts = [f"{one.what}: {comparison_text(judgement, one)}" for one in judgement.comparisons]
     remark = "".join(f" ({text})" for text in remarks(judgement))
     measured = f"{measure_text(judgement)} {claim.what}: {'; '.join(parts)} ({', '.join(_facts(judgement))})"
-    said = f"{claim.id}: {asked(claim)} ({claim.where}). Read as: {claim.read_as}"
+    said = f"{_asked(claim)}. Read as: {claim.read_as}"
     return f"{said}. Measured: {measured}{remark}: {judgement.verdict}"
+
+
+def short_lines(judgement: Judgement) -> list[str]:
+    """Return a claim in three lines: what the paper says with the verdict, the deciding number, and where it must lie.
+
+    Remarks are left out, but that a setting was chosen so that the claim holds, and why a claim is not tested.
+    """
+    claim, one = judgement.claim, judgement.deciding
+    more = f", of {len(judgement.comparisons)} comparisons" if len(judgement.comparisons) > 1 else ""
+    number = f"{one.what}: {comparison_text(judgement, one)}{more}"
+    aside = f" ({_FITTED})" if claim.fitted else ""
+    aside += f"; not tested: {claim.not_tested}" if claim.not_tested else ""
+    return [
+        f"{_asked(claim)}: {judgement.verdict}",
+        f"  {measure_text(judgement)} {claim.what}: {number}",
+        f"  holds if {claim.region}{aside}",
+    ]
+
+
+def _asked(claim: Claim) -> str:
+    return f"{claim.id}: {asked(claim)} ({claim.where})"
 
 
 def asked(claim: Claim) -> str:

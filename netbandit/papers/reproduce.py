@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from netbandit.papers.claim_text import line
+from netbandit.papers.claim_text import line, short_lines
 from netbandit.papers.figure_runs import FigureRuns, run_figure
 from netbandit.papers.figures import Figure, Paper
 from netbandit.papers.measuring import evidence
@@ -34,6 +34,7 @@ def reproduce(
     jobs: int = 1,
     reporting: Reporting = lambda: nullcontext(sweep.no_progress),
     tell: Callable[[str], None] = print,
+    verbose: bool = False,
     ended: Ended | None = None,
 ) -> tuple[list[Judgement], list[FailedRun]]:
     """Run the figures of *paper* into *out*, draw them, and judge its claims, telling each line as it is known.
@@ -47,7 +48,8 @@ def reproduce(
             of a figure are judged together, and err together as often as one would.
         jobs: How many processes run at once; 0 means one for each core.
         reporting: Makes what tells how far a figure's runs are.
-        tell: Takes a line for each claim.
+        tell: Takes the lines of each claim.
+        verbose: Whether a claim is one line with all that is known of it, in place of three with what was measured.
         ended: Takes each figure when its claims have been judged and it has been drawn.
 
     Returns:
@@ -82,7 +84,8 @@ def reproduce(
         if any(not point.finished for point in runs.points):
             continue
         for judgement in found:
-            tell(line(judgement))
+            for text in [line(judgement)] if verbose else short_lines(judgement):
+                tell(text)
         judgements += found
         if figure.panels:
             with storage(out):

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from netbandit.plots.style import NEUTRAL
 from netbandit.results.store import PointResult
 from netbandit.util.units import parse_duration
@@ -14,6 +16,9 @@ Span = tuple[float, float]
 """The slots from the first on, up to the second."""
 
 _SHADE = "#9A9A9A"
+
+_MOST_SPANS = 400
+"""So many outages that come again are drawn."""
 
 
 def world_changes(points: Sequence[PointResult]) -> list[int]:
@@ -49,10 +54,17 @@ def _outages(point: PointResult) -> list[Span]:
     spans = []
     for one in _entries(point, "faults.outages"):
         begin, until = (one.get(key) for key in ("from", "until"))
+        lasts, every = (_slots(one.get(key), slot) for key in ("for", "every"))
         if isinstance(begin, str):
-            end = parse_duration(until).nanoseconds(slot) / slot if isinstance(until, str) else horizon
-            spans.append((parse_duration(begin).nanoseconds(slot) / slot, min(end, horizon)))
-    return [(begin, end) for begin, end in spans if begin < end]
+            first = _slots(begin, slot) or 0.0
+            end = (_slots(until, slot) or horizon) if lasts is None else first + lasts
+            later = np.arange(0.0, min(max(0.0, horizon - first), _MOST_SPANS * every), every) if every else [0.0]
+            spans += [(first + moved, min(end + moved, horizon)) for moved in later]
+    return [(float(begin), float(end)) for begin, end in spans if begin < end]
+
+
+def _slots(text: object, slot: int) -> float | None:
+    return parse_duration(text).nanoseconds(slot) / slot if isinstance(text, str) else None
 
 
 def _entries(point: PointResult, key: str) -> list[Mapping[str, Any]]:

@@ -1,6 +1,6 @@
 """The points of a study in the order of its sweep, their series and their colours."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -104,12 +104,17 @@ class Arrangement:
         ):
             yield fixed, self.only(fixed)
 
-    def only(self, fixed: dict[str, Any]) -> "Arrangement":
+    def only(self, fixed: Mapping[str, Any]) -> "Arrangement":
         """Return the points that have these values; what is left keeps its looks and orders."""
+        return self.among({key: [value] for key, value in fixed.items()})
+
+    def among(self, chosen: Mapping[str, Sequence[Any]]) -> "Arrangement":
+        """Return the points that have one of some values of each key; what is left keeps its looks and orders."""
+        known = {key: {identity(value) for value in values} for key, values in chosen.items()}
         inside = tuple(
             point
             for point in self.points
-            if all(identity(value_of(point, key)) == identity(value) for key, value in fixed.items())
+            if all(identity(value_of(point, key)) in values for key, values in known.items())
         )
         return replace(self, points=inside).looking_like(self)
 

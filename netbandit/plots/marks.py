@@ -46,12 +46,14 @@ class Mark:
         y: Where it stands upward.
         look: How it is drawn.
         name: What it is called where it stands at the edge.
+        beside: How far beside it the bar of its interval stands and its runs, on the scale of the axis across.
     """
 
     x: Band
     y: Band
     look: Look
     name: str = ""
+    beside: float = 0.0
 
 
 def far_off(marks: Sequence[Mark]) -> list[Mark]:
@@ -207,9 +209,10 @@ def _roomy() -> Any:
 
 
 def aside(turn: int, count: int) -> float:
-    """Return how far aside the marks of one of *count* groups stand, as a share of the axis they have in common.
+    """Return how far aside the bars of one of *count* groups stand, as a share of the axis they have in common.
 
-    Side by side, or the bars of equal values would hide one another.
+    Side by side, or the bars of equal values would hide one another. Marks that a line joins stay where they are: on a
+    steep line those beside their place would seem to be higher or lower than others.
     """
     step = min(_SIDE_BY_SIDE, 3 * _SIDE_BY_SIDE / max(count - 1, 1))
     return step * (turn - (count - 1) / 2)
@@ -221,10 +224,19 @@ def finish_heights(panel: "Axes", heights: Sequence[Band], *, apart: float = DEC
         from_zero(panel)
 
 
+def begin_across(panel: "Axes", across: Sequence[Band]) -> None:
+    """Let the linear horizontal axis of *panel* begin no lower than just below 0 if nothing on it is negative."""
+    low, high = panel.get_xlim()
+    values = [value for one in across for value in (float(one.mean), *one.runs.values())]
+    if panel.get_xscale() != "log" and low < 0 <= min(values, default=-1.0):
+        panel.set_xlim(left=-0.02 * high if min(values) == 0 else 0.0)
+
+
 def draw_marks(panel: "Axes", marks: Sequence[Mark], zero: float | None, label: str, *, joined: bool) -> "Line2D":
     """Draw *marks* of one look by `draw_points`; *zero* is where zero stands across, if that is a place of its own."""
     across = [at_zero_place(mark.x, zero) for mark in marks]
-    return draw_points(panel, across, [mark.y for mark in marks], marks[0].look, label, joined=joined)
+    upward, beside = [mark.y for mark in marks], marks[0].beside
+    return draw_points(panel, across, upward, marks[0].look, label, joined=joined, beside=beside)
 
 
 def draw_points(
@@ -235,6 +247,7 @@ def draw_points(
     label: str,
     *,
     joined: bool,
+    beside: float = 0.0,
 ) -> "Line2D":
     """Draw means as markers with the bars of their intervals.
 
@@ -248,6 +261,7 @@ def draw_points(
         look: Colour, marker and dashes.
         label: The name of the series in the legend.
         joined: Whether a thin line joins the points, which are steps of one number.
+        beside: How far beside the markers bars and dots stand, on the scale of the axis across.
 
     Returns:
         The markers and their line, for the legend.
@@ -268,9 +282,15 @@ def draw_points(
         capsize=2.5,
         zorder=3,
     )
+    line, caps, stems = bars.lines
+    if beside:
+        for cap in caps:
+            cap.set_xdata(np.asarray(cap.get_xdata()) + beside)
+        for stem in stems:
+            stem.set_segments([segment + np.array([beside, 0.0]) for segment in stem.get_segments()])
     for one, other in zip(across, upward, strict=True):
-        draw_runs(panel, one, other, look, aside=0.0 if one.runs else _ASIDE)
-    line: Line2D = bars.lines[0]
+        where = exact(float(one.mean) + beside) if beside else one
+        draw_runs(panel, where, other, look, aside=0.0 if one.runs else _ASIDE)
     line.set_clip_on(False)  # a mark at the edge is whole
     line.set_label(label)
     return line

@@ -1,8 +1,8 @@
 """The network, its links coloured by what they carried."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,7 +117,13 @@ def draw_network(arrangement: Arrangement, point: PointResult, what: str = "mess
 
 
 @drawing()
-def draw(title: str, drawing: Drawing, subtitle: str = "", unit: str = "messages") -> "Figure":
+def draw(
+    title: str,
+    drawing: Drawing,
+    subtitle: str = "",
+    unit: str = "messages",
+    add: "Callable[[Figure, Axes], Sequence[tuple[int, int]]] | None" = None,
+) -> "Figure":
     """Draw a network whose nodes have their places.
 
     Args:
@@ -125,6 +131,7 @@ def draw(title: str, drawing: Drawing, subtitle: str = "", unit: str = "messages
         drawing: The network.
         subtitle: How it was measured; what is left out is added to it.
         unit: What the colours count.
+        add: Draws more into the figure and its panel, before nodes are named, and returns the links that it has drawn.
     """
     total = len(drawing.links)
     shown = _order(drawing)
@@ -144,6 +151,8 @@ def draw(title: str, drawing: Drawing, subtitle: str = "", unit: str = "messages
     panel.autoscale_view()
     if len(drawing.places) == 1:
         panel.set(xlim=(-1, 1), ylim=(-1, 1))
+    added = [] if add is None else add(drawn, panel)
+    drawing = replace(drawing, links=np.concatenate([drawing.links, np.array(added, dtype=np.int64).reshape(-1, 2)]))
     if total <= MANY_LINKS:
         _label(drawn, panel, drawing, radius)
     return drawn

@@ -136,8 +136,8 @@ def _draw(
         finite, beyond = ([pair for pair in known if (pair[0] > axis.last) is far] for far in (False, True))
         for some in (finite, beyond):
             if some:
-                across = [exact(place + away) for place, _ in some]
-                line = draw_points(panel, across, [one for _, one in some], look, text, joined=True)
+                across = [exact(place) for place, _ in some]
+                line = draw_points(panel, across, [one for _, one in some], look, text, joined=True, beside=away)
                 handles.setdefault(text, line)
         heights += [one for _, one in known]
     return heights

@@ -104,12 +104,13 @@ def _axes(panel: "Axes", near: list[Mark], costs: list[Band], upward: str) -> fl
 
 
 def _ends(bands: list[Band]) -> tuple[float, float]:
-    """Return where an axis begins and ends on which all *bands* have room."""
+    """Return where an axis begins and ends on which all *bands* have room; not below 0 where nothing can be."""
     runs = [value for band in bands for value in band.runs.values()]
     low = min([*(float(band.widest[0]) for band in bands), *runs])
     high = max([*(float(band.widest[1]) for band in bands), *runs])
     room = 0.12 * ((high - low) or abs(high) or 1.0)
-    return low - room, high + room
+    least = min([*(float(band.mean) for band in bands), *runs])
+    return max(low - room, -0.03 * high) if least >= 0 else low - room, high + room
 
 
 def _rgb(colour: str) -> tuple[float, float, float]:

@@ -1,7 +1,7 @@
 """Which pictures a study has: the few that answer what it varies, the rest, and those that the user asks for."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -314,7 +314,7 @@ class Asked:
             else the first key.
         y: A metric; the regret if not given.
         color: A key that varies; if not given, the key of the series in all other pictures, unless it is *x*.
-        where: Keys that vary, and the value, as it is shown, of the points to draw; all points if not given.
+        where: Keys that vary, and the values, as they are shown, of the points to draw; all points if not given.
         statistic: What stands for the replications of a point: ``mean``, ``median`` or a quantile such as ``q90``.
         name: One of the pictures that the study has, drawn of these points; then *x* and *y* are its own.
         rows: A key that varies, each value of which is a row of panels.
@@ -325,7 +325,7 @@ class Asked:
     x: str | None = None
     y: str | None = None
     color: str | None = None
-    where: Mapping[str, str] = field(default_factory=dict)
+    where: Mapping[str, Sequence[str]] = field(default_factory=dict)
     statistic: str = "mean"
     name: str | None = None
     rows: str | None = None
@@ -334,7 +334,7 @@ class Asked:
 
     def as_json(self) -> dict[str, Any]:
         """Return what `from_json` takes."""
-        return {**asdict(self), "where": dict(self.where)}
+        return {**asdict(self), "where": {key: list(values) for key, values in self.where.items()}}
 
     @classmethod
     def from_json(cls, found: object) -> "Asked | None":
@@ -349,27 +349,40 @@ class Asked:
             return None
         if not all(text is None or isinstance(text, str) for text in texts.values()):
             return None
-        if not all(isinstance(text, str) for pair in found["where"].items() for text in pair):
+        where = {key: (texts,) if isinstance(texts, str) else texts for key, texts in found["where"].items()}
+        if not all(isinstance(texts, list | tuple) and texts for texts in where.values()):
+            return None
+        if not all(isinstance(text, str) for key, texts in where.items() for text in (key, *texts)):
             return None
         if bands not in KINDS:
             return None
-        return cls(**texts, where=found["where"], statistic=statistic, bands=bands)
+        where = {key: tuple(values) for key, values in where.items()}
+        return cls(**texts, where=where, statistic=statistic, bands=bands)
 
 
-def draw_asked(study: StudyResult, asked: Asked) -> Picture:
+def draw_asked(study: StudyResult, asked: Asked, wanted: Collection[PointResult] | None = None) -> Picture:
     """Draw what was asked for.
 
     Series keep the colours that they have in all other pictures, also where only some points are drawn.
+
+    Args:
+        study: The study.
+        asked: What is to be drawn.
+        wanted: The points of *study* of which it may be drawn; all if not given.
 
     Raises:
         UnknownNameError: There is no such key, value or metric.
         StatisticError: There is no such statistic.
     """
     whole = arrange(study, Statistic.named(asked.statistic), asked.bands)
-    fixed = _values(study, whole, asked.where)
-    part = whole.only(fixed)
-    if fixed:
-        said = ", ".join(f"{key_name(key)} {shown(value)}" for key, value in fixed.items())
+    among = whole
+    if wanted is not None:
+        kept = {id(point) for point in wanted}
+        among = replace(whole, points=tuple(point for point in whole.points if id(point) in kept)).looking_like(whole)
+    chosen = _values(study, among, asked.where)
+    part = among.among(chosen)
+    if chosen:
+        said = ", ".join(f"{key_name(key)} {' or '.join(map(shown, values))}" for key, values in chosen.items())
         part = replace(part, name=f"{part.name} ({said})")
     varying = [key for key in whole.keys if len({identity(value_of(point, key)) for point in part.points}) > 1]
     arrangement = _laid_out(replace(part, keys=tuple(varying)).looking_like(whole), asked)
@@ -390,7 +403,7 @@ def draw_asked(study: StudyResult, asked: Asked) -> Picture:
         text for given, text in ((asked.rows, "rows"), (asked.columns, "columns")) if given for text in (text, given)
     ]
     words += [asked.bands or "no-bands"] if asked.bands != "mean" else []
-    words += [f"{name.rpartition('.')[2]}-{value}" for name, value in asked.where.items()]
+    words += ["-".join([name.rpartition(".")[2], *values]) for name, values in asked.where.items()]
     return Picture(stem("-".join(words), {}), draw())
 
 
@@ -463,26 +476,28 @@ def _view(arrangement: Arrangement, asked: Asked, metrics: Sequence[str]) -> tup
     return View(x, y, color), words
 
 
-def _values(study: StudyResult, arrangement: Arrangement, where: Mapping[str, str]) -> dict[str, Any]:
-    """Return the value of each key that *where* means.
+def _values(study: StudyResult, arrangement: Arrangement, where: Mapping[str, Sequence[str]]) -> dict[str, list[Any]]:
+    """Return the values of each key that *where* means.
 
     Raises:
         UnknownNameError: There is no such key or value.
     """
-    found = {}
+    found: dict[str, list[Any]] = {}
     part = arrangement
-    for name, text in where.items():
-        key = resolve(name, f"{name}={text}", parameter_names(study))
+    for name, wanted in where.items():
+        key = resolve(name, f"{name}={wanted[0]}", parameter_names(study))
         texts: dict[str, Any] = {}
         for point in part.points:
             value = value_of(point, key)
             texts[str(value)] = texts[shown(value)] = value
-        meant = text if text in texts else text.partition(":")[2]  # a class of one's own is drawn by its name alone
-        if meant not in texts:
-            known = ", ".join(dict.fromkeys(shown(value) for value in texts.values()))
-            raise UnknownNameError(f"{name}={text}: {key} has no such value here, only {known}")
-        found[key] = texts[meant]
-        part = part.only({key: texts[meant]})
+        found[key] = []
+        for text in wanted:
+            meant = text if text in texts else text.partition(":")[2]  # a class of one's own is drawn by its name alone
+            if meant not in texts:
+                known = ", ".join(dict.fromkeys(shown(value) for value in texts.values()))
+                raise UnknownNameError(f"{name}={text}: {key} has no such value here, only {known}")
+            found[key].append(texts[meant])
+        part = part.among({key: found[key]})
     return found
 
 

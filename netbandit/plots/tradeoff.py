@@ -9,6 +9,7 @@ from netbandit.plots.estimates import EITHER_DELAY, Estimates, compared, distinc
 from netbandit.plots.grouping import Arrangement, described
 from netbandit.plots.marks import (
     DECADES,
+    begin_across,
     bend,
     draw_far_off,
     far_off,
@@ -148,6 +149,7 @@ def _panel(
     if metrics[0] == "diameter" and panel.get_xscale() != "log":
         panel.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
         panel.set_xlim(left=max(0.0, panel.get_xlim()[0]))
+    begin_across(panel, [mark.x for mark in near])
     finish_heights(panel, [mark.y for mark in near], apart=_FAR_APART if metrics[0] == "diameter" else apart)
     readable(panel)
     draw_far_off(panel, away, zero)

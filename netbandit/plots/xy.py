@@ -28,6 +28,7 @@ from netbandit.plots.marks import (
     Mark,
     aside,
     at_zero_place,
+    begin_across,
     bend,
     draw_far_off,
     draw_marks,
@@ -244,10 +245,12 @@ class Across:
         """Return where *points* are drawn, from left to right or in their own order; those without a value are not."""
         found = []
         for point in points:
-            upward, across = y.of(point), self._place(point, away)
+            joined = self.axis is not None and not self.axis.named
+            upward, across = y.of(point), self._place(point, 0.0 if joined else away)
             if upward is not None and across is not None:
                 far = self.axis is not None and self.axis.last < self._on_axis(point)
-                mark = Mark(across, upward, shapes.look(point), title_of(point, keys))
+                beside = away * self.axis.span if joined and self.axis is not None else 0.0
+                mark = Mark(across, upward, shapes.look(point), title_of(point, keys), beside)
                 found.append(Placed(mark, point, far))
         return found
 
@@ -334,6 +337,8 @@ def _finish(
     if panel.get_xscale() != "log":
         panel.margins(x=0.08)
     finish_heights(panel, [mark.mark.y for mark in marks])
+    if axis.axis is None:
+        begin_across(panel, [mark.mark.x for mark in marks])
     if view.frontier:
         _draw_frontier(panel, marks, zero)
     readable(panel, x=axis.axis is None)

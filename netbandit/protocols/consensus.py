@@ -35,7 +35,9 @@ class _Row(NamedTuple):
 
 
 class Consensus(DeadlineKey, ExchangeProtocol):
-    """In every step an agent's row becomes ``sum_j P_ij x_j``, own term first, then neighbours ascending.
+    """Every agent averages its estimates with those of its neighbours, step by step.
+
+    In every step an agent's row becomes ``sum_j P_ij x_j``, own term first, then neighbours ascending.
 
     With ``pace = "step"`` every step is exactly P, whatever the latencies: an agent in step q tells its row for q once,
     and steps at the first boundary at which it holds the rows for q of all neighbours. So where columns of P add up to

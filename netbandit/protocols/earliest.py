@@ -12,7 +12,9 @@ from netbandit.protocols.protocol import Item, SeenLinks
 
 
 class Earliest(BroadcastProtocol):
-    """What is told is heard by each agent at the earliest at which any message over these links could bring it there.
+    """A bound, not a protocol: nothing is ever heard later than these links allow.
+
+    What is told is heard by each agent at the earliest at which any message over these links could bring it there.
 
     It goes along the earliest path over time (Xuan, Ferreira and Jarry, Int. J. Found. Comput. Sci. 2003): a hop takes
     the latency of its link, begins and ends within a contact, and waits for nothing else. On links that are always up

@@ -11,7 +11,9 @@ FLOOD = Kind("FLOOD")
 
 
 class Flooding(CarryKey, NeighbourRounds):
-    """One message per item and channel.
+    """Rounds among neighbours: every node passes each new item on to all others.
+
+    One message per item and channel.
 
     A node sends each new item to all neighbours except every one from which it arrived before the node passes
     it on; it ignores items that it has. The round ends by the free clock that also ends ``gis``, when every agent

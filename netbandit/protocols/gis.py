@@ -12,7 +12,9 @@ DATA = Kind("DATA")
 
 
 class Gis(NeighbourRounds):
-    """All agents synchronise: the protocol of DDP-MAB (Li & Song, Algorithms 2 and 3).
+    """Rounds among neighbours: who has something new offers it, and sends what it is asked for.
+
+    All agents synchronise: the protocol of DDP-MAB (Li & Song, Algorithms 2 and 3).
 
     A node that has learnt new items advertises their labels to all neighbours (ADV); a neighbour that misses some, and
     has not asked another for them, requests them from the first advertiser, the lowest-numbered of simultaneous ones

@@ -14,7 +14,9 @@ GOSSIP = Kind("GOSSIP")
 
 
 class Gossip(NeighbourRounds):
-    """Each slot, a node that holds items sends all of them to one neighbour, drawn uniformly.
+    """Rounds among neighbours: everything known goes to one random neighbour in each slot.
+
+    Each slot, a node that holds items sends all of them to one neighbour, drawn uniformly.
 
     A node whose last copy has not left it yet, because its link is slow, waits until it has: copies would only pile up.
 

@@ -106,7 +106,9 @@ _Copy = tuple[int, Word]
 
 
 class Local(Words[Word], LocalKeys, CallProtocol):
-    """Decentralized FedUCB (Dubey & Pentland 2020, Algorithm 3).
+    """Messages reach agents at most ttl hops away; synchronisations are those of cliques.
+
+    Decentralized FedUCB (Dubey & Pentland 2020, Algorithm 3).
 
     Agents are partitioned into cliques of the ttl-th power of the graph. With delta = ttl times the slots that a
     release takes over the slowest link: who calls in slot t tells the others by SYNC; members of its clique release

@@ -13,7 +13,9 @@ from netbandit.protocols.server import Server
 
 
 class MasterWorker(DeadlineKey, CallbackRoundProtocol):
-    """The structure of CDP-MAB (Li & Song, Algorithm 1).
+    """Rounds over a server: agents upload over their uplinks, it answers all.
+
+    The structure of CDP-MAB (Li & Song, Algorithm 1).
 
     The participants of a round send their items over their uplinks; when the server has them all it answers
     the participants on the same links, and all others hear a broadcast. Uplinks are not slotted: without

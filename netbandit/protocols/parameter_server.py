@@ -37,7 +37,9 @@ class _Parcel(NamedTuple):
 
 
 class ParameterServer(CarryKey, DeadlineKey, DepositProtocol):
-    """The structure of FedLinUCB and of Async-LinUCB: a server, and agents that do not wait for each other.
+    """A server that agents upload to and hear from each when it wants, without waiting for others.
+
+    The structure of FedLinUCB and of Async-LinUCB: a server, and agents that do not wait for each other.
 
     All uploads of an instant are absorbed, by agent number, before the server acts. It answers each uploader
     (FedLinUCB, He et al. 2022), or sends what it has to all agents that lag (Async-LinUCB, Li & Wang 2022). Uploads of

@@ -14,7 +14,9 @@ from netbandit.protocols.protocol import Item
 
 
 class Pooled(BroadcastProtocol):
-    """What is shared in a slot is known to all others before the decision of the next.
+    """A bound, not a protocol: all agents learn as one, with no message and no delay but a slot.
+
+    What is shared in a slot is known to all others before the decision of the next.
 
     No message is sent, whatever the graph and the timing: there is nothing to count, and nothing to be late. Learners
     that call for a synchronisation, or deposit, when they know enough new, share in every slot instead; with a fixed

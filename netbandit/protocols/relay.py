@@ -53,7 +53,9 @@ def links_of_tree(topology: Topology, source: int, hops: int | None) -> tuple[In
 
 
 class Relay(CarryKey, DeadlineKey, BroadcastProtocol):
-    """A broadcast tree for each source: its breadth-first tree, the lowest-numbered parent among equals.
+    """Every agent reaches all others along a tree of its own, without rounds or a server.
+
+    A broadcast tree for each source: its breadth-first tree, the lowest-numbered parent among equals.
 
     Nobody hears a message twice, nor its own. Slotted, a message moves one hop a slot and reaches an agent k hops away
     k slots after it was sent, if each hop fits a slot; an agent passes it on at the boundary at which it hears it.

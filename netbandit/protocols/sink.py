@@ -32,7 +32,9 @@ Uploaded = Callable[[int, int, Item], Item]
 
 
 class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
-    """The structure of HDP-MAB (Li & Song, Algorithms 4 and 5).
+    """Rounds along trees to one sink in each component; sinks talk to a server over uplinks.
+
+    The structure of HDP-MAB (Li & Song, Algorithms 4 and 5).
 
     The sink of a component is its agent with the smallest eccentricity, the lowest number among equals. When it
     has the items of its component it uploads what follows from them; the server waits for all sinks, answers them

@@ -31,7 +31,9 @@ def _generator(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
 
 
 class Vertical(CarryKey, GatherProtocol):
-    """The AP (agent 0) gathers a part of a user's contexts from every other participant, then decides.
+    """One agent decides, with a part of each context, masked if asked, from every other agent.
+
+    The AP (agent 0) gathers a part of a user's contexts from every other participant, then decides.
 
     One user comes at the beginning of every slot. If fewer than ``pipeline`` users are under way (their contexts
     sent, no decision yet), all participants send their parts of its contexts at once; else the user goes away

@@ -1,6 +1,7 @@
 """An animated round: one self-contained page that plays a trace back over the drawn network.
 
-Messages move along their links in simulated time, agents are coloured by what they do, and the ledger counts along.
+Messages move along their links in simulated time, agents are coloured by what they do, a cursor goes along the curve of
+the regret, and the ledger counts along.
 Where links come and go those that are up stand out, and agents that move are where they are. Nothing is fetched, and
 nothing is computed in the browser that a run has not written.
 """
@@ -152,7 +153,24 @@ def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]
         "activations": list(accumulate(fresh)),
         "states": STATES,
         "phases": _tracks(phases, agents),
+        "in_slots": not any(phase.name in ("explore", "exploit", "gather") for phase in lines.phases),
+        "regret": _regret(run, end // slot),
     }
+
+
+_KNOTS = 400
+"""A curve has no more places than a page has room for."""
+
+
+def _regret(run: RunResult, last: int) -> list[list[float]]:
+    """Return slots and values of the regret up to the slot *last*; nothing where nobody knows it."""
+    curve = run.curves.get("regret")
+    if curve is None:
+        return []
+    until = np.unique(np.concatenate([curve.slots[curve.slots <= last], [min(last, int(curve.slots[-1]))]]))
+    if len(until) > _KNOTS:
+        until = until[np.unique(np.linspace(0, len(until) - 1, _KNOTS).astype(int))]
+    return [until.tolist(), [float(f"{value:.6g}") for value in curve.at(until)]]
 
 
 def _slot(run: RunResult) -> int:

@@ -10,8 +10,17 @@ from netbandit.plots.grouping import arrange, described, evenly, value_of
 from netbandit.plots.study_pictures import shaped
 from netbandit.report.hot_spots import percent
 from netbandit.report.tables import Cell, Table
-from netbandit.results.loads import battery_life, battery_lives, ends_of_links, mean_loads, node_names, nodes_of
-from netbandit.results.numbers import rounded, scaled
+from netbandit.results.loads import (
+    SERVER,
+    battery_life,
+    battery_lives,
+    ends_of_links,
+    has_batteries,
+    mean_loads,
+    node_names,
+    nodes_of,
+)
+from netbandit.results.numbers import duration, rounded, scaled
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.simulation.result import RunResult
 
@@ -27,7 +36,6 @@ _NOTHING = "–"
 _ENERGIES = ((1.0, "J"), (1e-3, "mJ"), (1e-6, "µJ"), (1e-9, "nJ"), (1e-12, "pJ"))
 _POWERS = tuple((size, unit.replace("J", "W")) for size, unit in _ENERGIES)
 _WAITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
-_LIVES = ((365.25 * 86_400, "years"), (86_400.0, "days"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"))
 
 Column = tuple[str, str, list[Cell]]
 
@@ -98,13 +106,13 @@ def busiest_links(point: PointResult, rows: int = ROWS) -> Table:
     return _table(f"The busiest links ({_whose(point, runs)})", columns)
 
 
-def thirstiest_nodes(point: PointResult, rows: int = ROWS, battery: float = BATTERY) -> Table:
+def thirstiest_nodes(point: PointResult, rows: int = ROWS, battery: float | None = None) -> Table:
     """Return the nodes of *point* that spent most, or have most bytes; the server among them if it has uplinks.
 
     Args:
         point: A point with a finished run.
         rows: How many nodes.
-        battery: An energy (J) whose life is told.
+        battery: An energy (J) whose life is told; None: what fits into its battery, or `BATTERY`.
     """
     runs, _, spent = mean_loads(point.finished)
     both = spent["bytes_sent"] + spent["bytes_received"]
@@ -119,37 +127,43 @@ def thirstiest_nodes(point: PointResult, rows: int = ROWS, battery: float = BATT
             for name, longer, key, units in (
                 ("energy sending", "", "energy_sent_j", _ENERGIES),
                 ("receiving", "the energy of it", "energy_received_j", _ENERGIES),
-                ("both", "the energy of sending and receiving", "energy_j", _ENERGIES),
+                ("energy", "all that it spent", "energy_j", _ENERGIES),
                 ("power", "energy over simulated time", "power_w", _POWERS),
             )
         ]
-        lives = np.mean([battery_lives(run, battery) for run in runs], axis=0)[order]
-        cells = [Cell(duration(life), life) if np.isfinite(life) else Cell(_NOTHING, None) for life in lives.tolist()]
-        columns.append((f"{scaled(battery)} J last", "at this power; mean over replications", cells))
+        whole = _battery_of(runs, battery)
+        lives = np.mean([battery_lives(run, whole) for run in runs], axis=0)[order]
+        agents = [names[node] != SERVER for node in order]
+        cells = [_life(life) if one else Cell(_NOTHING, None) for life, one in zip(lives.tolist(), agents, strict=True)]
+        heading = "battery lasts" if whole is None else f"{scaled(whole)} J last"
+        columns.append((heading, "at this power; mean over replications", cells))
     return _table(f"The nodes that spent most ({_whose(point, runs)})", columns)
 
 
-def battery_line(point: PointResult, battery: float = BATTERY) -> str:
+def _battery_of(runs: Sequence[RunResult], battery: float | None) -> float | None:
+    """Return the energy (J) whose life is told; None: what fits into the battery of each agent."""
+    return BATTERY if battery is None and not all(map(has_batteries, runs)) else battery
+
+
+def _life(seconds: float) -> Cell:
+    return Cell("not known" if np.isnan(seconds) else duration(seconds), seconds if np.isfinite(seconds) else None)
+
+
+def battery_line(point: PointResult, battery: float | None = None) -> str:
     """Return how long an energy (J) lasts the median agent of *point*, and the first; empty where nobody spends any."""
     runs = point.finished
+    battery = _battery_of(runs, battery)
     lives = [battery_life(run, battery) for run in runs]
     if not any(np.isfinite(first) for _, first, _ in lives):
         return ""
     median, first = (float(np.mean([life[place] for life in lives])) for place in (0, 1))
     names = list(dict.fromkeys(node_names(run)[agent] for run, (_, one, agent) in zip(runs, lives, strict=True)))
     who = names[0] if len(names) == 1 else f"{', '.join(names[:3])}{', ...' if len(names) > 3 else ''}, by replication"
+    whole = "a battery lasts" if battery is None else f"{scaled(battery)} J last"
     return (
-        f"{scaled(battery)} J last the median agent {duration(median)}, and the first to run out {duration(first)} "
-        f"({who}), counting only messages, at the mean power of this run"
+        f"{whole} the median agent {duration(median)}, and the first to run out {duration(first)} ({who}), at the mean "
+        "power of this run"
     )
-
-
-def duration(seconds: float) -> str:
-    """Return a time in the largest unit of which it has at least one."""
-    if not np.isfinite(seconds):
-        return "for ever"
-    size, unit = next((each for each in _LIVES if seconds >= each[0]), _LIVES[-1])
-    return f"{scaled(rounded(seconds / size, _DIGITS))} {unit}"
 
 
 def _table(caption: str, columns: Sequence[Column]) -> Table:

@@ -13,7 +13,7 @@ from netbandit.report.losses import losses
 from netbandit.report.pictures import drawn
 from netbandit.report.recipe import description, recipe
 from netbandit.report.tables import details, findings, graphs, privacy, privacy_notes
-from netbandit.results.remarks import cost_lines, exploration_lines, failure_lines, remarks
+from netbandit.results.remarks import cost_lines, energy_lines, exploration_lines, failure_lines, remarks, trouble_lines
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import StudyResult, load_finished, lookup
 
@@ -62,7 +62,14 @@ def _content(folder: Path, study: StudyResult) -> dict[str, Any]:
         "description": description(study),
         "facts": _facts(study),
         "findings": findings(study),
-        "remarks": [*cost_lines(study), *failure_lines(study), *exploration_lines(study), *remarks(study)],
+        "remarks": [
+            *cost_lines(study),
+            *trouble_lines(study),
+            *energy_lines(study),
+            *failure_lines(study),
+            *exploration_lines(study),
+            *remarks(study),
+        ],
         "regret": [picture for picture in found if picture.reading is not None],
         "pictures": [picture for picture in found if picture.reading is None],
         "networks": hot_spots(folder, study),

@@ -106,6 +106,12 @@ def _gossip_that_loses_nothing(scenario: Scenario) -> bool:
     return late and not lost
 
 
+def _forecasts_of_batteries_that_harvest(scenario: Scenario) -> bool:
+    """Return whether how long batteries last depended on the hour at which the run ended."""
+    energy = scenario.get("energy") or {}
+    return energy.get("capacity") is not None and isinstance(energy.get("harvest"), Mapping)
+
+
 CHANGES: Sequence[Callable[[Scenario], bool]] = (
     _gossip_over_limited_bandwidth,
     _lives_of_agents_that_forget,
@@ -118,6 +124,7 @@ CHANGES: Sequence[Callable[[Scenario], bool]] = (
     _agents_that_wait_for_links,
     _agents_that_are_mute,
     _gossip_that_loses_nothing,
+    _forecasts_of_batteries_that_harvest,
 )
 """Of each change which scenarios it concerns; nothing here is ever taken away."""
 

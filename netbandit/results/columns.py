@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from netbandit.results.failures import MARK, is_regret
+from netbandit.results.failures import MARK, TROUBLE, is_regret, troubles
 from netbandit.results.intervals import MEAN, Statistic
 from netbandit.results.metrics import HEADINGS
 from netbandit.results.numbers import cell, decimals, enough_decimals, fixed
-from netbandit.results.remarks import cost_lines, failure_lines, privacy_lines, remarks
+from netbandit.results.remarks import cost_lines, energy_lines, failure_lines, privacy_lines, remarks, trouble_lines
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import Estimate, estimates, failures
 from netbandit.results.varied_keys import distinguishing, parameter_names, short_names, varied
 from netbandit.simulation.result import Metric
-from netbandit.util.text import one_line, print_line
+from netbandit.util.text import one_line, pluralize, print_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -78,6 +78,8 @@ def column(metric: str, found: Sequence[Estimate | None]) -> Column:
     if metric == "bytes":
         scale, unit = next(((size, text) for size, text in _SIZES if largest >= 10 * size), (1.0, ""))
         name = "data" if unit else name
+    elif unit == "%":
+        scale = 0.01
     elif metric == "energy_j":
         scale, unit = next(((size, text) for size, text in _ENERGIES if largest >= size), (1.0, "J"))
     places = max((_places(estimate, scale) for estimate in present), default=0)
@@ -158,7 +160,9 @@ PRICED = "energy_j"
 """Zero unless the scenario says what a message takes; then it is what its author asks for, and has a column."""
 
 _ALWAYS_THERE = {
-    *(*FIRST_METRICS, *HEADINGS, "activations", "delta", "broadcasts", "broadcast_copies", "events", "may_stall"),
+    *(*FIRST_METRICS, "activations", "delta", "broadcasts", "broadcast_copies", "events", "may_stall", "wall_s"),
+    *("regret_per_agent", "round_slots_median", "round_slots_max", "recovery_slots", "harvested_j"),
+    *("epsilon_claimed", "epsilon_best_off", "epsilon_basic_composition", "delta_basic_composition"),
 }
 """Metrics that every run has; any other is one a learner or a protocol adds of its own, and worth a column."""
 
@@ -170,21 +174,29 @@ _SAID_ALREADY = ("regret_per_decision", "regret_worst_agent", "regret_best_agent
 def metrics_with_columns(found: Sequence[dict[str, Estimate]]) -> list[str]:
     """Return the metrics worth a column, the most telling first: those that differ from 0 and exist somewhere.
 
-    Regret comes first (`main_metric`), and then how many users went away unserved, and the privacy spent; what is the
-    same at every point tells none from another, and comes last.
+    Regret comes first (`main_metric`), then what tells that the network did not do its work (`troubles`), how many
+    users went away unserved, and the privacy spent; what is the same at every point tells none from another, and
+    comes last.
     """
+    wrong = troubles([run for each in found for run in _runs(each)])
     own = [name for each in found for name in each if name not in _ALWAYS_THERE.union(_SAID_ALREADY)]
     # Regrets are not to be compared where privacy differs without its being seen.
     spent = ["epsilon"] if _differs("epsilon", found) else []
     first = main_metric([{name: estimate.values for name, estimate in each.items()} for each in found])
     order = dict.fromkeys(
         (
-            *(first, "unserved", *spent, PRICED, "recovery_slots"),
+            *(first, *wrong, "unserved", *spent, PRICED, "recovery_slots"),
             *(*FIRST_METRICS[1:3], *own, *FIRST_METRICS[3:], *_SAID_ALREADY),
         )
     )
-    worth = [metric for metric in order if _says_something(metric, found)]
+    worth = [metric for metric in order if metric in wrong or _says_something(metric, found)]
     return sorted(worth, key=lambda metric: metric != first and not _differs(metric, found))
+
+
+def _runs(found: Mapping[str, Estimate]) -> list[dict[str, Metric]]:
+    """Return the metrics of each run that *found* is of."""
+    runs = zip(*(each.values for each in found.values()), strict=True)
+    return [dict(zip(found, values, strict=True)) for values in runs]
 
 
 def main_metric(found: Sequence[Values]) -> str:
@@ -249,32 +261,50 @@ def _differs(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:
 
 
 def _says_something(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:
-    return any(metric in each and each[metric].value not in (None, 0.0) for each in found)
+    nothing = (None, 0.0, 1.0) if metric in _FULL else (None, 0.0)
+    return any(metric in each and each[metric].value not in nothing for each in found)
 
+
+_FULL = ("alive", "availability", "delivery_ratio", "connected")
+"""Shares that are 1 where nothing happened."""
 
 _MOST_COLUMNS = 6
+
+_MOST_LINES = 10
+
+_MOST_NAMED = 6
+"""So many metrics that are not shown are named."""
+
+_LONGEST_HEADING = 16
 
 _SHORTEST_HEADING = 7
 
 
-def show(study: StudyResult, console: "Console", statistic: Statistic = MEAN) -> None:
-    """Print what the study found, no wider than *console*.
+def show(study: StudyResult, console: "Console", statistic: Statistic = MEAN, *, everything: bool = False) -> None:
+    """Print what the study found, no wider than *console*: first whether the network did its work.
 
     Args:
         study: The study.
         console: Where to print.
         statistic: What stands for the replications of a point.
+        everything: Whether to print all metrics, of several points in tables one below the other.
     """
     from rich.text import Text
 
     print_line(console, _title(study))
     sign = sign_of(console)
     found = [estimates(point, statistic) for point in study.points]
+    for line in [*trouble_lines(study), *energy_lines(study)]:
+        print_line(console, line)
     line = constants_line(found, sign)
     if line:
         console.print(Text(line))
-    table = _vertical(found[0], statistic, sign) if len(found) == 1 else _horizontal(study, found, console, sign)
-    console.print(table)
+    if len(found) == 1:
+        left = _show_lines(found[0], console, statistic, sign, everything)
+    else:
+        left = _show_columns(study, found, console, sign, everything)
+    if left:
+        console.print(Text(left))
     if any(len(point.finished) > 1 for point in study.points):
         for line in _what_it_is(found, statistic, sign):
             console.print(Text(line))
@@ -307,42 +337,81 @@ def _title(study: StudyResult) -> str:
     return ", ".join(parts)
 
 
-def _vertical(found: dict[str, Estimate], statistic: Statistic, sign: str) -> "Table":
-    """Return a line for each metric of the only point."""
+def _show_lines(
+    found: dict[str, Estimate], console: "Console", statistic: Statistic, sign: str, everything: bool
+) -> str:
+    """Print a line for each of the most telling metrics of the only point; return what says how to see the others."""
+    there = [metric for metric, estimate in found.items() if any(value is not None for value in estimate.values)]
+    telling = metrics_with_columns([found])[:_MOST_LINES]
+    chosen = there if everything else [metric for metric in telling if metric in there]
     table = plain_table()
     value = "value" if statistic.is_mean else statistic.name
     for heading, justify in (("metric", "left"), (value, "right"), ("", "left"), ("unit", "left")):
         table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
-    columns = [
-        column(metric, [estimate])
-        for metric, estimate in found.items()
-        if any(value is not None for value in estimate.values)
-    ]
+    columns = [column(metric, [found[metric]]) for metric in chosen]
     spreads = lined_up([each.spreads[0] for each in columns])
     before = f"{sign} " if statistic.is_mean else ""
     for each, spread in zip(columns, spreads, strict=True):
         table.add_row(each.name, each.values[0], f"{before}{spread}" if spread.strip() else "", each.unit)
-    return table
+    console.print(table)
+    return "" if everything else _left_out(len(there) - len(chosen))
 
 
-def _horizontal(study: StudyResult, found: Sequence[dict[str, Estimate]], console: "Console", sign: str) -> "Table":
-    """Return a line for each point, with as many of the most telling metrics as there is room for."""
+def _left_out(count: int, named: Sequence[str] = ()) -> str:
+    """Return what says that so many metrics are not shown, some of them *named*, and how to see them."""
+    if not count:
+        return ""
+    texts = [column(metric, []).name for metric in named]
+    more = count - len(texts)
+    names = ", ".join([*texts, *([f"{more} more"] if more else [])]) if texts else pluralize(count, "metric")
+    return f"not shown: {names} (netbandit run with --all shows them)"
+
+
+def _show_columns(
+    study: StudyResult, found: Sequence[dict[str, Estimate]], console: "Console", sign: str, everything: bool
+) -> str:
+    """Print a line for each point, with the most telling metrics; return what says which are left, and how to see them.
+
+    With *everything* the metrics for which there is no room follow in further tables.
+    """
+    alike = constant_metrics(found)
+    names = list(dict.fromkeys(name for each in found for name in each))
+    telling = metrics_with_columns(found)
+    worth = [metric for metric in telling if metric not in alike]
+    exist = [name for name in names if any(name in each and each[name].value is not None for each in found)]
+    wrong = [name for name in telling if name in TROUBLE]
+    order = list(dict.fromkeys([*telling[:1], *wrong, *names]))
+    table, chosen = _horizontal(study, found, console, sign, worth, order)
+    console.print(table)
+    left = [metric for metric in dict.fromkeys([*worth, *exist]) if metric not in (*chosen, *alike)]
+    while everything and left:
+        table, chosen = _horizontal(study, found, console, sign, left, order)
+        console.print(table)
+        left = [metric for metric in left if metric not in chosen]
+    return _left_out(len(left), [metric for metric in left if metric in worth][:_MOST_NAMED])
+
+
+def _horizontal(
+    study: StudyResult,
+    found: Sequence[dict[str, Estimate]],
+    console: "Console",
+    sign: str,
+    metrics: Sequence[str],
+    order: Sequence[str],
+) -> tuple["Table", list[str]]:
+    """Return a line for each point, with as many of *metrics* as there is room for, in their *order*, and which."""
     from rich.measure import Measurement
 
-    order = list(dict.fromkeys(name for each in found for name in each))
     chosen: list[str] = []
     best = _points_table(study, {}, sign)
     room = console.options.update(max_width=100_000)
-    alike = constant_metrics(found)
     narrow = False
-    for metric in metrics_with_columns(found):
-        if metric in alike:
-            continue
+    for metric in metrics:
         trial = sorted([*chosen, metric], key=order.index)
         columns = {name: column(name, [each.get(name) for each in found]) for name in trial}
         table = _points_table(study, columns, sign, narrow)
         fits = Measurement.get(console, room, table).maximum <= console.width
-        if not fits and (not chosen or metric == PRICED):
+        if not fits and (not chosen or metric in (PRICED, *TROUBLE)):
             narrow = True
             table = _points_table(study, columns, sign, narrow)
             fits = Measurement.get(console, room, table).maximum <= console.width
@@ -350,7 +419,7 @@ def _horizontal(study: StudyResult, found: Sequence[dict[str, Estimate]], consol
             chosen, best = trial, table
         if len(chosen) == _MOST_COLUMNS:
             break
-    return best
+    return best, chosen
 
 
 def _points_table(study: StudyResult, columns: Mapping[str, Column], sign: str, narrow: bool = False) -> "Table":
@@ -375,7 +444,9 @@ def _points_table(study: StudyResult, columns: Mapping[str, Column], sign: str, 
     stalled = [failures(point).stalled for point in study.points]
     for metric, each in columns.items():
         texts = marked(each.cells(sign), stalled) if is_regret(metric) else each.cells(sign)
-        table.add_column(Text(each.heading("\n")), justify="right", no_wrap=True, min_width=max(map(len, texts)))
+        name = "\n".join(wrap(each.name, max(_LONGEST_HEADING, *map(len, texts))))
+        heading = replace(each, name=name).heading("\n")
+        table.add_column(Text(heading), justify="right", no_wrap=True, min_width=max(map(len, texts)))
         cells.append(texts)
     for row in zip(*cells, strict=True):
         table.add_row(*map(Text, row))

@@ -7,7 +7,7 @@ just those samples that missed it.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from netbandit.results import intervals
@@ -36,6 +36,29 @@ def failures_of(metrics: Metrics) -> tuple[str, ...]:
         _NONE_ENDED: metrics.get("rounds") == 0 and waits,
     }
     return tuple(name for name, failed in found.items() if failed)
+
+
+WELL_DELIVERED = 0.9
+"""A network that delivers a smaller share of its messages did not do its work."""
+
+TROUBLE: Mapping[str, Callable[[float], bool]] = {
+    "alive": lambda share: share < 1,
+    "first_death": lambda slot: True,
+    "stalled": lambda agents: agents > 0,
+    "delivery_ratio": lambda share: share < WELL_DELIVERED,
+    "unsent": lambda messages: messages > 0,
+    "collided": lambda messages: messages > 0,
+}
+"""Metrics that tell whether a network did its work, with when it did not, the most serious first."""
+
+
+def troubles(runs: Sequence[Metrics]) -> list[str]:
+    """Return the metrics by which a network did not do its work in some of *runs*, the most serious first."""
+    return [
+        name
+        for name, shows in TROUBLE.items()
+        if any(value is not None and shows(float(value)) for value in (run.get(name) for run in runs))
+    ]
 
 
 def is_regret(metric: str) -> bool:

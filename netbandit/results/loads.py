@@ -1,8 +1,9 @@
 """The load on each link and each node: what it carried, how busy it was, how long messages waited, what it spent.
 
 Energy is charged for every message put on a link, whether it arrives or not: the sender spends its share of it
-(``energy.sender_share``), the receiver the rest. Over all nodes, the server included, it adds up to ``energy_j`` if
-``[energy]`` says nothing; else that is all that agents spent, and this what messages took of it.
+(``energy.sender_share``), the receiver the rest. With ``[energy]`` an agent's energy is all that it spent: with
+batteries as each run recorded it, else what its messages took of it, and an equal share of the rest. Over all nodes it
+adds up to ``energy_j``; a server spends nothing then.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from netbandit.results.store import StudyResult
 from netbandit.results.varied_keys import parameter_names
 from netbandit.simulation.result import LinkUse, RunResult
 from netbandit.util.key_paths import lookup
+from netbandit.util.units import parse_power
 
 Floats = NDArray[np.float64]
 
@@ -76,9 +78,12 @@ def link_loads(run: RunResult) -> dict[str, Floats]:
 def node_loads(run: RunResult) -> dict[str, Floats]:
     """Return `NODE_COLUMNS` of each agent of *run*, and of the server behind them if it has uplinks in use.
 
-    Power is the energy spent over the simulated time. NaN stands for what results of earlier versions do not tell.
+    Energy is all that a node spent, of which messages took what was sent and received, but for the time on shared air;
+    power is energy over simulated time. NaN stands for what results of earlier versions do not tell.
     """
-    nodes = len(nodes_of(run))
+    nodes, agents = len(nodes_of(run)), _agents(run)
+    energy = run.resolved.get("energy") or {}
+    energy = energy if any(energy.values()) else {}
     found = {name: np.zeros(nodes) for name in NODE_COLUMNS}
     for name, use in _classes(run):
         loads = _loads(run, name, use)
@@ -94,9 +99,22 @@ def node_loads(run: RunResult) -> dict[str, Floats]:
                     found[f"{what}_{end}"] += added
                     if part:
                         found[f"energy_{end}_j"] += part * added
+        shared = lookup(run.resolved, f"links.{name}.radio") is not None
+        for ends, busy in (((use.first, use.second), use.busy), ((use.second, use.first), use.busy_back)):
+            for node, end, key in zip(ends, ("sent", "received"), ("send", "receive"), strict=True):
+                if busy is not None and energy.get(key) is not None and not shared:
+                    beside = parse_power(energy[key]) - parse_power(energy["idle"])
+                    found[f"energy_{end}_j"] += np.bincount(node, busy * (beside / 1e9), nodes)
+    if energy:
+        for end in ("sent", "received"):
+            found[f"energy_{end}_j"][agents:] = 0.0  # the server lives on no battery
     if run.uplinks is None:  # what went over them is not known
         found = {name: np.full(nodes, np.nan) for name in NODE_COLUMNS}
     found["energy_j"] = found["energy_sent_j"] + found["energy_received_j"]
+    if run.nodes is not None and run.nodes.energy is not None:
+        found["energy_j"][:agents] = run.nodes.energy
+    elif energy and (spent := run.metrics.get("energy_j")) is not None:
+        found["energy_j"][:agents] += (spent - found["energy_j"][:agents].sum()) / agents
     found["power_w"] = found["energy_j"] / _seconds(run)
     return found
 
@@ -107,19 +125,35 @@ def nodes_of(run: RunResult) -> list[str]:
     return [*node_names(run), *([SERVER] if served else [])]
 
 
-def battery_lives(run: RunResult, energy: float) -> Floats:
+def has_batteries(run: RunResult) -> bool:
+    """Tell whether *run* says how long the batteries of its agents last."""
+    return run.nodes is not None and run.nodes.capacity is not None
+
+
+def battery_lives(run: RunResult, energy: float | None) -> Floats:
     """Return how long (s) so much *energy* (J) lasts each node of *run*, shape (nodes,).
 
-    It goes on spending the power that it spent on the messages of *run*. Infinite where it spends nothing, and for the
-    server, which has a supply of its own.
+    It goes on spending the power that it spent in *run*, with a battery net of what it harvested while it was up.
+    Infinite where it spends nothing, and for the server, which has a supply of its own; NaN where the run was too short
+    to tell.
+
+    Args:
+        run: The run.
+        energy: The energy; None: what fits into each agent's own battery.
     """
     power = node_loads(run)["power_w"]
+    begun = np.full(len(power), 0.0 if energy is None else energy)
+    if run.nodes is not None and run.nodes.capacity is not None and run.nodes.drain is not None:
+        power[: _agents(run)] = run.nodes.drain
+        begun[: _agents(run)] = run.nodes.capacity if energy is None else energy
+    elif lookup(run.resolved, "energy.capacity") is not None:  # an earlier version did not say when each was empty
+        power[:] = np.nan
     power[_agents(run) :] = 0.0
-    with np.errstate(divide="ignore"):
-        return np.asarray(energy / power)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(power == 0.0, np.inf, begun / power)
 
 
-def battery_life(run: RunResult, energy: float) -> tuple[float, float, int]:
+def battery_life(run: RunResult, energy: float | None) -> tuple[float, float, int]:
     """Return the `battery_lives` of the median agent and of the first to run out, and which that is."""
     lives = battery_lives(run, energy)[: _agents(run)]
     first = int(np.argmin(lives))
@@ -165,7 +199,7 @@ def link_blocks(study: StudyResult) -> Iterator[Block]:
 def node_blocks(study: StudyResult, battery: float | None) -> Iterator[Block]:
     """Yield what each node sent, received and spent in each run; see `netbandit.api.results.Results.nodes`."""
     for keys, run in runs_with_keys(study):
-        lives = {} if battery is None else {"battery_life_s": battery_lives(run, battery)}
+        lives = {} if battery is None and not has_batteries(run) else {"battery_life_s": battery_lives(run, battery)}
         columns = {"replication": run.replication, "node": nodes_of(run)}
         yield {**keys, **columns, **_counted(node_loads(run)), **lives}
 

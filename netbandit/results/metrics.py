@@ -169,7 +169,14 @@ METRICS: dict[str, MetricEntry] = {
     "lifetime_slots": MetricEntry(
         "slots",
         "When the first agent ran empty; if none did, when one would at the mean rate at which its level fell in the "
-        "run; null: no level fell.",
+        "run, or, where the harvest comes and goes, between the first and the last end of a harvest; null: no level "
+        "fell (see ``sustained``), or the harvest did not end twice.",
+        _BATTERY,
+    ),
+    "sustained": MetricEntry(
+        "",
+        "Whether no battery has run empty, nor is fuller at the beginning of the run than at its end, or, where the "
+        "harvest comes and goes, at the first end of a harvest than at the last, 1 or 0; null: it did not end twice.",
         _BATTERY,
     ),
     "contacts": MetricEntry("contacts", "Contacts of links that begin before the horizon.", _CHANGES),
@@ -322,6 +329,28 @@ METRICS: dict[str, MetricEntry] = {
 
 
 HEADINGS: dict[str, tuple[str, str]] = {
+    "alive": ("agents alive", "%"),
+    "availability": ("slots played", "%"),
+    "delivery_ratio": ("delivered", "%"),
+    "connected": ("time connected", "%"),
+    "best_lost": ("runs that lost the best arm", "%"),
+    "may_stall": ("runs that may stall", "%"),
+    "violations": ("slots below threshold", "%"),
+    "accepted": ("items accepted", "%"),
+    "binding": ("agents bound by threshold", "%"),
+    "lies": ("lies", "%"),
+    "first_death": ("first battery empty", "slot"),
+    "half_dead": ("half of batteries empty", "slot"),
+    "lifetime_slots": ("lifetime", "slots"),
+    "sustained": ("runs sustained", "%"),
+    "unsent": ("never sent", ""),
+    "airtime_s": ("airtime", "s"),
+    "absent_slots": ("absent", "slots"),
+    "waiting_slots": ("waiting at the end", "slots"),
+    "waited_slots": ("waited for link", "slots"),
+    "delay_slots": ("delay", "slots"),
+    "age_slots": ("age", "slots"),
+    "delivered": ("messages delivered", ""),
     "round_slots": ("round", "slots"),
     "round_slots_median": ("round, median", "slots"),
     "round_slots_max": ("round, longest", "slots"),
@@ -337,7 +366,7 @@ HEADINGS: dict[str, tuple[str, str]] = {
     "epsilon_basic_composition": ("epsilon, basic composition", ""),
     "delta_basic_composition": ("delta, basic composition", ""),
 }
-"""How a metric is called, and its unit; one that is not here is called by its name and has none."""
+"""How a metric is called, and its unit; one that is not here is called by its name and has none. Shares are in %."""
 
 
 AXIS_LABELS = {
@@ -399,6 +428,7 @@ _HIGHEST = frozenset(
         "availability",
         "alive",
         "lifetime_slots",
+        "sustained",
     }
 )
 _LOWEST = frozenset(

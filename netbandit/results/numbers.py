@@ -57,6 +57,17 @@ def scaled(value: float, largest: float | None = None) -> str:
     return digits.replace("-", "−") + (letter if value else "")
 
 
+_DURATIONS = ((365.25 * 86_400, "years"), (86_400.0, "days"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"))
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the largest unit of which it has at least one."""
+    if not math.isfinite(seconds):
+        return "for ever"
+    size, unit = next((each for each in _DURATIONS if seconds >= each[0]), _DURATIONS[-1])
+    return f"{scaled(rounded(seconds / size, 3))} {unit}"
+
+
 def decimals(value: float, half_width: float | None = None) -> int:
     """Return how many decimals tell a number: two digits of its half-width, or four of its own; none if it is whole."""
     if half_width:

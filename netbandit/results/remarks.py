@@ -1,10 +1,10 @@
 """What must be known to read the metrics of a study: the privacy that was spent, and what its runs remark."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from netbandit.checks.exploration import unequal_exploration
-from netbandit.results.failures import BEST_LOST, MARKED, MEDIANS, too_few
-from netbandit.results.numbers import shortest
+from netbandit.results.failures import BEST_LOST, MARKED, MEDIANS, TROUBLE, too_few, troubles
+from netbandit.results.numbers import duration, rounded, shortest
 from netbandit.results.store import PointResult, StudyResult, lookup
 from netbandit.results.summary import failures
 from netbandit.results.varied_keys import which_points
@@ -131,6 +131,72 @@ def failure_lines(study: StudyResult) -> list[str]:
     if len(points) > 1 and any(one.stalled for one in found.values()):
         lines.append(MARKED)
     return lines
+
+
+def trouble_lines(study: StudyResult) -> list[str]:
+    """Return what tells that a network did not do its work: agents without energy, messages that did not get through.
+
+    That agents stalled stands in the remarks of the runs.
+    """
+    lines = []
+    for name in TROUBLE:
+        points = [point for point in study.points if name in troubles([run.metrics for run in point.finished])]
+        runs = [[run for run in point.finished if name in troubles([run.metrics])] for point in points]
+        if points and name in _TROUBLES:
+            text = _TROUBLES[name]([run for some in runs for run in some])
+            lines.append(_at(study, points, text, [len(some) for some in runs]))
+    return lines
+
+
+def energy_lines(study: StudyResult) -> list[str]:
+    """Return how long batteries last: whether what is harvested suffices, or when the first is forecast to be empty."""
+    lines = []
+    for text, holds in (
+        ("batteries last: what is harvested suffices for what is spent", lambda run: run.metrics["sustained"] == 1),
+        (
+            "whether batteries last cannot be said: run.horizon must be long enough for the harvest to end twice",
+            lambda run: run.metrics["sustained"] is None,
+        ),
+        (
+            "batteries do not last: the first is forecast to be empty after {}, at the rate of the run",
+            lambda run: run.metrics.get("lifetime_slots") is not None and run.metrics.get("first_death") is None,
+        ),
+    ):
+        known = [(point, [run for run in point.finished if "sustained" in run.metrics]) for point in study.points]
+        found = [(point, [run for run in runs if holds(run)]) for point, runs in known]
+        found = [(point, runs) for point, runs in found if runs]
+        if found:
+            lives = [life for _, runs in found for run in runs if (life := _lifetime(run)) is not None]
+            ends = dict.fromkeys(map(duration, [min(lives), max(lives)])) if lives else {}
+            counts = [len(runs) for _, runs in found]
+            lines.append(_at(study, [point for point, _ in found], text.format(" to ".join(ends)), counts))
+    return lines
+
+
+def _lifetime(run: RunResult) -> float | None:
+    """Return how long (s) the first battery lasts; None: for ever, or it is not known."""
+    slots = run.metrics.get("lifetime_slots")
+    seconds, horizon = run.metrics.get("simulated_s"), lookup(run.resolved, "run.horizon")
+    return None if slots is None or seconds is None else slots * seconds / horizon
+
+
+def _values(runs: Sequence[RunResult], name: str, scale: float = 1.0, digits: int = 6) -> str:
+    """Return the values of a metric in *runs*, times *scale*."""
+    values = [run.metrics.get(name) for run in runs]
+    return spread([None if value is None else rounded(value * scale, digits) for value in values])
+
+
+_TROUBLES: Mapping[str, Callable[[Sequence[RunResult]], str]] = {
+    "alive": lambda runs: f"batteries are empty: {_values(runs, 'alive', 100, 3)} % of agents are alive at the horizon",
+    "first_death": lambda runs: (
+        f"the first battery is empty in slot {_values(runs, 'first_death', digits=4)} "
+        f"of {spread([lookup(run.resolved, 'run.horizon') for run in runs])}"
+    ),
+    "delivery_ratio": lambda runs: f"only {_values(runs, 'delivery_ratio', 100, 3)} % of messages are delivered",
+    "unsent": lambda runs: f"{_values(runs, 'unsent')} messages waited for their link or the air and were never sent",
+    "collided": lambda runs: f"{_values(runs, 'collided')} messages collided on the air",
+}
+"""What is said of each trouble, of the runs that have it."""
 
 
 def exploration_lines(study: StudyResult) -> list[str]:

@@ -52,7 +52,15 @@ def nodes_to_write(nodes: Nodes) -> dict[str, object]:
     coordinates = None if nodes.coordinates is None else nodes.coordinates.tolist()
     if coordinates is not None:
         coordinates = [[None if math.isnan(number) else number for number in place] for place in coordinates]
-    return {"names": None if nodes.names is None else list(nodes.names), "coordinates": coordinates}
+    figures = {
+        name: [None if math.isnan(value) else value for value in values.tolist()]
+        for name in _OF_BATTERIES
+        if (values := getattr(nodes, name)) is not None
+    }
+    return {"names": None if nodes.names is None else list(nodes.names), "coordinates": coordinates, **figures}
+
+
+_OF_BATTERIES = ("energy", "capacity", "drain")
 
 
 _ARRAYS = ("curves", "links", "uplinks")
@@ -100,8 +108,8 @@ def _require_writable(value: Any, place: str = "") -> None:
 def _require_its_agents(read: RunResult) -> None:
     """Raise `ContentError` where links or nodes are of others than the agents; nobody may know how many there are."""
     agents, nodes = read.topology.get("agents"), read.nodes
-    if nodes is not None and any(one is not None and len(one) != agents for one in (nodes.names, nodes.coordinates)):
-        raise ContentError(f"there are {agents} agents, and names or places of others")
+    if nodes is not None and any(one is not None and len(one) != agents for one in vars(nodes).values()):
+        raise ContentError(f"there are {agents} agents, and names, places or batteries of others")
     if agents is None:
         return
     if len(read.links.second) and read.links.second.max() >= agents:
@@ -175,6 +183,7 @@ def _links(columns: dict[str, NDArray[np.int64]]) -> LinkUse:
 _Count = Annotated[int, Field(strict=True, ge=0, le=_LARGEST)]
 
 
+_Amount = Annotated[float, Field(strict=True, ge=0, le=_LARGEST_FIGURE)]
 _Degrees = Annotated[float, Field(strict=True, ge=-360, le=360)]
 _Links = Annotated[dict[str, Annotated[NDArray[np.int64], PlainValidator(_integers)]], AfterValidator(_links)]
 
@@ -194,10 +203,19 @@ class _CurveColumns:
 class _NodeColumns:
     names: tuple[str, ...] | None = None
     coordinates: list[tuple[_Degrees | None, _Degrees | None]] | None = None
+    energy: list[_Amount | None] | None = None
+    capacity: list[_Amount | None] | None = None
+    drain: list[_Amount | None] | None = None
 
     def nodes(self) -> Nodes:
         places = self.coordinates
-        return Nodes(self.names, None if places is None else np.array(places, dtype=np.float64).reshape(-1, 2))
+        figures = {
+            name: np.array(values, dtype=np.float64)
+            for name in _OF_BATTERIES
+            if (values := getattr(self, name)) is not None
+        }
+        coordinates = None if places is None else np.array(places, dtype=np.float64).reshape(-1, 2)
+        return Nodes(self.names, coordinates, **figures)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ ADDED: Mapping[str, Any] = {
     "faults.nodes": None,
     "faults.server": None,
     "faults.outages": [],
-    **{f"energy.{key}": None for key in ("preset", "capacity", "send", "receive", "recover")},
+    **{f"energy.{key}": None for key in ("preset", "capacity", "send", "receive", "recover", "mains")},
     **{f"energy.{key}": 0.0 for key in ("idle", "pull", "harvest")},
     **{f"feedback.{key}": None for key in ("delay", "by_arm", "by_agent", "window")},
     "feedback.never": 0.0,

@@ -1,7 +1,8 @@
 """What a study will take before it is run: time and disk, from a short run of each point.
 
 A run of few slots says what its set-up takes, one of more what a slot takes; the rest is a straight line. What is
-compiled at the first run is not counted, nor are runs that are there already. It is computing time (of the processor),
+compiled at the first run is not counted, nor are runs that are there already, but where these took another time than is
+estimated, that is said (`learnt`). It is computing time (of the processor),
 which is time on the clock where cores are idle. Points at which the first slots are not
 like the others, as where agents soon stop talking, take less.
 """
@@ -13,9 +14,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netbandit.results.numbers import cell
-from netbandit.results.run_folder import CURVES, TRACE, save_run
-from netbandit.results.run_keys import run_key
+from netbandit.results.numbers import cell, shortest
+from netbandit.results.run_folder import CURVES, TRACE, load_run, save_run
+from netbandit.results.run_keys import run_key, run_keys
+from netbandit.results.store import folder_of
 from netbandit.simulation.sweep_point import Point
 from netbandit.user_code.errors import complaint
 from netbandit.user_code.loading import kept_alive
@@ -39,6 +41,8 @@ _BLOCK = 4_096
 """Bytes that a file takes at least."""
 _UNLIKE = 3.0
 """How many times as long as another a point takes where it is said that they differ."""
+_WRONG = 2.0
+"""By how much an estimate is wrong before that is said."""
 _DOMINATES = 0.5
 """The share of the time from which on some points are said to dominate."""
 
@@ -143,6 +147,28 @@ def estimate(
     seconds = share * sum(map(_whole, tried))
     size = share * sum(one.bytes * _replications(one.point) for one in tried) * runs / max(1, total)
     return StudyEstimate(runs, seconds, size, tuple(tried), len(points), tuple(failed))
+
+
+def learnt(found: StudyEstimate, folder: Path) -> str:
+    """Return what the runs in *folder* took, where *found* is wrong by more than a factor of `_WRONG`; else nothing.
+
+    Args:
+        found: The estimate.
+        folder: The folder of the study's results, which may hold some of its runs.
+    """
+    taken, expected, runs = 0.0, 0.0, 0
+    for one in found.tried:
+        for key in run_keys(one.point):
+            run = load_run(folder_of(folder, key), details=False)
+            if run is not None and (seconds := run.metrics.get("wall_s")) is not None:
+                taken, expected, runs = taken + seconds, expected + one.seconds, runs + 1
+    if not expected or 1 / _WRONG <= taken / expected <= _WRONG:
+        return ""
+    factor = taken / expected
+    return (
+        f"the {pluralize(runs, 'run')} already in {folder} took {shortest(factor, 2)} times as long as estimated: by "
+        f"these, all runs take about {rough_time(found.seconds * factor)} on one core"
+    )
 
 
 def decisions(points: "Sequence[RunnablePoint]") -> float:

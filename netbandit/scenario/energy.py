@@ -113,6 +113,13 @@ def _capacity(value: Any) -> Any:
     return joule
 
 
+def _mains(value: Any) -> Any:
+    named = isinstance(value, list) and bool(value) and all(type(one) in (int, str) for one in value)
+    if value in (None, "sinks") or named:
+        return value
+    raise ValueError(f'must be "sinks" or a list of agents, such as [0, 5], not {show(value)}')
+
+
 class EnergySettings(Settings):
     """``[energy]``: what agents live on; by default nothing is counted but messages."""
 
@@ -144,6 +151,15 @@ class EnergySettings(Settings):
         default=0.0,
         description="Power that each agent harvests: always, from and until some time of each period, on and off for "
         "exponential times, or from a file; what does not fit into the battery is gone.",
+    )
+    mains: Annotated[
+        Literal["sinks"] | list[int | str] | None,
+        BeforeValidator(_mains),
+        Allowed('"sinks", or a list of agents, by their numbers or names'),
+    ] = Field(
+        default=None,
+        description="Agents that never run empty, as gateways on the mains: a list, or those with the smallest "
+        "eccentricity in each component (sinks), as the centres of stars are.",
     )
     recover: float | None = Field(
         default=None,

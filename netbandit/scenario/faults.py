@@ -2,7 +2,14 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from netbandit.parts.settings import DurationText, PositiveDuration, Settings
 from netbandit.scenario.link_faults import Probability
@@ -64,7 +71,7 @@ def _pairs(value: Any) -> Any:
 
 
 class OutageSettings(Settings):
-    """``[[faults.outages]]``: what is down from one moment until another.
+    """``[[faults.outages]]``: what is down from one moment until another, once or in every period.
 
     Attributes:
         links: Peer links, by their two ends.
@@ -73,6 +80,8 @@ class OutageSettings(Settings):
         partition: Groups of agents with no link between them; agents that are not named form one more.
         from_: When it begins.
         until: When it ends; None: never.
+        for_: In place of *until*, how long it lasts.
+        every: The length of a period, in each of which it comes again; None: it comes once.
     """
 
     model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True, validate_by_alias=True)
@@ -89,6 +98,28 @@ class OutageSettings(Settings):
     )
     from_: DurationText = Field(alias="from", description="When it begins.")
     until: DurationText | None = Field(default=None, description="When it ends; absent: never.")
+    for_: PositiveDuration | None = Field(
+        default=None, alias="for", description="In place of until: how long it lasts; periodic ones need it."
+    )
+    every: PositiveDuration | None = Field(
+        default=None, description="It comes again after each period of this length; absent: it comes once."
+    )
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, keys: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out keys that came later where they are absent: results that do not know them stay valid."""
+        written: dict[str, Any] = keys(self)
+        return {
+            key: value for key, value in written.items() if value is not None or key not in ("every", "for", "for_")
+        }
+
+    @model_validator(mode="after")
+    def _one_end(self) -> Self:
+        if self.for_ is not None and self.until is not None:
+            raise ValueError("has for and until: give one of the two")
+        if self.every is not None and self.for_ is None:
+            raise ValueError("has every, and so needs for: how long it lasts in each period")
+        return self
 
     @model_validator(mode="after")
     def _something(self) -> Self:

@@ -1,14 +1,27 @@
 """The tables that every scenario has, and what cannot be together among them."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from netbandit.parts.registry import BUILT_IN
-from netbandit.parts.settings import Problem, Raw
+from netbandit.parts.settings import Problem, Raw, Settings
 from netbandit.parts.validation import read
 from netbandit.scenario.energy import with_bandwidth
 from netbandit.scenario.links import LinksSettings, UniformLatency
 from netbandit.scenario.model import RunSettings, Scenario
 from netbandit.util.wording import show
+
+
+def valid_tables(data: Raw) -> dict[str, Any]:
+    """Return those of the tables that every scenario has which have no mistakes, by name; see `validate`."""
+    data = with_bandwidth(data)
+    found = {}
+    for name, field in Scenario.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Settings):
+            table, problems = read(field.annotation, data.get(name, {}))
+            if not problems:
+                found[name] = table
+    return found
 
 
 def validate(data: Raw) -> tuple[Scenario | None, list[Problem]]:

@@ -1,9 +1,10 @@
 """Metrics that a replication adds up at its end from its network, the use of links, and remarks about waiting."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from netbandit.network.clock import Clock
 from netbandit.network.contact_figures import contact_figures
@@ -147,9 +148,9 @@ def _with_queues(link: tuple[Channel, Channel]) -> tuple[int, ...]:
     return *_counts(link), there.busy, back.busy, there.waited + back.waited, longest
 
 
-def node_names(topology: Topology) -> Nodes | None:
-    """Return names and coordinates of the agents; None where they have neither."""
+def nodes_of(topology: Topology, energy: Mapping[str, NDArray[np.float64]]) -> Nodes | None:
+    """Return names and coordinates of the agents, and arrays of their *energy*; None where they have neither."""
     named = any("name" in data for _, data in topology.graph.nodes(data=True))
-    if not named and topology.coordinates is None:
+    if not named and topology.coordinates is None and not energy:
         return None
-    return Nodes(tuple(topology.names) if named else None, topology.coordinates)
+    return Nodes(tuple(topology.names) if named else None, topology.coordinates, **energy)

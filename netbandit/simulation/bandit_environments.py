@@ -1,7 +1,8 @@
 """Bandits as the driver of slots plays them: all agents at once, one call a slot."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,11 +39,16 @@ Agents = NDArray[np.int64]
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 
 
+class NoArmError(Exception):
+    """A learner has chosen what is no arm; arguments: the slot, the agent, and what it is."""
+
+
 class BanditEnvironment(ABC):
     """What the driver needs of a bandit.
 
     Attributes:
         bandit: The bandit.
+        arms: The number K of arms, if agents choose one.
         kind: The kind of event that a decision is, for the fingerprint.
         each: Whether regret is added up agent by agent.
         counted: 1 for each agent whose regret counts, 0 for one that lies, shape (M,).
@@ -50,6 +56,7 @@ class BanditEnvironment(ABC):
     """
 
     bandit: Any
+    arms: int
     counted: NDArray[np.float64]
     missed: NDArray[np.float64]
     kind: Kind = CHOOSE
@@ -96,15 +103,11 @@ class BanditEnvironment(ABC):
         """Have the regret of these agents alone count; before the first slot."""
         self.counted = counted
 
-    # What one agent does, written out into the loop over all of them (`netbandit.simulation.slot_loop`).
+    # What one agent does, compiled with the loop over all of them (`netbandit.simulation.slot_loop`).
 
     def why_no_loop(self, *, everybody: bool) -> str | None:
         """Return why it has no steps; None: it has. *everybody*: all agents decide in every slot."""
         return "this world is not written in steps"
-
-    def constants(self) -> dict[str, bool]:
-        """Return what stands for the constants of its steps."""
-        return {}
 
     def ready(self, first: int, last: int) -> int:
         """Have at hand what steps need in the slots from *first* on; return to before which slot, *last* at most."""
@@ -113,9 +116,41 @@ class BanditEnvironment(ABC):
     def played(self, first: int, last: int, agents: Agents) -> None:  # noqa: B027  # most have nothing to note
         """Note that *agents* have decided in the slots from *first* to before *last*."""
 
-    def show_one(self, slot: int, agent: int) -> Any:
-        """Return the vectors that *agent* sees."""
-        raise NotImplementedError
+    def decide_one(self, slot: int, agent: int, learner: Any, account: Any, feedback: Any) -> Any:
+        """Let *agent* choose and learn; return how much less than the best it earns on average.
+
+        Args:
+            slot: The slot.
+            agent: The agent.
+            learner: `netbandit.learners.steps.StepLearner`.
+            account: `netbandit.simulation.slot_account.Account`, which takes in what is chosen.
+            feedback: `netbandit.simulation.feedback.Feedback`, where rewards wait; None: they are learned at once.
+        """
+        if feedback is not None:
+            self.learn_due_one(slot, agent, learner, feedback)
+            feedback.note_one(agent)
+        arm = learner.choose_one(slot, agent)
+        self.check_one(slot, agent, arm)
+        reward = self.pay_one(slot, agent, arm)
+        if feedback is None:
+            learner.learn_one(slot, agent, arm, reward)
+        else:
+            feedback.put_one(slot, agent, slot * feedback.slot_ns, arm, reward)
+            self.learn_due_one(slot, agent, learner, feedback)
+        account.note_arm(agent, arm)
+        return self.miss_one(slot, agent, arm)
+
+    def learn_due_one(self, slot: int, agent: int, learner: Any, feedback: Any) -> None:
+        """Let *agent* learn all rewards that are due by the beginning of *slot*."""
+        while feedback.is_due_one(agent, slot * feedback.slot_ns):
+            row = feedback.take_one(slot, agent)
+            pulled, arm, reward = feedback.slots[agent, row], feedback.arms[agent, row], feedback.rewards[agent, row]
+            learner.learn_one(pulled, agent, arm, reward)
+
+    def check_one(self, slot: int, agent: int, arm: Any) -> None:
+        """Raise a `NoArmError` if *arm* is none."""
+        if arm < 0 or arm >= self.arms:
+            raise NoArmError(slot, agent, arm)
 
     def pay_one(self, slot: int, agent: int, arm: int) -> Any:
         """Return what *arm* pays."""
@@ -204,10 +239,6 @@ class DecisionNumbers:
         return np.asarray(found)
 
 
-CHANGES = False
-"""Whether means are not the same in all slots."""
-
-
 class ArmEnvironment(BanditEnvironment):
     """Finitely many arms.
 
@@ -224,9 +255,7 @@ class ArmEnvironment(BanditEnvironment):
         self.bandit = bandit
         self.missed = np.zeros(bandit.agents)
         self.counted = np.ones(bandit.agents)
-        self._varied = bandit if isinstance(bandit, VariedArms) and bandit.changing else None
-        self._tables: tuple[int, int] | None = None
-        self._missed_static = 0.0
+        self._tables = 0, 0  # the slots of which means are at hand
 
     def facts(self) -> dict[str, Any]:
         """See `BanditEnvironment.facts`."""
@@ -254,36 +283,26 @@ class ArmEnvironment(BanditEnvironment):
             return "this world is not written in steps"
         return None if everybody else "not all agents decide in every slot"
 
-    def constants(self) -> dict[str, bool]:
-        """See `BanditEnvironment.constants`."""
-        return {"CHANGES": self._varied is not None}
-
     def ready(self, first: int, last: int) -> int:
         """See `BanditEnvironment.ready`: the numbers, the means, and how much worse than the best arms are."""
         self.numbers.reach(first)
         last = min(last, self.numbers.last)
-        if self._tables is None or (
-            self._varied is not None and not self._tables[0] <= first < last <= self._tables[1]
-        ):
+        if not self._tables[0] <= first < self._tables[1]:
             self._tables = first, self._fill(first, self.numbers.last)
-        return last
+        return min(last, self._tables[1])
 
     def _fill(self, first: int, last: int) -> int:
-        """Make the tables of the slots from *first* to before *last*, or fewer; return the slot after them.
+        """Have the means of the slots from *first* to before *last*, or fewer; return the slot after them."""
+        self._tabulate([first])
+        return maxsize
+
+    def _tabulate(self, starts: Sequence[int]) -> None:
+        """Make the tables of the periods that begin in some slots.
 
         Means and gaps are of shape (periods, 1 or M, K): the same for all, or each agent's own.
         """
         bandit = self.bandit  # see why_no_loop
         agents, arms = bandit.agents, bandit.arm_count
-        starts = [first]
-        if self._varied is not None:
-            begins = np.asarray(bandit.course.starts)
-            starts += begins[(begins > first) & (begins < last)].tolist()
-            most = max(1, _MOST_MEANS // (agents * arms))
-            starts, last = starts[:most], starts[most] if len(starts) > most else last
-            self.periods = np.searchsorted(starts, np.arange(first, last), side="right") - 1
-            self.chosen = np.zeros((last - first, agents), dtype=np.int64)
-        self.tables_first = first
         means, gaps = [], []
         each_agent, each_arm = np.repeat(np.arange(agents), arms), np.tile(np.arange(arms), agents)
         for slot in starts:
@@ -296,36 +315,25 @@ class ArmEnvironment(BanditEnvironment):
         self.arms = arms
         # What an agent's number is multiplied by for its row.
         self.own_means, self.own_gaps = int(self.means.shape[1] > 1), int(self.gaps.shape[1] > 1)
-        return last
+
+    def period_one(self, slot: int) -> Any:
+        """Return the row of the tables for *slot*."""
+        return 0
 
     def pay_one(self, slot: int, agent: int, arm: int) -> Any:
         """See `BanditEnvironment.pay_one`."""
-        period = self.periods[slot - self.tables_first] if CHANGES else 0
+        period = self.period_one(slot)
         mean = self.means[period, agent * self.own_means, arm]
         return self.bandit.paid(arm, mean, self.numbers.block[agent, slot - self.numbers.first])
 
     def miss_one(self, slot: int, agent: int, arm: int) -> Any:
         """See `BanditEnvironment.miss_one`."""
-        period = self.periods[slot - self.tables_first] if CHANGES else 0
-        missed = self.gaps[period, agent * self.own_gaps, arm] * self.counted[agent]
-        if CHANGES:
-            self.chosen[slot - self.tables_first, agent] = arm
-        return missed
+        period = self.period_one(slot)
+        return self.gaps[period, agent * self.own_gaps, arm] * self.counted[agent]
 
     def note_missed(self, agent: int, missed: float) -> None:
         """See `BanditEnvironment.note_missed`."""
         self.missed[agent] += missed
-
-    def played(self, first: int, last: int, agents: Agents) -> None:
-        """See `BanditEnvironment.played`."""
-        if self._varied is not None:
-            for slot in range(first, last):
-                arms = self.chosen[slot - self.tables_first, agents]
-                self._note_static(slot, agents, arms)
-
-    def _note_static(self, slot: int, agents: Agents, arms: NDArray[np.int64]) -> None:
-        assert self._varied is not None
-        self._missed_static += float((self._varied.static_regrets(slot, arms) * self.counted[agents]).sum())
 
     def show(self, slot: int, agents: Agents) -> None:
         """Show nothing: arms have no vectors."""
@@ -335,18 +343,58 @@ class ArmEnvironment(BanditEnvironment):
         rewards = self.bandit.pull(slot, agents, arms, self._numbers.of(slot, agents))
         missed = self.bandit.regrets(slot, agents, arms) * self.counted[agents]
         self.missed[agents] += missed
-        if self._varied is not None:
-            self._note_static(slot, agents, arms)
         return rewards, missed
 
     def metrics(self, decisions: int) -> dict[str, Metric]:
-        """Return the regret of the agents that are worst and best off, and that against one arm where means change."""
-        static: dict[str, Metric] = {} if self._varied is None else {"regret_static": self._missed_static}
-        of_agents: dict[str, Metric] = {
+        """Return the regret of the agents that are worst and best off."""
+        return {
             "regret_worst_agent": float(self.missed.max()),
             "regret_best_agent": float(self.missed[self.counted > 0].min()),
         }
-        return {**of_agents, **static}
+
+
+class ChangingArmEnvironment(ArmEnvironment):
+    """Arms whose means change: what is missed against the arm that is best over all slots is noted, too."""
+
+    _missed_static = 0.0
+
+    def _fill(self, first: int, last: int) -> int:
+        begins = np.asarray(self.bandit.course.starts)
+        starts = [first, *begins[(begins > first) & (begins < last)].tolist()]
+        most = max(1, _MOST_MEANS // (self.bandit.agents * self.bandit.arm_count))
+        starts, last = starts[:most], starts[most] if len(starts) > most else last
+        self.first_slot = first
+        self.periods = np.searchsorted(starts, np.arange(first, last), side="right") - 1
+        self.chosen = np.zeros((last - first, self.bandit.agents), dtype=np.int64)
+        self._tabulate(starts)
+        return last
+
+    def period_one(self, slot: int) -> Any:
+        """See `ArmEnvironment.period_one`."""
+        return self.periods[slot - self.first_slot]
+
+    def miss_one(self, slot: int, agent: int, arm: int) -> Any:
+        """See `BanditEnvironment.miss_one`."""
+        self.chosen[slot - self.first_slot, agent] = arm
+        period = self.period_one(slot)
+        return self.gaps[period, agent * self.own_gaps, arm] * self.counted[agent]
+
+    def played(self, first: int, last: int, agents: Agents) -> None:
+        """See `BanditEnvironment.played`."""
+        for slot in range(first, last):
+            self._note_static(slot, agents, self.chosen[slot - self.first_slot, agents])
+
+    def _note_static(self, slot: int, agents: Agents, arms: NDArray[np.int64]) -> None:
+        self._missed_static += float((self.bandit.static_regrets(slot, arms) * self.counted[agents]).sum())
+
+    def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """See `BanditEnvironment.pull`."""
+        self._note_static(slot, agents, arms)
+        return super().pull(slot, agents, arms)
+
+    def metrics(self, decisions: int) -> dict[str, Metric]:
+        """Return the regret against one arm, too."""
+        return {**super().metrics(decisions), "regret_static": self._missed_static}
 
 
 class ActionSetEnvironment(BanditEnvironment):
@@ -387,9 +435,31 @@ class ActionSetEnvironment(BanditEnvironment):
         """See `BanditEnvironment.why_no_loop`."""
         return None if type(self.bandit) is Linear else "this world is not written in steps"
 
-    def show_one(self, slot: int, agent: int) -> Any:
-        """See `BanditEnvironment.show_one`."""
-        return self.bandit.show_one(agent)
+    def decide_one(self, slot: int, agent: int, learner: Any, account: Any, feedback: Any) -> Any:
+        """See `BanditEnvironment.decide_one`; vectors are shown."""
+        if feedback is not None:
+            self.learn_due_one(slot, agent, learner, feedback)
+            feedback.note_one(agent)
+        actions = self.bandit.show_one(agent)
+        arm = learner.choose_one(slot, agent, actions)
+        self.check_one(slot, agent, arm)
+        reward = self.pay_one(slot, agent, arm)
+        if feedback is None:
+            learner.learn_one(slot, agent, arm, reward, actions[arm])
+        else:
+            row = feedback.put_one(slot, agent, slot * feedback.slot_ns, arm, reward)
+            if row >= 0:
+                feedback.vectors[agent, row] = actions[arm]
+            self.learn_due_one(slot, agent, learner, feedback)
+        account.note_arm(agent, arm)
+        return self.miss_one(slot, agent, arm)
+
+    def learn_due_one(self, slot: int, agent: int, learner: Any, feedback: Any) -> None:
+        """See `BanditEnvironment.learn_due_one`; vectors are kept with rewards."""
+        while feedback.is_due_one(agent, slot * feedback.slot_ns):
+            row = feedback.take_one(slot, agent)
+            pulled, arm, reward = feedback.slots[agent, row], feedback.arms[agent, row], feedback.rewards[agent, row]
+            learner.learn_one(pulled, agent, arm, reward, feedback.vectors[agent, row])
 
     def pay_one(self, slot: int, agent: int, arm: int) -> Any:
         """See `BanditEnvironment.pay_one`."""
@@ -397,7 +467,8 @@ class ActionSetEnvironment(BanditEnvironment):
 
     def miss_one(self, slot: int, agent: int, arm: int) -> Any:
         """See `BanditEnvironment.miss_one`."""
-        return self.bandit.miss_one(agent, arm) * self.counted[agent]
+        missed = self.bandit.miss_one(agent, arm)
+        return missed * self.counted[agent]
 
     def note_missed(self, agent: int, missed: float) -> None:
         """See `BanditEnvironment.note_missed`."""
@@ -486,6 +557,14 @@ class MarketEnvironment(BanditEnvironment):
             self.tables: Tables = procurement_draws.tables(self.bandit.capacities, self.bandit.qualities)
         self.numbers.reach(first)
         return min(last, self.numbers.last)
+
+    def decide_one(self, slot: int, agent: int, learner: Any, account: Any, feedback: Any) -> Any:
+        """See `BanditEnvironment.decide_one`; units are chosen, and regret is added up agent by agent."""
+        learner.choose_one(slot, agent, self.units)
+        missed = self.pay_units(slot, agent, self.units, self.good, account.digests)
+        learner.learn_one(slot, agent, self.units, self.good)
+        account.add_to_row(agent, slot, missed, True)
+        return missed
 
     def pay_units(
         self,
@@ -583,7 +662,8 @@ def optimum(bandit: Procurement) -> NDArray[np.int64]:
 def bandit_environment(bandit: Bandit) -> BanditEnvironment:
     """Return *bandit* as the driver of slots plays it."""
     if isinstance(bandit, ArmBandit):
-        return ArmEnvironment(bandit)
+        changes = isinstance(bandit, VariedArms) and bandit.changing
+        return ChangingArmEnvironment(bandit) if changes else ArmEnvironment(bandit)
     if isinstance(bandit, ActionSetBandit):
         return ActionSetEnvironment(bandit)
     assert isinstance(bandit, Procurement)  # checked before anything runs

@@ -2,21 +2,26 @@
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.network.batteries import JOULE, Daily, EnergyPlan, OnAndOff, Price
 from netbandit.network.network import Network
+from netbandit.network.topology import Topology
 from netbandit.parts.settings import Problem
-from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.scenario.energy import DailyHarvest, EnergySettings, HarvestFile, OnOffHarvest, UniformCapacity
+from netbandit.scenario.energy import CHIPS, DailyHarvest, EnergySettings, HarvestFile, OnOffHarvest, UniformCapacity
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinkEnergySettings, LinksSettings
 from netbandit.scenario.model import RunSettings
 from netbandit.simulation.build import link_class
+from netbandit.simulation.build_faults import NodeNumbers, node_problems
 from netbandit.util.table_files import Table, TableFileError, finite
-from netbandit.util.units import parse_duration
+from netbandit.util.units import parse_duration, parse_power
 from netbandit.util.wording import show
 
 _NANO = 10**9
@@ -24,17 +29,20 @@ _HEADER = ("FROM", "WATT")
 _LATEST = 4e9
 
 
-def build_energy(energy: EnergySettings, links: LinksSettings, slot: int) -> EnergyPlan | None:
+def build_energy(energy: EnergySettings, links: LinksSettings, topology: Topology, slot: int) -> EnergyPlan | None:
     """Return what agents live on; None: nothing is said about that.
 
     Args:
         energy: ``[energy]``.
         links: ``[links]``, which say what messages take.
+        topology: The graph, which has the agents that are named; see `mains_problems`.
         slot: The length of a slot (ns).
     """
     if not energy:
         return None
     capacity = energy.capacity
+    named = energy.mains if isinstance(energy.mains, list) else ()
+    numbers = NodeNumbers(topology)
     ends = capacity.uniform if isinstance(capacity, UniformCapacity) else [capacity, capacity]
     return EnergyPlan(
         capacity=None if ends[0] is None or ends[1] is None else (_attojoule(ends[0]), _attojoule(ends[1])),
@@ -44,6 +52,7 @@ def build_energy(energy: EnergySettings, links: LinksSettings, slot: int) -> Ene
         pull=_attojoule(energy.pull),
         harvested=_harvested(energy, slot),
         recover=energy.recover,
+        mains=frozenset(topology.sinks if energy.mains == "sinks" else [numbers[node] for node in named]),
         sending=(_price(links.peer.energy, 0), _price(links.uplink.energy, 0)),
         receiving=(_price(links.peer.energy, 1), _price(links.uplink.energy, 1)),
     )
@@ -60,6 +69,12 @@ def _harvested(energy: EnergySettings, slot: int) -> Any:
     if isinstance(law, HarvestFile):
         return read_harvest(Path(law.file))
     return _nanowatt(law)
+
+
+def mains_problems(energy: EnergySettings, topology: Topology) -> Iterator[Problem]:
+    """Yield each agent of ``energy.mains`` that the graph lacks, or that stands there twice."""
+    if isinstance(energy.mains, list):
+        yield from node_problems(("energy", "mains"), energy.mains, topology, set(), "is named twice")
 
 
 def read_harvest(path: Path) -> list[tuple[int, int]]:
@@ -99,17 +114,25 @@ def energy_problems(
         links: ``[links]``.
         faults: ``[faults]``.
         run: ``[run]``.
-        known: The parts as far as they are known, and how agents ``talk``.
+        known: The parts as far as they are known, how agents ``talk``, and which links their protocol uses.
     """
-    protocol: NetworkProtocol | None = known["protocol"]
-    used = () if protocol is None else protocol.used_links
-    for key in ("send", "receive"):
-        if getattr(energy, key) is None or (energy.preset is not None and not used):
+    chip = CHIPS.get(str(energy.preset))
+    differ = [key for key in ("send", "receive") if getattr(energy, key) not in (None, energy.idle)]
+    filled_in = [key for key in differ if chip is not None and getattr(energy, key) == parse_power(getattr(chip, key))]
+    for table in sorted(known["used_links"]):
+        if link_class(getattr(links, table)).takes_time:
             continue
-        for table in used:
-            if not link_class(getattr(links, table)).takes_time:
-                also = " or links.peer.radio.airtime" if table == "peer" else ""
-                yield ("energy", key), f"needs links.{table}.bandwidth{also}: without it nothing takes any time to send"
+        needed = f"links.{table}.bandwidth" + (" or links.peer.radio.airtime" if table == "peer" else "")
+        for key in differ:
+            if key not in filled_in:
+                yield ("energy", key), f"needs {needed}: without it nothing takes any time to send"
+        if filled_in:
+            keys = " and ".join(f"energy.{key}" for key in filled_in)
+            text = (
+                f"{show(energy.preset)} sets {keys}, what an agent takes during a transmission, which needs {needed}: "
+                f"set it, or {keys} to energy.idle ({energy.idle:g} W)"
+            )
+            yield ("energy", "preset"), text
     if isinstance(energy.harvest, DailyHarvest):
         yield from _daily_problems(energy.harvest, run.slot_nanoseconds)
     if isinstance(energy.harvest, HarvestFile):
@@ -120,6 +143,8 @@ def energy_problems(
     if energy.capacity is None:
         if energy.harvest:
             yield ("energy", "harvest"), "needs energy.capacity: there is no battery to fill"
+        if energy.mains is not None:
+            yield ("energy", "mains"), "needs energy.capacity: nobody runs empty"
         if energy.recover is not None:
             yield ("energy", "recover"), "needs energy.capacity: nobody runs empty"
         return
@@ -159,8 +184,12 @@ def _nanowatt(watt: float) -> int:
     return round(Fraction(repr(watt)) * _NANO)
 
 
-def energy_of(network: Network, pulls: int, up: int) -> dict[str, float | int | None]:
+def energy_of(
+    network: Network, pulls: int, up: int
+) -> tuple[dict[str, float | int | None], dict[str, NDArray[np.float64]]]:
     """Return what agents have spent, and what has become of their batteries, where ``[energy]`` says something.
+
+    The second are arrays of `Nodes`, where agents have batteries.
 
     Args:
         network: The network, after the run.
@@ -169,16 +198,30 @@ def energy_of(network: Network, pulls: int, up: int) -> dict[str, float | int | 
     """
     plan = network.energy
     if plan is None:
-        return {}
+        return {}, {}
     slot, agents = network.clock.slot, network.agents
     if network.batteries is not None:
-        found = network.batteries.drained()
-        return {
+        found, lifetime = network.batteries.drained(), None
+        if found.lifetime is not None and isfinite(found.lifetime):
+            lifetime = found.lifetime / slot
+        of_nodes = {
+            "energy": np.array([battery.spent / JOULE for battery in network.batteries.all]),
+            "capacity": np.array(
+                [
+                    np.nan if agent in plan.mains else battery.capacity / JOULE
+                    for agent, battery in enumerate(network.batteries.all)
+                ]
+            ),
+            "drain": np.array([np.nan if drain is None else drain for drain in found.drains]),
+        }
+        figures: dict[str, float | int | None] = {
             "energy_j": found.spent / JOULE,
             "harvested_j": found.harvested / JOULE,
             "alive": found.alive / agents,
             "first_death": None if found.first_death is None else found.first_death / slot,
             "half_dead": None if found.half_dead is None else found.half_dead / slot,
-            "lifetime_slots": None if found.lifetime is None else found.lifetime / slot,
+            "lifetime_slots": lifetime,
+            "sustained": None if found.lifetime is None else int(found.lifetime == inf),
         }
-    return {"energy_j": (pulls * plan.pull + up * plan.idle + network.spent_on_messages(plan)) / JOULE}
+        return figures, of_nodes
+    return {"energy_j": (pulls * plan.pull + up * plan.idle + network.spent_on_messages(plan)) / JOULE}, {}

@@ -133,9 +133,12 @@ def _outage(outage: OutageSettings, topology: Topology, slot: int) -> Outage:
             for member in members:
                 group[numbers[member]] = number
     pairs = [sorted((numbers[first], numbers[second])) for first, second in outage.links or ()]
+    begin = _ns(outage.from_, slot)
+    end = inf if outage.until is None else _ns(outage.until, slot)
     return Outage(
-        begin=_ns(outage.from_, slot),
-        end=inf if outage.until is None else _ns(outage.until, slot),
+        begin=begin,
+        end=end if outage.for_ is None else begin + _ns(outage.for_, slot),
+        every=None if outage.every is None else _ns(outage.every, slot),
         links=frozenset((first, second) for first, second in pairs),
         nodes=frozenset(numbers[node] for node in outage.nodes or ()),
         server=bool(outage.server),
@@ -164,6 +167,10 @@ def outage_problems(faults: FaultsSettings, topology: Topology, slot: int) -> It
         here = ("faults", "outages", place)
         if outage.until is not None and _ns(outage.until, slot) <= _ns(outage.from_, slot):
             yield (*here, "until"), f"must be after from = {show(outage.from_)}, not {show(outage.until)}"
+        if outage.for_ is not None and _ns(outage.for_, slot) < 1:
+            yield (*here, "for"), f"must be at least a nanosecond, not {show(outage.for_)}"
+        elif outage.every is not None and outage.for_ is not None and _ns(outage.every, slot) <= _ns(outage.for_, slot):
+            yield (*here, "every"), f"must be longer than for = {show(outage.for_)}, not {show(outage.every)}"
         for number, node in enumerate(outage.nodes or ()):
             if node not in numbers:
                 yield (*here, "nodes", number), no_node(node, topology)

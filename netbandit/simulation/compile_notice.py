@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import perf_counter
+from types import CodeType
 from typing import Any
 
-from netbandit.stepping import kept, name_of
+from netbandit.compilation.steps import kept, name_of
 
 
 def to_stderr(line: str) -> None:
@@ -104,7 +105,10 @@ def _time(loop: Any) -> None:
 def called_by(loop: Any) -> Iterator[Any]:
     """Return the compiled functions that *loop* calls by name."""
     function = loop.py_func
-    for name in function.__code__.co_names:
+    codes = [function.__code__]
+    for code in codes:
+        codes += [one for one in code.co_consts if isinstance(one, CodeType)]  # inner functions
+    for name in {name: None for code in codes for name in code.co_names}:
         called = function.__globals__.get(name)
         if hasattr(called, "py_func") and hasattr(called, "stats"):
             yield called

@@ -21,7 +21,7 @@ def driver_of(bandit: type[Bandit], learner: type[AnyLearner]) -> type[Driver]:
     """
     if issubclass(learner, EpochLearner):
         if not issubclass(bandit, FiniteBandit):
-            raise TypeError("this learner pulls arms in blocks, which this bandit does not offer")
+            raise TypeError("it pulls arms in blocks, which this bandit does not offer")
         from netbandit.simulation.epochs import Epochs
 
         return Epochs
@@ -33,7 +33,7 @@ def driver_of(bandit: type[Bandit], learner: type[AnyLearner]) -> type[Driver]:
         issubclass(learner, GatherLearner) and learner.stands_in_slots and issubclass(bandit, ActionSetBandit)
     )
     if not slotted:
-        raise TypeError("this learner needs contexts to choose by, which this bandit does not show")
+        raise TypeError("it needs contexts to choose by, which this bandit does not show")
     if issubclass(learner, Learner):
         _check_slots(bandit, learner)
     from netbandit.simulation.slots import Slots
@@ -69,16 +69,16 @@ def _check_slots(bandit: type[Bandit], learner: type[Learner]) -> None:
         raise TypeError(f"this learner lacks a method: {missing}")
     if issubclass(bandit, Procurement) != (learner.plays == "market"):
         raise TypeError(
-            "this learner procures quantities, which only the bandit procurement offers"
+            "it procures quantities, which only the bandit procurement offers"
             if learner.plays == "market"
-            else "this learner chooses among arms, and this bandit asks for quantities"
+            else "it chooses among arms, and this bandit asks for quantities"
         )
     if issubclass(bandit, ActionSetBandit | Procurement):
         return
     if learner.plays == "vectors":
-        raise TypeError("this learner chooses among vectors, which this bandit does not show")
+        raise TypeError("it chooses among vectors, which this bandit does not show")
     if not issubclass(bandit, ArmBandit):
-        raise TypeError("this learner decides in every slot, which this bandit does not offer")
+        raise TypeError("it decides in every slot, which this bandit does not offer")
 
 
 def talk_of(bandit: type[Bandit], learner: type[AnyLearner]) -> CommunicationPattern | None:

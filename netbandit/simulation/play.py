@@ -7,21 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.compilation.array_functions import OneAgentError
+from netbandit.compilation.steps import Compiled
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.simulation import slot_loop
-from netbandit.simulation.bandit_environments import BanditEnvironment
+from netbandit.simulation.bandit_environments import BanditEnvironment, NoArmError
 from netbandit.simulation.choosing.slot_loop import SlotLoop
 from netbandit.simulation.choosing.way import chosen
 from netbandit.simulation.communication import Communication
 from netbandit.simulation.compile_notice import announce
 from netbandit.simulation.feedback import Feedback
 from netbandit.simulation.slot_account import Account
-from netbandit.simulation.slot_loop import NoArmError
 from netbandit.simulation.turns import Turns
-from netbandit.stepping import Compiled
-from netbandit.texts import OneAgentError, TextError
-from netbandit.user_code.errors import ReturnedError, is_ours
+from netbandit.user_code.errors import ReturnedError
 
 Play = Callable[[int, int], int]
 """Plays the turns from the first to before the last, or fewer if anybody calls; returns the next one to be played."""
@@ -40,7 +39,7 @@ def compiled(
     """Return the compiled loop of a pair; None: it cannot be played in one, or that is not worth it.
 
     Raises:
-        TextError: Something in steps of the user's own cannot be compiled; the message says where, and why.
+        StepError: Something in steps of the user's own cannot be compiled; the message says where, and why.
     """
     (learner, *_) = learners  # what sets of parameters have in common is in each of them
 
@@ -74,10 +73,7 @@ def compiled(
     announce(loop.loop, f"{type(learner).__name__} and {type(world.bandit).__name__}".lower())
     if not loop.ours:
         given = (0, 0, 0, np.zeros(1)) if loop.of_one_agent else (0, 0) if market else (0, 0, False)
-        try:
-            loop.compile(*given)
-        except TextError as error:
-            raise _said_of_a_step(learner, error) from None
+        loop.compile(*given)
 
     def run(first: int, last: int) -> int:
         while first < last:
@@ -112,17 +108,8 @@ def _written(
     """Return the loop of a pair, not yet compiled.
 
     Raises:
-        TextError: Something in steps of the user's own cannot be written into a loop.
+        StepError: Something in steps of the user's own cannot be compiled.
     """
-    names = {
-        "VECTORS": learner.plays == "vectors",
-        "UNITS": learner.plays == "market",
-        "WANTS": learner.has("wants"),
-        "EVERYBODY": turns.everybody and learner.plays != "vectors",
-        "CHECKS": not is_ours(type(learner)),
-        "LATE": feedback is not None,
-        **world.constants(),
-    }
     world.ready(0, 1)
     if feedback is not None:
         feedback.ready(0, 1)
@@ -131,25 +118,11 @@ def _written(
     name, classes = f"{type(learner).maker_of('choose_one')}_and_{bandit.__name__}", (bandit,)
     objects: dict[str, Any] = {"world": world, "learner": learner, "account": account, "feedback": feedback}
     try:
-        if names["UNITS"]:
-            return Compiled(slot_loop.markets, {"turns": turns, **objects}, name, names, classes)
-        everything = {"turns": turns, **objects, "talking": talking}
-        return Compiled(slot_loop.slot_by_slot, everything, name, names, classes)
+        if learner.plays == "market":
+            return Compiled(slot_loop.markets, {"turns": turns, **objects}, name, classes)
+        return Compiled(slot_loop.slot_by_slot, {"turns": turns, **objects, "talking": talking}, name, classes)
     except OneAgentError:
-        return Compiled(slot_loop.agent_by_agent, objects, name, names, classes)
-
-
-def _said_of_a_step(learner: StepLearner, error: TextError) -> TextError:
-    """Return what is to be said where a loop cannot be compiled: of a step that cannot be compiled alone either."""
-    known: dict[str, tuple[Any, ...]] = {"choose_one": (0, 0), "learn_one": (0, 0, 0, 0.0), "wants_one": (0, 0)}
-    for step, given in known.items():
-        if learner.plays == "arms" and (step != "wants_one" or learner.has("wants")):
-            function = getattr(type(learner), step)
-            try:
-                Compiled(function, {function.__code__.co_varnames[0]: learner}, step, keeps=False).compile(*given)
-            except TextError as found:
-                return found
-    return error
+        return Compiled(slot_loop.agent_by_agent, objects, name, classes)
 
 
 def _without_calls(loop: Compiled) -> Callable[[int, int, bool], int]:

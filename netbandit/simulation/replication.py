@@ -26,7 +26,7 @@ from netbandit.simulation.accounting import (
     connectivity,
     dropping,
     link_use,
-    node_names,
+    nodes_of,
     queueing,
     traffic,
     up_time,
@@ -94,6 +94,9 @@ class Simulation:
         waiting = driver.waiting()
         absent = absent_slots(network, topology.agents, clock)
         slots = topology.agents * clock.horizon
+        energy, energy_of_nodes = energy_of(
+            network, int(found.get("decisions", slots - absent) or 0), up_time(network, topology.agents, clock)
+        )
         honest = topology.agents - len(context.liars)
         played = honest * clock.horizon - absent_slots(network, topology.agents, clock, context.liars)
         decisions = found.get("decisions", played)
@@ -118,9 +121,7 @@ class Simulation:
             "delta": found.pop("delta"),
             "epsilon_claimed": found.pop("epsilon_claimed"),
             **_basic_composition(outcome.privacy),
-            **energy_of(
-                network, int(found.get("decisions", slots - absent) or 0), up_time(network, topology.agents, clock)
-            ),
+            **energy,
             "broadcasts": network.ledger.broadcasts,
             "broadcast_copies": network.ledger.copies.sent,
             "broadcasts_missed": network.ledger.copies.missed,
@@ -150,7 +151,7 @@ class Simulation:
             uplinks=use_of(network.uplink_pairs(), network.uplink_class),
             fingerprint=digest,
             versions=versions() | packages_of(_others_kinds(point.resolved)),
-            nodes=node_names(topology),
+            nodes=nodes_of(topology, energy_of_nodes),
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
             privacy_caveats=outcome.privacy.caveats if outcome.privacy else (),
@@ -193,7 +194,7 @@ class Simulation:
             changing=build_changing(
                 point.family, topology, drawn_from, clock.slot, clock.end, point.protocol, self._talk
             ),
-            energy=build_energy(scenario.energy, scenario.links, clock.slot),
+            energy=build_energy(scenario.energy, scenario.links, topology, clock.slot),
         )
         bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
         bandit = checked(point.bandit.fresh())

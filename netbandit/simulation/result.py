@@ -73,15 +73,22 @@ class LinkUse:
 
 @dataclass(frozen=True)
 class Nodes:
-    """What a topology read from a file says of its nodes.
+    """What a topology read from a file says of its nodes, and what became of their batteries.
 
     Attributes:
         names: One name per node, or None.
         coordinates: Latitude and longitude in degrees, shape (nodes, 2), NaN where missing, or None.
+        energy: What each agent spent (J), shape (nodes,); None without batteries, as what follows.
+        capacity: What fits into the battery of each (J), shape (nodes,).
+        drain: The power (W) that empties it, net of what is harvested, shape (nodes,): capacity over lifetime; 0 where
+            it is sustained, NaN where the run was too short to tell.
     """
 
     names: tuple[str, ...] | None = None
     coordinates: NDArray[np.float64] | None = None
+    energy: NDArray[np.float64] | None = None
+    capacity: NDArray[np.float64] | None = None
+    drain: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What is noted of decisions slot by slot: regret, its curve, and a hash of all that was chosen."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,12 +60,16 @@ class Account(NamedTuple):
             self.next_knot[:] = knot + 1
 
     def add_to_row(self, row: int, slot: int, missed: float, ends: bool) -> None:
-        """As `add`, in one *row*: a text, for loops."""
+        """As `add`, in one *row*: for compiled loops."""
         self.regret[row] += missed
         knot = self.next_knot[row]
         if ends and self.knots[knot] == slot + 1:
             self.curve[row, knot] = self.regret[row]
             self.next_knot[row] = knot + 1
+
+    def note_arm(self, agent: int, arm: Any) -> None:
+        """Take the *arm* that *agent* chose into its hash."""
+        self.digests[agent] = (self.digests[agent] ^ np.uint64(arm + 1)) * PRIME
 
     def pass_over(self, absent: NDArray[np.int64], last: int) -> None:
         """Note that agents with rows of their own were *absent* up to slot *last*, and missed nothing."""

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from simpy import Event
 
+from netbandit.compilation.array_functions import StepError
 from netbandit.learners.counts import tells_observations
 from netbandit.learners.linear import in_slots
 from netbandit.learners.slots import Learner
@@ -24,7 +25,6 @@ from netbandit.simulation.result import Curve, Metric
 from netbandit.simulation.return_validation import checked
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.turns import turns_of
-from netbandit.texts import TextError
 from netbandit.user_code.errors import is_ours
 
 _DIGEST = (1 << 63) - 1
@@ -109,7 +109,7 @@ class Slots(Driver):
         try:
             play = compiled(self.world, self.learners, self.account, talking, self.turns, self.feedback)
             self._slow = play is None and template.plays == "vectors" and is_ours(type(template))
-        except TextError as error:
+        except StepError as error:
             self._uncompiled = f"the steps of {type(template).__qualname__} are not compiled: {error}"
         self._play = (
             play

@@ -30,8 +30,7 @@ class TurnBlock(NamedTuple):
     """Some turns, one after the other; a tuple, so that compiled loops can take it.
 
     Turn number ``first + k`` belongs to ``slots[k]``, and ``agents[starts[k]:starts[k + 1]]`` decide in it. It is the
-    last of its slot if ``slots[k + 1]`` is another. Where all agents decide in every slot the arrays have no size: turn
-    k is slot k.
+    last of its slot if ``slots[k + 1]`` is another.
 
     Attributes:
         first: The number of the first turn.
@@ -117,10 +116,13 @@ class Turns(ABC):
     def ends(self, turn: int) -> bool:
         """Return whether *turn* is the last of its slot."""
 
-    @property
     @abstractmethod
-    def block(self) -> TurnBlock:
-        """The turns that are known, for a compiled loop."""
+    def places(self, turn: int) -> tuple[int, int]:
+        """Return from where to before where :meth:`agent_at` says who decides in *turn*, be they up or not."""
+
+    @abstractmethod
+    def agent_at(self, place: int) -> int:
+        """Return the agent at a *place*."""
 
 
 class EverySlot(Turns):
@@ -140,8 +142,6 @@ class EverySlot(Turns):
         self.last = horizon
         self.expected = float(horizon)
         self.decisions = agents * horizon
-        none = np.zeros(0, dtype=np.int64)
-        self._block = TurnBlock(0, none, none, none)
 
     def reach(self, turn: int) -> bool:
         """See `Turns.reach`."""
@@ -180,10 +180,13 @@ class EverySlot(Turns):
         """See `Turns.ends`."""
         return True
 
-    @property
-    def block(self) -> TurnBlock:
-        """See `Turns.block`."""
-        return self._block
+    def places(self, turn: int) -> tuple[int, int]:
+        """See `Turns.places`."""
+        return 0, self.here.shape[0]
+
+    def agent_at(self, place: int) -> int:
+        """See `Turns.agent_at`."""
+        return int(self.here[place])
 
 
 class DrawnTurns(Turns):
@@ -304,10 +307,14 @@ class DrawnTurns(Turns):
         place = turn - self._block.first
         return bool(slots[place] != slots[place + 1])
 
-    @property
-    def block(self) -> TurnBlock:
-        """See `Turns.block`."""
-        return self._block
+    def places(self, turn: int) -> tuple[int, int]:
+        """See `Turns.places`."""
+        place = turn - self._block.first
+        return int(self._block.starts[place]), int(self._block.starts[place + 1])
+
+    def agent_at(self, place: int) -> int:
+        """See `Turns.agent_at`."""
+        return int(self._block.agents[place])
 
 
 class OneASlot(DrawnTurns):

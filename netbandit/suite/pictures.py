@@ -18,6 +18,7 @@ from netbandit.plots.style import (
 )
 from netbandit.suite.profiles import profile
 from netbandit.suite.standing import Standing
+from netbandit.suite.tables import YOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +61,9 @@ def draw_profiles(standing: Standing) -> "Figure":
             look = {"color": COLOURS[place % len(COLOURS)], "linestyle": DASHES[place % len(DASHES)]}
             width = 2.6 if name == standing.own else 1.6
             panel.step(across, upward, where="post", linewidth=width, zorder=3, **look)
-            handles.append((place, Line2D([], [], linewidth=width, **look), name))
+            handles.append(
+                (place, Line2D([], [], linewidth=width, **look), f"{name}{YOURS}" if name == standing.own else name)
+            )
         else:
             panel.step(across, upward, where="post", linewidth=0.6, color=NEUTRAL, alpha=0.35, zorder=1)
     panel.axvline(1.0, color=NEUTRAL, linewidth=0.8, linestyle=":")
@@ -107,6 +110,9 @@ def draw_fronts(standing: Standing) -> "Figure":
         for one in protocols
     ]
     labels = [*learners, *(f"over {one}" for one in protocols)]
+    if standing.own in standing.entries:
+        handles.append(Line2D([], [], linestyle="none", marker="o", mfc="none", mec="black", markersize=6.5))
+        labels.append(f"{standing.own}{YOURS}")
     legend_below(drawn, handles, labels, "")
     return drawn
 

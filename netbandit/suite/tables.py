@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 _WORDS: dict[State, str] = {"refused": NOTHING, "failed": "error", "late": "late", "private": "ε", "missing": ""}
 
+YOURS = " (yours)"
+"""Stands behind the name of the entry that is looked for among the others."""
+
 STALLED = "*"
 """Stands behind the score of an entry of which agents stalled in some replication."""
 
@@ -46,7 +49,7 @@ class Table:
         caption: What it shows.
         head: The heading of each column; the first is that of words, the others those of numbers.
         rows: The texts of each row.
-        own: The number of the row of the entry that is looked for; None: there is none.
+        own: The number of the row of the entry that is looked for, which is shown with `YOURS`; None: there is none.
     """
 
     caption: str
@@ -56,7 +59,7 @@ class Table:
 
     def markdown(self) -> str:
         """Return it as Markdown, without its caption."""
-        lines = [self.head, ["---", *["--:"] * (len(self.head) - 1)], *self.rows]
+        lines = [self.head, ["---", *["--:"] * (len(self.head) - 1)], *self._marked]
         return "".join("| " + " | ".join(text.replace("|", "\\|") for text in line) + " |\n" for line in lines)
 
     def latex(self) -> str:
@@ -75,12 +78,18 @@ class Table:
         found = RichTable(title=self.caption, title_justify="left", box=None, pad_edge=False, header_style="bold")
         for place, heading in enumerate(self.head):
             found.add_column(Text(heading), justify="right" if place else "left", no_wrap=bool(place))
-        for place, row in enumerate(self.rows):
+        for place, row in enumerate(self._marked):
             found.add_row(*map(Text, row), style="bold" if place == self.own else "")
         return found
 
+    @property
+    def _marked(self) -> list[list[str]]:
+        return [[f"{row[0]}{YOURS}" if place == self.own else row[0], *row[1:]] for place, row in enumerate(self.rows)]
+
     def _layout(self, text_of: Callable[[str], str]) -> Layout:
-        return Layout([[text_of(text)] for text in self.head], [[text_of(text) for text in row] for row in self.rows])
+        return Layout(
+            [[text_of(text)] for text in self.head], [[text_of(text) for text in row] for row in self._marked]
+        )
 
 
 def overview(standing: Standing) -> Table:

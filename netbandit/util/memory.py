@@ -9,6 +9,8 @@ SHARE = 0.5
 """The share of the memory now free that one replication may be expected to take: estimates are rough."""
 
 _GROUP = Path("/sys/fs/cgroup")
+_SURELY_FITS = 100_000_000
+"""Bytes that fit whatever is free: nothing is asked of the system."""
 
 
 def affordable() -> int:
@@ -29,6 +31,13 @@ def affordable() -> int:
         if soft != resource.RLIM_INFINITY:
             free.append(soft - int(psutil.Process().memory_info().vms))
     return int(SHARE * max(0, min(free)))
+
+
+def exceeded(size: float) -> int | None:
+    """Return how many bytes are available here, see `affordable`, where *size* bytes are more; None: they fit."""
+    if size <= _SURELY_FITS or size <= (most := affordable()):
+        return None
+    return most
 
 
 def peak() -> int:

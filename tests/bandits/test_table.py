@@ -18,7 +18,6 @@ from netbandit.bandits import reward_tables
 from netbandit.bandits.reward_tables import RewardTableError, of_frame, read
 from netbandit.checks.check import check
 from netbandit.results.run_keys import run_key
-from netbandit.scenario.errors import ScenarioError
 from netbandit.util.streams import Streams
 
 WIDE = pandas.DataFrame({"red": [0.0, 1.0, 0.0, 1.0], "blue": [2.0, 4.0, 6.0, 8.0]})
@@ -380,16 +379,50 @@ def test_a_scenario_with_a_table_can_be_written(tmp_path):
     assert nb.bandits.Table(data=WIDE) != nb.bandits.Table(data=WIDE + 1)
 
 
-def test_whoever_pulls_in_blocks_is_refused():
-    made = nb.Scenario(
+def eliminating(frame, horizon=4, **keys):
+    return nb.Scenario(
         topology=nb.families.Ring(agents=3),
-        bandit=nb.bandits.Table(data=WIDE),
+        bandit=nb.bandits.Table(data=frame, **keys),
         learner=nb.learners.Elimination(),
         protocol=nb.protocols.Gis(),
-        run=nb.Run(horizon=4),
+        run=nb.Run(horizon=horizon, replications=2),
     )
-    with pytest.raises(ScenarioError, match="pulls arms in blocks"):
-        made.run(out="never")
+
+
+def test_blocks_of_pulls_need_rows_that_are_drawn_and_rewards_from_0_to_1():
+    rewards, rows = (str(each) for each in eliminating(WIDE).check())
+    assert "bandit.data: has rewards from 0 to 8: elimination pulls each arm in blocks" in rewards
+    assert 'bandit.rows: must be "drawn" or "laws", not "in-order": elimination pulls each arm in blocks' in rows
+    assert eliminating(WIDE / 8, rows="drawn").check() == []
+
+
+@pytest.mark.parametrize("rows", ["drawn", "laws"])
+def test_agents_eliminate_arms_of_a_table(rows, tmp_path):
+    frame = pandas.DataFrame({"bad": [0.0, 1.0, 0.0, 0.0], "good": [1.0, 1.0, 1.0, 0.0], "worst": [0.0, 0.0, 0.0, 0.0]})
+    found = eliminating(frame, 20_000, rows=rows).run(out=tmp_path)
+    regret = found[found["metric"] == "regret"]["value"]
+    assert (regret < 0.1 * 3 * 20_000 * (0.75 - 0.25)).all()  # that of choosing among the best two by chance
+    assert (found[found["metric"] == "best_lost"]["value"] == 0).all()
+
+
+@pytest.mark.parametrize("pulls", [3, 4, 5, 1_000])
+def test_a_block_of_pulls_pays_what_as_many_single_ones_do(pulls):
+    """In mean and variance, at four standard errors of each."""
+    frame = pandas.DataFrame({"a": [0.0, 0.2, 0.9, 1.0], "b": [0.5, 0.5, 0.5, 0.5]})
+    bandit, rng = started(frame, rows="laws"), np.random.default_rng(3)
+    sums = np.array([bandit.pull_blocks(rng, np.array([0, 1]), np.array([1, 0]), pulls) for _ in range(2_000)])
+    assert sums[..., 0] == pytest.approx(pulls / 2)
+    mean, variance = frame["a"].mean(), frame["a"].var(ddof=0)
+    drawn = sums[..., 1].ravel()
+    assert abs(drawn.mean() - pulls * mean) < 4 * np.sqrt(pulls * variance / len(drawn))
+    assert drawn.var() == pytest.approx(pulls * variance, rel=4 * np.sqrt(2 / len(drawn)))
+
+
+def test_a_block_pays_each_agent_what_is_its_own():
+    frame = pandas.DataFrame({"agent": [0, 0, 1, 1], "arm": ["x", "y"] * 2, "reward": [0.1, 0.2, 0.3, 0.4]})
+    bandit = started(frame)
+    sums = bandit.pull_blocks(np.random.default_rng(0), np.array([1, 0]), np.array([0, 1]), 10)
+    assert sums == pytest.approx(np.array([[3.0, 4.0], [1.0, 2.0]]))
 
 
 def test_a_run_gives_agents_the_rewards_of_their_names(tmp_path, monkeypatch):

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from netbandit.bandits import changes
 from netbandit.bandits.bernoulli import Bernoulli
 from netbandit.bandits.gaussian import Gaussian
 from netbandit.bandits.mixed import Mixed, centre, truncated_mean, truncated_quantile
@@ -205,7 +204,7 @@ def test_learners_play_them_or_check_says_why_not(tmp_path, bandit, learner, key
     ],
 )
 def test_breakpoints_that_do_not_fit_the_memory_are_refused(monkeypatch, breakpoints, horizon, arms, text):
-    monkeypatch.setattr(changes, "affordable", lambda: 10**9)
+    monkeypatch.setattr("netbandit.util.memory.affordable", lambda: 10**9)
     world = Bernoulli(arms=arms, breakpoints=breakpoints)
     found = texts(world.check_with(Others(horizon=horizon, kinds={"learner": "ucb"})))
     assert [key for key, _ in found] == ["breakpoints"] * (text is not None)

@@ -135,7 +135,7 @@ ONE_MISTAKE = {
     "broadcasts of one's own": (
         ['learner.kind="mine:Gossiping"', "protocol.kind=relay"],
         "learner.kind",
-        "this learner needs contexts to choose by, which this bandit does not show",
+        "it needs contexts to choose by, which this bandit does not show",
     ),
     "rounds without rounds": (
         ['protocol.kind="mine:NoRounds"'],

@@ -173,7 +173,7 @@ def test_a_graph_file_counts_by_its_content_and_not_by_where_it_is(place, call, 
 def test_check_schema_plot_and_topology(place, call):
     assert call(place, "check", "ring.toml") == (0, "ring.toml: ok, 1 point, 2 runs\n", "")
     _, output, _ = call(place, "check", "ring.toml", "--execution")
-    assert output.splitlines()[1].startswith("  messages: event by event; not in a compiled loop: about ")
+    assert output.splitlines()[1].startswith("  messages: event by event; there is no other way for these parts")
     code, output, _ = call(place, "schema")
     assert (code, "properties" in json.loads(output)) == (0, True)
     call(place, "run", "ring.toml")

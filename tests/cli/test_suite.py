@@ -60,7 +60,7 @@ def test_a_learner_of_ones_own_stands_among_all(folder):
     page = suite(*mine, "--plot", "--html", "mine.html", "--latex")
     assert page.exit_code == 0, page.output
     assert r"\toprule" in page.output
-    assert "mine:Mine (arm = 15) over silent" in (folder / "mine.html").read_text()
+    assert "mine:Mine (arm = 15) over silent (yours)" in (folder / "mine.html").read_text()
     assert (folder / "results" / "suite" / "fronts-arms.png").exists()
 
 

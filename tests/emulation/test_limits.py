@@ -1,7 +1,10 @@
 """What cannot be emulated is refused before anything is run, at the key that says so."""
 
+from dataclasses import replace
+
 import pytest
 
+import netbandit as nb
 from netbandit.checks.check import check
 from netbandit.emulation import RefusedError, emulate
 from netbandit.emulation.limits import too_long
@@ -38,6 +41,11 @@ REFUSED = {
         "links.peer.bandwidth",
         "with a protocol that waits until its messages have left is not emulated yet",
     ),
+    "a finite queue": (
+        {"links__peer__queue": 5, "links__peer__bandwidth": "1 Mbit/s"},
+        "links.peer.queue",
+        "is not emulated yet",
+    ),
     "faults": ({"faults__links": {"up_for": "1 s", "down_for": "1 s"}}, "faults", "is not emulated yet"),
     "batteries": ({"energy__capacity": "20 J", "energy__idle": "1 mW"}, "energy", "is not emulated yet"),
     "liars": ({"adversary__agents": [1], "adversary__attack": "flip"}, "adversary", "is not emulated yet"),
@@ -66,6 +74,19 @@ def test_refused_at_its_key(name):
     assert any(line.partition(": ")[2].startswith(f"{key}: {text}") or f"{key}: {text}" in line for line in lines), (
         lines
     )
+
+
+class Mistaken(nb.RoundProtocol):
+    """Returns no item."""
+
+    def round(self, me, item):
+        return 5
+
+
+def test_what_cannot_be_simulated_is_refused_in_a_line():
+    point = replace(check(load_tables(BASE, {}, keywords=True)).points[0], protocol=Mistaken())
+    with pytest.raises(RefusedError, match=r"the simulation fails: Mistaken.round of agent 0 in round 1 returns 5"):
+        emulate(point)
 
 
 def test_what_takes_too_long_says_how_long():

@@ -4,25 +4,16 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
 import pytest
+from helpers.processes import eventually
 
 SCENARIO = Path(__file__).parents[2] / "scenarios/emulate.toml"
 COMMAND = [sys.executable, "-m", "netbandit", "emulate", str(SCENARIO), "--dilation", "100"]
 PROCESSES = 7
 """One for each agent, and the one that has made the sockets."""
-
-
-def poll(found, seconds=60):
-    """Return what is found, once it is true."""
-    until = time.monotonic() + seconds
-    while not (value := found()):
-        assert time.monotonic() < until, "it never is"
-        time.sleep(0.05)
-    return value
 
 
 def started(process):
@@ -42,9 +33,25 @@ def gone(children):
 def test_none_is_left(number, code):
     with subprocess.Popen(COMMAND, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert "running for" in process.stderr.readline()
-        children = poll(lambda: started(process))
+        children = eventually(lambda: started(process))
         os.kill(process.pid, number)
-        poll(lambda: gone(children), seconds=10)
+        assert eventually(lambda: gone(children))
         _, said = process.communicate()
     assert process.returncode == code
     assert "Traceback" not in said
+
+
+def test_a_signal_during_a_fork_is_not_lost(fresh, tmp_path):
+    script = """
+import os, signal
+from netbandit.emulation.forks import undisturbed
+os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGINT))
+try:
+    with undisturbed():
+        if not os.fork():
+            os._exit(0)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    done = fresh(["-c", script], tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")

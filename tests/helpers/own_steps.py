@@ -124,8 +124,8 @@ class Formats(Counting):
 
 
 class Lists(Counting):
-    def choose_one(self, slot, agent):  # here
-        return int(TABLE[0])
+    def choose_one(self, slot, agent):
+        return int(TABLE[0])  # here
 
 
 class Wrong(Counting):

@@ -50,6 +50,7 @@ CUTS: dict[str, Cut] = {
     **_cut("bursts churn deadline loss outage", "run.horizon=3_000", "run.replications=1"),
     **_cut("meet orbit", "run.horizon=2_000", "run.replications=1"),
     "lora": ["run.horizon=10_000", "run.replications=1"],
+    "lorawan": ["run.horizon=1_000", "run.replications=1"],
     "battery": ["run.horizon=3_000", "run.replications=1", "sweep.energy.idle=[0.0564, 1e-6]"],
     "walk": [
         *("run.horizon=1_200", "run.replications=1", 'sweep.topology.range=["200 m"]'),
@@ -93,6 +94,7 @@ CUTS: dict[str, Cut] = {
     # Learners that decide in every slot, some of them telling others in each.
     "drift": ["run.horizon=400"],
     "baselines": ["run.horizon=60"],
+    "late_rewards": ["run.horizon=300"],
     **_cut("base changes five five-references latency loss same twenty twenty-references", _SIXTY, paper="coop"),
     **_cut("base cycle-100 cycle-200 grid-100 grid-225 learners same stage", _SIXTY, paper="dducb"),
     "papers/dducb/links": [_SIXTY, "topology.agents=12"],

@@ -69,9 +69,9 @@ def test_what_is_decided_as_it_happens_is_what_is_known_ahead(protocol, opened):
 
 
 def test_it_goes_event_by_event(tmp_path, opened, monkeypatch):
-    """No compiled loop decides what becomes of a message as it happens, whatever the environment says."""
-    point = study(tmp_path, "protocol.kind=flooding", "topology.agents=30").points[0]
+    """Nothing in bulk decides what becomes of a message as it happens, whatever the environment says."""
+    point = study(tmp_path, "learner.kind=ucb", "protocol.kind=local", "topology.agents=30").points[0]
     monkeypatch.setenv("NETBANDIT_EXECUTION", "compiled")
     opened(on=True)
-    (why,) = {choice.why_not for choice in point.simulation(0).choices() if choice.part == "messages"}
+    (why, *_) = [choice.why_not for choice in point.simulation(0).choices() if choice.part == "messages"]
     assert why == "what becomes of a message depends on what else is sent, which only shows event by event"

@@ -10,7 +10,6 @@ from helpers.processes import BACKSTOP
 from helpers.scenes import SMALL, study
 
 from netbandit.checks.check import check
-from netbandit.network import size_limits
 from netbandit.network.size_limits import memory_of, too_large
 from netbandit.network.topology import Topology
 from netbandit.scenario.errors import ScenarioError
@@ -32,8 +31,7 @@ HUGE = [
 @pytest.fixture
 def small(monkeypatch):
     """A machine that can spare 8 GB, whatever it is."""
-    monkeypatch.setattr(size_limits, "affordable", lambda: 8 * 10**9)
-    monkeypatch.setattr("netbandit.checks.point_check.affordable", lambda: 8 * 10**9)
+    monkeypatch.setattr("netbandit.util.memory.affordable", lambda: 8 * 10**9)
 
 
 def of(topology, text=SMALL):
@@ -70,11 +68,11 @@ def test_agents_that_would_have_to_keep_too_much_in_mind_are_refused(small, chan
 
 def test_the_limit_is_that_of_the_machine(monkeypatch):
     fits = list(too_large("agents", 10**6, 4 * 10**6))
-    monkeypatch.setattr(size_limits, "affordable", lambda: memory_of(10**6, 4 * 10**6) - 1)
+    monkeypatch.setattr("netbandit.util.memory.affordable", lambda: memory_of(10**6, 4 * 10**6) - 1)
     (mistake,) = too_large("agents", 10**6, 4 * 10**6)
     assert "about 4e+06 links, which take some 6.3 GB of memory; 6.3 GB is available here" in mistake.text
     assert len(fits) <= 1
-    monkeypatch.setattr(size_limits, "affordable", lambda: memory_of(10**6, 4 * 10**6))
+    monkeypatch.setattr("netbandit.util.memory.affordable", lambda: memory_of(10**6, 4 * 10**6))
     assert list(too_large("agents", 10**6, 4 * 10**6)) == []
 
 
@@ -134,7 +132,7 @@ def test_totals_of_all_agents_at_each_that_do_not_fit_are_refused(tmp_path, monk
     """8 bytes for each of 2 x 3 + 1 numbers of each pair of agents."""
     totals = ["topology.agents=3_000", "learner.kind=ucb", "learner.share=totals", "protocol.kind=local"]
     for most in (8 * 7 * 3_000**2, 8 * 7 * 3_000**2 - 1):
-        monkeypatch.setattr("netbandit.learners.counts.affordable", lambda most=most: most)
+        monkeypatch.setattr("netbandit.util.memory.affordable", lambda most=most: most)
         if most % 8:
             with pytest.raises(ScenarioError, match=r"learner.share: cannot be .*take 5e\+02 MB of memory"):
                 study(tmp_path, *totals)

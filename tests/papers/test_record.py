@@ -95,6 +95,7 @@ def test_the_list_of_figures_says_what_was_recorded(folder):
     ("options", "said"),
     [
         (["--record", "r.jsonl", "--replications", "3"], "--record takes replications from the papers' scenarios"),
+        (["--all"], "--all is all papers: leave out PAPER, or --all"),
         (["--budget", "2 h"], "--budget goes with --record"),
         (["--record", "r.jsonl", "--budget", "3 slots"], "must be a time, such as 2 h"),
         (["--record", "r.jsonl", "--budget", "soon"], "must be a duration"),

@@ -43,12 +43,14 @@ def test_runs_pictures_lines_and_tables(folder, tmp_path, monkeypatch):
     result = CliRunner().invoke(main, ["reproduce", "mine", "--jobs", "1", "--out", str(out)])
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
-    verdicts = [line.rpartition(": ")[2] for line in lines[2:6]]
+    verdicts = [line.rpartition(": ")[2] for line in lines[2:14:3]]
     assert verdicts == ["holds", "does not hold", "not decidable", "holds"]
     assert lines[:2] == ["mine: A paper", "setting: found by nobody"]
-    assert '"a ring is slow" (Section 1)' in lines[2]
-    assert "in each pair of runs, difference of round_slots: ring against complete: 2 (4 replications" in lines[2]
-    assert "it has a large diameter" in lines[3]
+    assert lines[2:5] == [
+        'delay: "a ring is slow" (Section 1): holds',
+        "  in each pair of runs, difference of round_slots: ring against complete: 2",
+        "  holds if above 1",
+    ]
     assert (out / "fig1.png").stat().st_size > 10_000
     assert (out / "fig1.svg").read_text().startswith("<?xml")
     rows = list(csv.DictReader((out / "claims.csv").read_text().splitlines()))
@@ -56,12 +58,33 @@ def test_runs_pictures_lines_and_tables(folder, tmp_path, monkeypatch):
         zip(["delay", "not-delay", "share", "pace"], verdicts, strict=True)
     )
     assert (rows[0]["value"], rows[0]["low"], rows[0]["replications"]) == ("2", "2", "4")
-    table = [line for line in lines[6:] if line.strip()]
+    table = [line for line in lines[14:] if line.strip()]
     assert table[0].split() == ["claim", "verdict", "figure"]
     assert max(map(len, table[: table.index(next(line for line in table if line.startswith("4 claims")))])) <= 80
     shown = [re.split(r"  +", line.strip()) for line in table if line.rstrip().endswith(" fig1")]
     assert [row[1:] for row in shown] == [[verdict, "fig1"] for verdict in verdicts]
     assert shown[0][0] == "delay: a ring is slow"
+
+
+def test_all_that_is_known_of_a_claim_is_one_line_where_it_is_asked_for(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(papers, "papers_folder", lambda: folder.parent)
+    result = CliRunner().invoke(main, ["reproduce", "mine", "-v", "--jobs", "1", "--out", str(tmp_path)])
+    lines = result.output.splitlines()
+    assert '"a ring is slow" (Section 1). Read as: ' in lines[2]
+    assert "in each pair of runs, difference of round_slots: ring against complete: 2 (4 replications" in lines[2]
+    assert "it has a large diameter" in lines[3]
+
+
+def test_without_a_paper_they_are_listed_and_all_are_run_only_on_demand(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(papers, "papers_folder", lambda: folder.parent)
+    result = CliRunner().invoke(main, ["reproduce", "--out", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    assert result.output.splitlines()[:2] == ["mine  A paper", "      1 figure, 4 claims"]
+    assert "--all all" in result.output
+    assert not (tmp_path / "out").exists()
+    result = CliRunner().invoke(main, ["reproduce", "--all", "--jobs", "1", "--out", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "out" / "mine" / "fig1.png").exists()
 
 
 def test_the_figures_of_a_paper_are_listed_with_what_they_take(folder, tmp_path, monkeypatch):

@@ -5,9 +5,10 @@ from itertools import product
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from helpers.made_up_runs import made_up, study_of
+from helpers.made_up_runs import made_up, study_of, write
 from matplotlib.colors import to_hex
 
+import netbandit as nb
 from netbandit.cli import main
 from netbandit.plots import Asked, UnknownNameError, draw_asked, planned
 from netbandit.results.picture_names import PICTURE_NAMES
@@ -64,7 +65,7 @@ def test_curves_over_time_have_the_panels_and_colours_that_were_asked_for():
 
 def test_a_named_picture_is_drawn_of_some_points():
     runs = cube()
-    named = Asked(name="parameter", where={"protocol": "gis"})
+    named = Asked(name="parameter", where={"protocol": ("gis",)})
     assert draw_asked(study_of(runs), named).name == "parameter-protocol-gis"
     with pytest.raises(UnknownNameError, match="there is no picture 'heatmap' here, only regret"):
         draw_asked(study_of(runs), Asked(name="heatmap"))
@@ -78,3 +79,45 @@ def test_every_planned_picture_has_a_name_that_help_lists():
     assert names <= set(PICTURE_NAMES)
     said = CliRunner().invoke(main, ["plot", "--help"]).output
     assert all(f"  {name} " in said for name in PICTURE_NAMES)
+
+
+def test_several_values_of_a_key_are_drawn_with_the_colours_of_all():
+    runs = [
+        made_up(parameters={"protocol.kind": kind, "learner.rounds": rounds}, replication=replication)
+        for kind, rounds, replication in product(("gis", "flooding", "sink", "relay"), (1, 2), range(2))
+    ]
+    whole = draw_asked(study_of(runs), Asked(x="rounds"))
+    some = draw_asked(study_of(runs), Asked(x="rounds", where={"protocol": ("sink", "gis")}))
+    assert some.name == "regret-against-rounds-protocol-sink-gis"
+    assert "(protocol sink or gis)" in some.figure.get_suptitle()
+    colours = {box[0].get_label(): box[0].get_color() for box in whole.figure.axes[0].containers}
+    kept = {box[0].get_label(): box[0].get_color() for box in some.figure.axes[0].containers}
+    assert kept == {kind: colours[kind] for kind in ("gis", "sink")}
+    with pytest.raises(
+        UnknownNameError, match=r"protocol=gossip: protocol\.kind has no such value here, only gis, flo"
+    ):
+        draw_asked(study_of(runs), Asked(where={"protocol": ("sink", "gossip")}))
+    asked = Asked(where={"protocol": ("sink", "gis")})
+    assert Asked.from_json(asked.as_json()) == asked
+    assert Asked.from_json({**asked.as_json(), "where": {"protocol": "sink"}}).where == {"protocol": ("sink",)}
+    assert Asked.from_json({**asked.as_json(), "where": {"protocol": []}}) is None
+
+
+def test_pictures_of_some_points_from_the_command_python_and_a_part_of_the_table(tmp_path):
+    write(tmp_path, cube(arms=(5,)))
+    found = nb.load_results(tmp_path)
+    given = ["plot", str(tmp_path), "--x", "rounds", "rounds=1", "rounds=4"]
+    done = CliRunner().invoke(main, given)
+    assert done.exit_code == 0, done.output
+    assert "regret-against-rounds-rounds-1-4.png" in done.output
+
+    def drawn(figure):
+        return [line.get_xdata().tolist() for line in (box[0] for box in figure.axes[0].containers)]
+
+    asked = drawn(found.plot(x="rounds", where={"rounds": [1, 4]}))
+    part = found[found["learner.rounds"] != 2]
+    assert drawn(part.plot(x="rounds")) == asked
+    assert drawn(part[part["metric"] == "regret"].plot(x="rounds")) == asked
+    assert drawn(part.plot(x="rounds", where={"rounds": 4})) != asked
+    with pytest.raises(ValueError, match="has no such value here, only 1, 4"):
+        part.plot(where={"rounds": 2})

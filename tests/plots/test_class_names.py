@@ -40,6 +40,6 @@ def test_tables_and_legends_show_the_class():
 
 @pytest.mark.parametrize("name", ["moss:Moss", "Moss"])
 def test_points_are_chosen_by_either_name(name):
-    asked = Asked(x="topology.agents", y="regret", color=None, where={"learner.kind": name})
+    asked = Asked(x="topology.agents", y="regret", color=None, where={"learner.kind": (name,)})
     figure = draw_asked(study_of(runs(KINDS)), asked).figure
     assert len(figure.axes[0].get_lines()) > 0

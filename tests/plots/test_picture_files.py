@@ -153,7 +153,7 @@ def test_a_series_drawn_alone_keeps_its_colour(tmp_path):
     colours = {line.get_label(): to_hex(line.get_color()) for line in draw_regret(arrange(study)).axes[0].lines}
     alone = draw_asked(study, Asked(x="cost", color="family")).figure.axes[0].containers
     assert {box[0].get_label(): to_hex(box[0].get_color()) for box in alone}.items() <= colours.items()
-    ring = draw_asked(study, Asked(x="cost", where={"family": "ring"})).figure.axes[0].containers
+    ring = draw_asked(study, Asked(x="cost", where={"family": ("ring",)})).figure.axes[0].containers
     assert len(ring) == 1
 
 

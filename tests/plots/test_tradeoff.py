@@ -8,6 +8,7 @@ from scipy import stats
 from netbandit.plots.grouping import arrange
 from netbandit.plots.parameter import axis_key, draw_against_parameter
 from netbandit.plots.regret import draw_regret
+from netbandit.plots.structure import draw_structures
 from netbandit.plots.style import subtitle
 from netbandit.plots.tradeoff import cost_varies, diameter_varies, draw_against_diameter, draw_regret_against_cost
 
@@ -216,10 +217,23 @@ def test_the_second_swept_key_is_the_series():
     figure = draw_against_parameter(arrangement, "links.peer.latency")
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["star", "ring"]
     assert figure.legends[0].get_title().get_text() == "topology"
-    first, second = (line.get_xdata() for _, _, line in markers(figure.axes[0]))
-    aside = second - first
-    np.testing.assert_allclose(aside, aside[0])
-    assert 0 < aside[0] < 0.05 * np.ptp(first)
+    panel = figure.axes[0]
+    first, second = (line.get_xdata() for _, _, line in markers(panel))
+    np.testing.assert_array_equal(first, second)  # on a steep line what stands aside would seem higher or lower
+    one, other = (container[1][0].get_xdata() for container in panel.containers)
+    np.testing.assert_allclose(other - one, (other - one)[0])
+    assert 0 < (other - one)[0] < 0.05 * np.ptp(first)
+
+
+def test_no_axis_begins_where_nothing_can_be():
+    """A cost is not negative, though the interval of few runs is."""
+    runs = [
+        made_up(parameters={"protocol.kind": kind}, replication=number, metrics={"cost": cost, "regret": 5.0 + cost})
+        for kind, costs in (("gis", (1, 400, 30)), ("flooding", (2, 900, 50)), ("sink", (2, 300, 9)))
+        for number, cost in enumerate(costs)
+    ]
+    for drawn in (draw_regret_against_cost(arranged(runs)), draw_structures(arranged(runs))):
+        assert -0.06 * 900 <= drawn.axes[0].get_xlim()[0] <= 0
 
 
 def test_of_two_numbers_the_one_with_fewer_values_is_the_series():

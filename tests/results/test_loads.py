@@ -101,6 +101,20 @@ def test_a_battery_lasts_as_long_as_its_energy_at_that_power():
     assert battery_life(run, 10.0) == (10 / np.median(power[:3]), 10 / power[1], 1)
 
 
+def test_a_battery_of_its_own_lasts_by_what_the_run_says_of_it():
+    figures = {"energy": np.array([1.0, 2, 3]), "capacity": np.array([4.0, 4, 8]), "drain": np.array([0.5, 0, np.nan])}
+    run = made(nodes=Nodes(**figures))
+    assert node_loads(run)["energy_j"][:3].tolist() == [1, 2, 3]
+    np.testing.assert_array_equal(battery_lives(run, None), [8, np.inf, np.nan, np.inf])
+    np.testing.assert_array_equal(battery_lives(run, 1.0), [2, np.inf, np.nan, np.inf])
+
+
+def test_how_long_batteries_lasted_is_not_known_of_versions_that_did_not_say():
+    run = made()
+    run.resolved["energy"] = {"capacity": 5.0, "idle": 0.1}
+    np.testing.assert_array_equal(battery_lives(run, 1.0), [np.nan] * 3 + [np.inf])
+
+
 def test_what_earlier_versions_did_not_tell_is_no_zero():
     run = made_up(networkx.path_graph(3), family="path")
     assert run.uplinks is None

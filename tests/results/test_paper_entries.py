@@ -3,6 +3,8 @@
 import csv
 import io
 import re
+import shutil
+import subprocess
 
 import numpy as np
 import pandas
@@ -147,6 +149,55 @@ def test_latex_is_what_the_packages_take(table):
     assert r"95 \% interval" in text
     assert "±" not in text
     assert r"\label{tab:three-learners}" in text
+
+
+FORMS = {
+    "rows by columns": {"rows": ["learner"], "columns": ["latency"]},
+    "rows alone": {"rows": ["learner", "latency"]},
+    "columns alone": {"columns": ["learner", "latency"], "rows": []},
+    "two metrics": {"rows": ["learner"], "columns": ["latency"], "metrics": ("regret", "cost")},
+    "two metrics in rows": {"rows": ["learner", "latency"], "metrics": ("regret", "cost")},
+    "medians": {"rows": ["latency"], "columns": ["learner"], "statistic": "median"},
+    "one column": {"rows": ["learner"], "columns": [], "where": {"latency": "20 ms"}},
+}
+
+
+def read_latex(text):
+    """Return the cells of each row of a table: columns, braces and environments must match."""
+    assert text.count("{") - text.count(r"\{") == text.count("}") - text.count(r"\}")
+    begun = re.findall(r"\\(begin|end){(\w+)}", text)
+    assert begun == [("begin", "table"), ("begin", "tabular"), ("end", "tabular"), ("end", "table")]
+    (layout,) = re.findall(r"\\begin{tabular}{([lr]+)}", text)
+    body = text[text.index(layout) + len(layout) + 1 : text.index(r"\end{tabular}")]
+    lines = [
+        line for line in body.strip().splitlines() if not re.fullmatch(r"\\(top|mid|bottom)rule|\\cline{.*}", line)
+    ]
+    rows = []
+    for line in lines:
+        assert line.endswith(r" \\"), line
+        cells = re.split(r"(?<!\\)&", line.removesuffix(r"\\"))
+        spans = [re.match(r"\s*\\multicolumn{(\d+)}", cell) for cell in cells]
+        assert sum(int(span[1]) if span else 1 for span in spans) == len(layout), line
+        rows.append([cell.strip() for cell in cells])
+    return rows
+
+
+@pytest.mark.parametrize("differences", [False, True])
+@pytest.mark.parametrize("form", FORMS)
+def test_latex_of_each_form_is_a_table_of_texts(form, differences, tmp_path):
+    both = pandas.concat([results(), results(metric="cost", seed=7)])
+    text = latex(paper_entries(both, **FORMS[form]), differences=differences)
+    rows = read_latex(text)
+    cells = [cell for row in rows for cell in row]
+    assert not any(cell.startswith("(") or "',)" in cell for cell in cells)
+    shown = {re.sub(r".*{\*?}?{?([\w ]+)}+$", r"\1", cell) for cell in cells}
+    assert {*LEARNERS} <= shown
+    assert form == "one column" or {*LATENCIES} <= shown
+    engine = shutil.which("tectonic") or shutil.which("pdflatex")
+    if engine:
+        document = ["\\documentclass{article}", "\\usepackage{booktabs,multirow}", "\\begin{document}", text]
+        (tmp_path / "table.tex").write_text("\n".join([*document, "\\end{document}"]))
+        subprocess.run([engine, "table.tex"], cwd=tmp_path, check=True, stdin=subprocess.DEVNULL, capture_output=True)
 
 
 def test_hostile_values_stay_text():

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import pytest
 from helpers.made_up_runs import made_up
 
-from netbandit.results.remarks import MEANING, cost_lines, privacy_lines, remarks, unequal_privacy
+from netbandit.results.remarks import MEANING, cost_lines, energy_lines, privacy_lines, remarks, unequal_privacy
 from netbandit.results.run_folder import load_run, save_run
 from netbandit.results.store import PointResult, StudyResult
 
@@ -33,6 +33,26 @@ def test_privacy_is_told_with_its_unit_and_what_it_means(spent, found, stated):
         f"privacy of {UNIT}: epsilon {found} for the worst-off agent; the paper states {stated}",
         f"  {MEANING}",
     ]
+
+
+def lasting(*figures):
+    runs = [
+        replace(made_up(metrics={"simulated_s": 86_400.0, **each}), resolved={"run": {"horizon": 100}})
+        for each in figures
+    ]
+    points = [PointResult({"a": place}, keys=[f"{place}"], runs=[run]) for place, run in enumerate(runs)]
+    return energy_lines(StudyResult("lasting", points))
+
+
+def test_whether_batteries_last_is_said_and_when_they_do_not_when_they_are_empty():
+    forecast = {"sustained": 0, "lifetime_slots": 3_000.0, "first_death": None}
+    assert lasting({"sustained": 1, "lifetime_slots": None}, forecast, {**forecast, "first_death": 3.0}) == [
+        "at a = 0: batteries last: what is harvested suffices for what is spent",
+        "at a = 1: batteries do not last: the first is forecast to be empty after 30 days, at the rate of the run",
+    ]
+    (line,) = lasting({"sustained": None, "lifetime_slots": None})
+    assert line.startswith("whether batteries last cannot be said: run.horizon must be long enough")
+    assert lasting({}) == []
 
 
 def test_who_asked_for_no_privacy_is_told_so_beside_others():

@@ -20,7 +20,10 @@ RESULT, SCENARIO, CURVES, LINKS, NODES = (f"{name}.json" for name in ("result", 
 def folder(tmp_path):
     result = fake_result({}, resolved(agents=4), 0)
     nodes = Nodes(names=("a", "b", "c", "d"), coordinates=np.array([[47.4, 8.5], [0, 0], [1, 1], [np.nan, np.nan]]))
-    save_run(tmp_path, replace(result, nodes=nodes))
+    figures = {"energy": np.ones(4), "capacity": np.full(4, 2.0), "drain": np.array([0, 0.5, np.nan, 1])}
+    save_run(tmp_path, replace(result, nodes=replace(nodes, **figures)))
+    for name, values in figures.items():
+        np.testing.assert_array_equal(getattr(read_run(tmp_path).nodes, name), values)
     assert read_run(tmp_path).nodes.names == nodes.names
     return tmp_path
 

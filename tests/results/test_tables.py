@@ -31,10 +31,10 @@ def study(parameters, metrics, replications=2):
     return StudyResult("star", points)
 
 
-def shown(found, width=80, encoding="utf-8"):
+def shown(found, width=80, encoding="utf-8", everything=False):
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding=encoding, newline="")
-    show(found, Console(file=stream, width=width, force_terminal=False))
+    show(found, Console(file=stream, width=width, force_terminal=False), everything=everything)
     stream.flush()
     return raw.getvalue().decode(encoding)
 
@@ -150,7 +150,7 @@ def test_a_long_parameter_is_cut_and_a_number_is_not():
 
 
 def test_one_point_is_a_list_of_its_metrics():
-    text = shown(study([{"topology.agents": 10}], [WIDE]))
+    text = shown(study([{"topology.agents": 10}], [WIDE]), everything=True)
     lines = text.splitlines()
     assert lines[0] == "star, 2 replications, topology.agents = 10"
     found = {line.split("  ")[0].strip(): line for line in lines[3:] if line.strip()}
@@ -202,7 +202,8 @@ def test_regret_comes_first_and_last_what_tells_no_point_apart():
     assert metrics_with_columns(found) == ["regret", "violations", "bytes", "cost"]
     lines = shown(study([{"a.b": 1}, {"a.b": 2}], figures), width=45).splitlines()
     assert lines[1] == "at every point: cost 40.2 ± 2.5"
-    assert lines[3].split() == ["b", "regret", "violations"]
+    assert [line.split() for line in lines[3:5]] == [["slots", "below"], ["threshold"]]
+    assert lines[5].split() == ["b", "regret", "(%)"]
     notice = shown(study([{"a.b": 1}, {"a.b": 2}], [WIDE] * 2), width=60).splitlines()
     assert notice[1].startswith("at every point: ")
     assert all(len(line) <= 60 for line in notice)
@@ -296,7 +297,7 @@ def test_a_column_of_nothing_or_of_zeros_is_not_shown():
 
 
 def test_small_numbers_are_not_shown_as_zero():
-    text = shown(study([{}], [{"regret": 1.0, "delta": 1e-6}], replications=1))
+    text = shown(study([{}], [{"regret": 1.0, "delta": 1e-6}], replications=1), everything=True)
     assert "1.0e-06" in text
 
 
@@ -368,3 +369,43 @@ def test_what_holds_in_some_runs_says_in_how_many():
     text = shown(found)
     assert "at a = 2: said once (in 1 of 3 runs)" in text
     assert "at a = 2: an agent dropped the best arm (in 1 of 3 runs)" in text
+
+
+def test_what_tells_that_the_network_failed_comes_before_all_else():
+    """On 80 characters and on 200, with the points it is of."""
+    good = {"regret": 9.0, "cost": 8.0, "bytes": 7.0, "messages": 3.0, "alive": 1.0, "delivery_ratio": 0.95}
+    bad = {**good, "alive": 0.0, "first_death": 471.0, "delivery_ratio": 0.27, "collided": 5.0, "stalled": 2.0}
+    found = study([{"a.b": 1}, {"a.b": 2}], [good | {"collided": 0.0}, bad], replications=1)
+    order = metrics_with_columns([estimates(point) for point in found.points])
+    assert order[:6] == ["regret", "alive", "first_death", "stalled", "delivery_ratio", "collided"]
+    for width in (80, 200):
+        lines = shown(found, width).splitlines()
+        assert lines[1:5] == [
+            "at b = 2: batteries are empty: 0 % of agents are alive at the horizon",
+            "at b = 2: the first battery is empty in slot 471 of 1,000",
+            "at b = 2: only 27 % of messages are delivered",
+            "at b = 2: 5 messages collided on the air",
+        ]
+        (row,) = (line.split() for line in lines if line.strip().startswith("2 "))
+        assert row[:7] == ["2", "9", "*", "0", "471", "2", "27"]
+    lines = shown(study([{"a.b": 1}, {"a.b": 2}], [good] * 2, 1)).splitlines()
+    assert lines[1] == "at every point: cost 8, delivered 95 %, bytes 7, messages 3"
+
+
+def test_a_table_says_which_metrics_it_does_not_show_and_how_to_see_them():
+    figures = [{name: value * (1 - place / 100) for name, value in WIDE.items()} for place in range(2)]
+    found = study([{"a.b": 1}, {"a.b": 2}], figures)
+    text = " ".join(shown(found).split())
+    assert re.search(r"not shown: [a-z, ]*own metric, [a-z, ]*, \d more \(netbandit run with --all shows them\)", text)
+    everything = shown(found, everything=True)
+    assert "not shown" not in everything
+    assert all(word in everything for word in ("own metric", "data", "delta", "computed in"))
+
+
+def test_a_single_point_shows_the_ten_that_say_most():
+    zeros = {f"zero_{place}": 0 for place in range(9)}
+    text = shown(study([{}], [{**zeros, **WIDE, "alive": 0.5}]))
+    assert len([line for line in text.splitlines() if line.startswith(" ") and "±" in line]) == 10
+    assert re.search(r"agents alive +50\.2 +± +3\.2 +%", text)
+    assert "zero" not in text
+    assert "not shown: 14 metrics (netbandit run with --all shows them)" in text

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from netbandit.checks.check import check
 from netbandit.cli import main
+from netbandit.results.safe_files import sealed, unsealed
 from netbandit.running import estimate as estimating
 from netbandit.running.estimate import PointEstimate, StudyEstimate, estimate, size_text
 from netbandit.scenario.load import load
@@ -127,6 +128,26 @@ def test_a_study_that_may_be_long_is_run_and_not_tried(tmp_path, monkeypatch):
     done = CliRunner().invoke(main, ["run", str(file), "--out", str(tmp_path / "out")])
     assert (done.exit_code, done.stderr) == (0, "")
     assert made == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0.2, "took 5 times as long"), (5.0, "took 0.2 times as long"), (0.6, "")]
+)
+def test_an_estimate_that_runs_in_the_folder_refute_says_so(file, tmp_path, monkeypatch, seconds, said):
+    """Each run in the folder took a second."""
+    done = CliRunner().invoke(main, ["run", str(file), "--replications", "0:2", "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    for path in tmp_path.glob("runs/*/result.json"):
+        whole = unsealed(path.read_bytes())
+        whole["metrics"]["wall_s"] = 1.0
+        path.write_text(sealed(whole))
+    monkeypatch.setattr(estimating, "_tried", lambda point, *_: PointEstimate(point, seconds, 1.0))
+    done = CliRunner().invoke(main, ["run", str(file), "--estimate", "--out", str(tmp_path)])
+    assert ("already in" in done.stdout) == bool(said)
+    if said:
+        assert (
+            f"the 6 runs already in {tmp_path} {said} as estimated: by these, all runs take about 12 s" in done.stdout
+        )
 
 
 def test_equal_runs_are_counted_once(tmp_path):

@@ -93,7 +93,7 @@ def test_the_number_of_agents_has_bounds(write, check, valid, agents):
 
 
 def test_the_largest_numbers_that_are_allowed(write, check, valid, monkeypatch):
-    monkeypatch.setattr("netbandit.network.size_limits.affordable", lambda: 10**12)  # on a machine that is large enough
+    monkeypatch.setattr("netbandit.util.memory.affordable", lambda: 10**12)  # on a machine that is large enough
     largest = valid.replace("agents = 5", "agents = 10_000_000").replace("horizon = 100", "horizon = 1_000_000_000_000")
     write(large=largest)
     assert check("large.toml") == []

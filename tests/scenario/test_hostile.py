@@ -9,7 +9,6 @@ import pytest
 from helpers.hostile import FILES, ROOT, cases
 
 from netbandit.checks.check import check
-from netbandit.network import size_limits
 from netbandit.parts.registry import BUILT_IN, kind_key, part_class
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load, load_tables
@@ -26,10 +25,8 @@ def place(tmp_path, monkeypatch):
     for file in FILES:
         shutil.copy(file, tmp_path)
     (tmp_path / "topologies").symlink_to(ROOT / "topologies")
-    monkeypatch.setattr(size_limits, "affordable", lambda: 3_000_000)
-    monkeypatch.setattr(size_limits, "_SURELY_FITS", 3_000_000)
-    monkeypatch.setattr("netbandit.checks.point_check.affordable", lambda: 3_000_000)
-    monkeypatch.setattr("netbandit.checks.point_check._SURELY_FITS", 3_000_000)
+    monkeypatch.setattr("netbandit.util.memory.affordable", lambda: 3_000_000)
+    monkeypatch.setattr("netbandit.util.memory._SURELY_FITS", 3_000_000)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -4,6 +4,7 @@ import json
 import os
 import random
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from helpers.combinations import table
@@ -11,7 +12,7 @@ from helpers.combinations import table
 from netbandit.checks.check import check
 from netbandit.cli.topologies import topology
 from netbandit.network.batteries import Batteries
-from netbandit.results.loads import node_loads
+from netbandit.results.loads import battery_lives, node_loads
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
 from netbandit.scenario.toml_text import toml_text
@@ -166,6 +167,82 @@ def test_a_battery_lasts_as_long_as_what_it_feeds_takes():
     assert (longer["lifetime_slots"], longer["alive"]) == (5_000, 1)
 
 
+DAYS = {"power": "4 mW", "from": "30 ms", "until": "60 ms", "every": "100 ms"}
+"""1.2 mJ in a day of 100 slots, of which an agent of 1 mW needs 0.1 mJ."""
+
+
+@pytest.mark.parametrize("horizon", [165, 190, 220, 250, 300, 650])
+def test_what_is_forecast_of_batteries_does_not_depend_on_the_hour_at_which_the_run_ends(horizon):
+    """Each day takes 0.02 mJ of 1 mJ, and each night 70 slots: the first is empty 930 / 20 evenings after the first."""
+    hour = {"run": {"horizon": horizon}}
+    short = energy(capacity="1 mJ", idle="1 mW", harvest={**DAYS, "power": "2.6666666 mW"})
+    found = run(SILENT, hour, short).metrics
+    assert found["lifetime_slots"] == pytest.approx(60 + 100 * (1 - 0.07) / 0.02, rel=1e-4)
+    assert (found["sustained"], found["first_death"]) == (0, None)
+    found = run(SILENT, hour, energy(capacity="1 mJ", idle="1 mW", harvest=DAYS)).metrics
+    assert (found["sustained"], found["lifetime_slots"]) == (1, None)
+
+
+def test_batteries_run_empty_within_two_days_of_when_they_were_forecast_to():
+    short = energy(capacity="1 mJ", idle="1 mW", harvest={**DAYS, "power": "2.6666666 mW"})
+    forecast = run(SILENT, {"run": {"horizon": 300}}, short).metrics["lifetime_slots"]
+    found = run(SILENT, {"run": {"horizon": 6_000}}, short).metrics
+    assert found["first_death"] == found["lifetime_slots"]
+    assert abs(found["first_death"] - forecast) <= 200
+
+
+def test_whether_a_harvest_suffices_is_not_said_before_it_has_ended_twice():
+    found = run(SILENT, {"run": {"horizon": 155}}, energy(capacity="1 mJ", idle="1 mW", harvest=DAYS)).metrics
+    assert (found["sustained"], found["lifetime_slots"], found["first_death"]) == (None, None, None)
+    dead = run(SILENT, {"run": {"horizon": 155}}, energy(capacity="0.01 mJ", idle="1 mW", harvest=DAYS)).metrics
+    assert (dead["sustained"], dead["lifetime_slots"]) == (0, 10)
+
+
+@pytest.mark.parametrize("capacity", [None, "1 kJ", "0.03 J"])
+@pytest.mark.parametrize("protocol", ["relay", "sink"])
+def test_what_nodes_spend_adds_up_and_batteries_last_as_long_as_the_run_says(capacity, protocol):
+    slow = {"links": {each: {"bandwidth": "200 kbit/s"} for each in ("peer", "uplink")}}
+    keys = {"idle": "3 mW", "send": "50 mW", "receive": "20 mW", "pull": "1 uJ"}
+    elimination = {"learner": {"kind": "elimination"}, "protocol": {"kind": protocol, "deadline": "50 ms"}}
+    found = run(slow, elimination if protocol == "sink" else {}, energy(**keys, capacity=capacity))
+    spent = node_loads(found)["energy_j"]
+    assert spent.sum() == pytest.approx(found.metrics["energy_j"], rel=1e-9)
+    if capacity is not None:
+        lives = battery_lives(found, None)[:6]
+        assert lives.min() == pytest.approx(found.metrics["lifetime_slots"] / 1e3)
+        assert battery_lives(found, 1.0)[:6] == pytest.approx(lives / found.nodes.capacity)
+
+
+@pytest.mark.parametrize("mains", [[0, 3], "sinks"])
+def test_who_is_on_the_mains_never_runs_empty(mains):
+    """A star, whose centre is its sink; all others are empty from slot 500 on."""
+    star = {"topology": {"family": "star", "agents": 6}}
+    found = run(star, SILENT, energy(capacity="0.5 mJ", idle="1 mW", mains=mains))
+    fed = [0, 3] if mains != "sinks" else [0]
+    assert (found.metrics["first_death"], found.metrics["alive"]) == (500, len(fed) / 6)
+    assert found.metrics["energy_j"] == pytest.approx(1e-3 * len(fed) + 0.5e-3 * (6 - len(fed)))
+    lives = battery_lives(found, None)
+    assert [agent for agent in range(6) if lives[agent] == np.inf] == fed
+    assert battery_lives(found, 1.0)[fed[0]] == np.inf
+    everybody = run(star, SILENT, energy(capacity="0.5 mJ", idle="1 mW", mains=list(range(6)))).metrics
+    assert (everybody["sustained"], everybody["alive"], everybody["half_dead"]) == (1, 1, None)
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        ({"mains": [7], "capacity": 1}, "energy.mains[0]: the graph has no agent 7"),
+        ({"mains": [1, 1], "capacity": 1}, "energy.mains[1]: 1 is named twice"),
+        ({"mains": "all", "capacity": 1}, 'energy.mains: must be "sinks" or a list of agents'),
+        ({"mains": [1]}, "energy.mains: needs energy.capacity: nobody runs empty"),
+    ],
+)
+def test_agents_on_the_mains_that_cannot_be(keys, text):
+    with pytest.raises(ScenarioError) as raised:
+        point_of(energy(**keys)).topology(0)
+    assert text in str(raised.value)
+
+
 def test_capacities_differ_and_the_smallest_dies_first(drained):
     found = run(SILENT, energy(capacity={"uniform": ["0.2 mJ", "0.8 mJ"]}, idle="1 mW")).metrics
     ((batteries, _),) = drained
@@ -214,6 +291,40 @@ def test_harvest_is_read_from_files_alone(tmp_path):
     for path, kind in ((str(tmp_path / "sun.csv"), "a pipe"), ("/dev/zero", "a device"), (str(tmp_path), "a folder")):
         with pytest.raises(ScenarioError, match=f"energy.harvest.file: {path}: is {kind}, must be a file"):
             point_of(energy(capacity="1 J", harvest={"file": path}))
+
+
+WITHOUT_UPLINKS = {
+    "links": {"peer": {"bandwidth": "20 kbit/s"}},
+    "learner": {"kind": "elimination"},
+    "protocol": {"kind": "sink", "deadline": "50 ms"},
+}
+SETS = "sets energy.send and energy.receive, what an agent takes during a transmission, which needs"
+
+
+@pytest.mark.parametrize(
+    ("keys", "found"),
+    [
+        ({}, [("energy.preset", f'"sx1272" {SETS} links.uplink.bandwidth: set it, or ')]),
+        ({"send": 3.0}, [("energy.send", "needs links.uplink.bandwidth"), ("energy.preset", "sets energy.receive, ")]),
+        ({"send": "4.62 mW", "receive": "4.62 mW"}, []),
+    ],
+)
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"protocol": {"deadline": -1}}, {"faults": {"nothing": 1}}, {"topology": {"agents": 0}}],
+    ids=["nothing else", "protocol", "faults", "topology"],
+)
+def test_what_a_preset_needs_is_said_of_the_preset_at_once_with_all_other_mistakes(keys, found, more):
+    tables = put_over(put_over(put_over(BASE, WITHOUT_UPLINKS), more), energy(preset="sx1272", **keys))
+    if not found and not more:
+        check(load_tables(tables))
+        return
+    with pytest.raises(ScenarioError) as raised:
+        check(load_tables(tables))
+    lines = str(raised.value).splitlines()
+    assert len(lines) == len(found) + bool(more)
+    for key, text in found:
+        assert any(f"{key}: " in line and text in line for line in lines), lines
 
 
 def test_a_preset_fills_in_what_is_not_given():

@@ -42,6 +42,40 @@ def hops(tmp_path, *overrides):
     ]
 
 
+@pytest.mark.parametrize("what", ["nodes = [2]", "links = [[1, 2]]", "partition = [[0, 1]]", "server = true"])
+@pytest.mark.parametrize("kind", ["flooding", "sink"])
+def test_an_outage_that_comes_again_is_as_many_outages(what, kind):
+    protocol = (f'protocol={{kind = "{kind}", deadline = "40 ms"}}',)
+    again = run(*protocol, f'faults.outages=[{{ {what}, from = "20 ms", for = "15 ms", every = "90 ms" }}]')
+    begins = range(20, 400, 90)
+    listed = [f'{{ {what}, from = "{begin} ms", until = "{begin + 15} ms" }}' for begin in begins]
+    once = run(*protocol, f"faults.outages=[{', '.join(listed)}]")
+    wall = {"wall_s": None}
+    assert (again.fingerprint, again.metrics | wall) == (once.fingerprint, once.metrics | wall)
+    assert run(*protocol, f"faults.outages=[{listed[0]}]").fingerprint != once.fingerprint or "nodes" not in what
+
+
+def test_results_of_outages_without_the_new_keys_are_still_found():
+    """Nothing of them stands in the resolved scenario, by which runs are found, where they are absent."""
+    (outage,) = point_of('faults.outages=[{ nodes = [3], from = "5 ms", until = "9 ms" }]').resolved["faults"][
+        "outages"
+    ]
+    assert outage.keys() == {"links", "nodes", "server", "partition", "from", "until"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        ('for = "5 ms", every = "5 ms"', 'every: must be longer than for = "5 ms", not "5 ms"'),
+        ('every = "5 ms"', "has every, and so needs for"),
+        ('for = "5 ms", until = "9 ms"', "has for and until: give one of the two"),
+    ],
+)
+def test_outages_in_periods_that_cannot_be(keys, text):
+    with pytest.raises(ScenarioError, match=text):
+        point_of(f'faults.outages=[{{ nodes = [3], from = "1 ms", {keys} }}]')
+
+
 def told(found):
     """Return who knows whose item is on its way in which slot: (slot, from, to) in order."""
     return sorted((slot, sender, receiver) for slot, sender, receiver, lost in found if not lost)

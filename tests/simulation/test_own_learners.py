@@ -202,8 +202,8 @@ def test_sets_of_parameters_are_learners_of_their_own(run):
 @pytest.mark.parametrize(
     ("bandit", "line"),
     [
-        ('kind = "procurement"', "this learner chooses among arms, and this bandit asks for quantities"),
-        ('kind = "vertical", dimension = 5, arms = 3', "this learner decides in every slot, which this bandit"),
+        ('kind = "procurement"', "it chooses among arms, and this bandit asks for quantities"),
+        ('kind = "vertical", dimension = 5, arms = 3', "it decides in every slot, which this bandit"),
     ],
 )
 def test_what_cannot_be_played_is_refused(run, bandit, line):

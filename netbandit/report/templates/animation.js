@@ -4,7 +4,7 @@
   const element = (id) => document.getElementById(id);
   const canvas = element("network"), pen = canvas.getContext("2d");
   // Okabe and Ito's colours, which the colour-blind can tell apart.
-  const STATE = ["#0072b2", "#e69f00", "#009e73", "#555555"];
+  const STATE = ["#0072b2", "#e69f00", "#009e73", "#555555"], DECIDING = "#56b4e9";
   const KIND = ["#d55e00", "#cc79a7", "#56b4e9", "#f0e442", "#009e73", "#0072b2", "#e69f00", "#999999"];
   const agents = data.places.length, count = data.start.length;
   const style = getComputedStyle(document.documentElement);
@@ -132,20 +132,32 @@
       pen.fillStyle = KIND[data.kind[i] % KIND.length];
       pen.fillRect(x + (u - x) * part - small / 2, y + (v - y) * part - small / 2, small, small);
     }
-    const doing = new Array(STATE.length + 1).fill(0);
+    const doing = new Array(STATE.length + 1).fill(0), named = [];
     for (let agent = 0; agent < agents; agent++) {
       const state = stateOf(agent, time);
       doing[state < 0 ? STATE.length : state]++;
       pen.beginPath(); pen.arc(spots[agent][0], spots[agent][1], large, 0, 2 * Math.PI);
-      pen.fillStyle = state < 0 ? colour("--paper") : STATE[state]; pen.fill();
+      pen.fillStyle = state >= 0 ? STATE[state] : data.in_slots ? DECIDING : colour("--paper"); pen.fill();
       pen.lineWidth = 1; pen.strokeStyle = colour("--ink"); pen.stroke();
-      if (agents <= 60) label(data.names[agent], spots[agent][0], spots[agent][1] + large + 11);
     }
+    if (agents <= 60) for (let agent = 0; agent < agents; agent++) name(agent, large, named);
     if (data.server) {
       const [x, y] = spots[agents];
       pen.fillStyle = colour("--ink"); pen.fillRect(x - 9, y - 9, 18, 18); label("server", x, y + 22);
     }
     report(time, until, flying, doing, there);
+  }
+  // Below its agent, or above, or at a side; nowhere if it would cover another agent or name.
+  function name(agent, large, named) {
+    const [x, y] = spots[agent], text = data.names[agent];
+    pen.font = "11px system-ui, sans-serif";
+    const half = pen.measureText(text).width / 2 + 1, beside = large + half + 3;
+    for (const [u, v] of [[x, y + large + 11], [x, y - large - 4], [x + beside, y + 4], [x - beside, y + 4]]) {
+      const box = [u - half, v - 9, u + half, v + 2];
+      const free = named.every((other) => box[2] < other[0] || other[2] < box[0] || box[3] < other[1] || other[3] < box[1])
+        && spots.every(([a, b], other) => other === agent || other >= agents || a + large < box[0] || box[2] < a - large || b + large < box[1] || box[3] < b - large);
+      if (free) { named.push(box); label(text, u, v); return; }
+    }
   }
   function label(text, x, y) {
     pen.fillStyle = colour("--ink"); pen.font = "11px system-ui, sans-serif"; pen.textAlign = "center"; pen.fillText(text, x, y);
@@ -163,7 +175,7 @@
   row("ledger", "messages", "messages"); row("ledger", "bytes", "bytes"); row("ledger", "activations", "activations"); row("ledger", "under way", "flying");
   if (data.up) row("ledger", "links up", "there");
   ["explore", "wait for a round", "exploit", "down"].forEach((name, i) => row("agents", name, `state${i}`, [STATE[i], "swatch"]));
-  row("agents", "not told", `state${STATE.length}`);
+  row("agents", data.in_slots ? "decide in every slot" : "not told", `state${STATE.length}`, data.in_slots ? [DECIDING, "swatch"] : null);
   data.kinds.forEach((name, i) => row("kinds", name, `kind${i}`, [KIND[i % KIND.length], "swatch square"]));
   const byKind = data.kinds.map(() => []);
   data.kind.forEach((kind, i) => byKind[kind].push(data.start[i]));
@@ -177,10 +189,33 @@
     byKind.forEach((starts, i) => put(`kind${i}`, upper(starts, time)));
   }
 
+  const curve = element("regret"), [slots, values] = data.regret.length ? data.regret : [[], []];
+  if (slots.length < 2) element("below").remove();
+  function drawRegret(time) {
+    if (slots.length < 2) return;
+    const ink = curve.getContext("2d"), wide = curve.clientWidth, high = curve.clientHeight;
+    curve.width = Math.round(wide * scale); curve.height = Math.round(high * scale);
+    ink.setTransform(scale, 0, 0, scale, 0, 0);
+    const last = slots[slots.length - 1], least = Math.min(0, ...values), most = Math.max(...values, least + 1e-9);
+    const left = 8, right = wide - 8, top = 20, bottom = high - 6;
+    const across = (slot) => left + (right - left) * slot / last, upward = (value) => bottom - (bottom - top) * (value - least) / (most - least);
+    const here = Math.min(time / data.slot, last), after = Math.min(upper(slots, here), slots.length - 1), first = Math.max(after - 1, 0);
+    const part = slots[after] > slots[first] ? Math.min(1, (here - slots[first]) / (slots[after] - slots[first])) : 0;
+    const value = values[first] + part * (values[after] - values[first]);
+    ink.strokeStyle = colour("--line"); ink.lineWidth = 1;
+    ink.beginPath(); ink.moveTo(left, bottom); ink.lineTo(right, bottom); ink.stroke();
+    const line = (until) => { ink.beginPath(); slots.forEach((slot, i) => { if (slot <= until) ink.lineTo(across(slot), upward(values[i])); }); };
+    line(last); ink.stroke();
+    line(here); ink.lineTo(across(here), upward(value)); ink.strokeStyle = colour("--accent"); ink.lineWidth = 2; ink.stroke();
+    ink.beginPath(); ink.moveTo(across(here), top); ink.lineTo(across(here), bottom); ink.lineWidth = 1; ink.stroke();
+    ink.fillStyle = colour("--ink"); ink.font = "12px system-ui, sans-serif"; ink.textAlign = "left";
+    ink.fillText(`regret of all agents until now: ${whole.format(Number(value.toPrecision(4)))}`, left, 13);
+  }
+
   let now = 0, playing = false, before = 0;
   const scrubber = element("scrubber"), button = element("play");
   scrubber.max = String(length);
-  function show() { scrubber.value = String(now); draw(now); }
+  function show() { scrubber.value = String(now); draw(now); drawRegret(timeAt(now)); }
   function tick(stamp) {
     if (!playing) return;
     now += Math.min(0.1, (stamp - before) / 1000) * pace * Number(element("speed").value);
@@ -202,15 +237,15 @@
   button.addEventListener("click", () => toggle(!playing));
   element("back").addEventListener("click", () => step(-1));
   element("forward").addEventListener("click", () => step(1));
-  scrubber.addEventListener("input", () => { toggle(false); now = Number(scrubber.value); draw(now); });
+  scrubber.addEventListener("input", () => { toggle(false); now = Number(scrubber.value); show(); });
   document.addEventListener("keydown", (event) => {
     if (event.target.tagName === "SELECT" || event.target.tagName === "INPUT" || event.target.tagName === "BUTTON") return;
     if (event.key === " ") { event.preventDefault(); toggle(!playing); }
     if (event.key === "ArrowRight") step(1);
     if (event.key === "ArrowLeft") step(-1);
   });
-  window.addEventListener("resize", () => { resize(); draw(now); });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { resize(); draw(now); });
+  window.addEventListener("resize", () => { resize(); show(); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { resize(); show(); });
   element("parameters").textContent = Object.entries(data.parameters).map(([key, value]) => `${key} = ${value}`).join(", ");
   if (data.left) element("left").textContent = `The trace goes on for ${whole.format(data.left)} more messages, which are left out here.`;
   resize(); show();

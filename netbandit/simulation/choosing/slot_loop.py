@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from netbandit.compilation.array_functions import StepError
+from netbandit.compilation.steps import Compiled
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.simulation.bandit_environments import BanditEnvironment
 from netbandit.simulation.choosing.way import RunPart, Way
-from netbandit.stepping import Compiled
-from netbandit.texts import TextError
 
 ENOUGH = 200_000
 """So many decisions, event by event, take as long as it takes to compile a loop."""
@@ -17,7 +17,7 @@ ENOUGH = 200_000
 
 @dataclass(frozen=True)
 class SlotLoop(Way):
-    """A compiled loop into which the steps of a learner and of a world are written.
+    """A loop into which the steps of a learner and of a world are compiled.
 
     Attributes:
         world: The world.
@@ -65,14 +65,14 @@ class SlotLoop(Way):
         """See `Way.can_run`."""
         try:
             return super().can_run()
-        except TextError as error:
+        except StepError as error:
             return str(error)
 
     def unknown(self) -> str | None:
         """See `Way.unknown`.
 
         Raises:
-            TextError: The steps cannot be written into a loop, which is a remark of the run.
+            StepError: The steps cannot be compiled into a loop, which is a remark of the run.
         """
         self.loop()
         return None
@@ -81,7 +81,7 @@ class SlotLoop(Way):
         """See `Way.should_run`: what is ours is compiled once for all runs.
 
         Raises:
-            TextError: The steps cannot be written into a loop.
+            StepError: The steps cannot be compiled into a loop.
         """
         loop = self.loop()
         if loop.ours or self.decisions >= ENOUGH or loop.at_hand:

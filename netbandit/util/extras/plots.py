@@ -19,6 +19,7 @@ with of_extra("plots"):
                 matplotlib.rcParams["backend"] = _said
     import matplotlib
     from matplotlib import colormaps
+    from matplotlib.animation import FFMpegWriter, FuncAnimation, PillowWriter
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.collections import LineCollection
@@ -33,7 +34,8 @@ with of_extra("plots"):
     from PIL import Image
 
 __all__ = [
-    "Figure", "FigureCanvasAgg", "FigureCanvasSVG", "FuncFormatter", "Image", "Line2D", "LineCollection",
-    "ListedColormap", "LogLocator", "LogNorm", "MaxNLocator", "Normalize", "NullFormatter", "NullLocator", "Patch",
-    "Text", "colormaps", "matplotlib", "offset_copy", "to_hex", "to_rgb", "withStroke",
+    "FFMpegWriter", "Figure", "FigureCanvasAgg", "FigureCanvasSVG", "FuncAnimation", "FuncFormatter", "Image",
+    "Line2D", "LineCollection", "ListedColormap", "LogLocator", "LogNorm", "MaxNLocator", "Normalize",
+    "NullFormatter", "NullLocator", "Patch", "PillowWriter", "Text", "colormaps", "matplotlib", "offset_copy",
+    "to_hex", "to_rgb", "withStroke",
 ]  # fmt: skip

@@ -1,0 +1,139 @@
+"""Searching for the best values of some keys, from Python and for the command."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from netbandit.api.running import AnyScenario, document_of
+from netbandit.checks.check import check
+from netbandit.parts.arguments import whole
+from netbandit.results.metrics import METRICS, best_is
+from netbandit.running.candidates import ScenarioMeasure
+from netbandit.running.search import Range, Search, SearchError, SearchResult
+from netbandit.scenario.load import Document
+from netbandit.simulation.result import Metric
+from netbandit.util.units import Duration
+from netbandit.util.wording import did_you_mean
+
+Objective = Callable[[Mapping[str, Metric]], float]
+"""Returns what is to be minimised, from the metrics of a run."""
+
+
+def optimize(
+    scenario: AnyScenario,
+    over: Mapping[str, Any],
+    *,
+    minimize: str | Sequence[str] | Objective = "regret",
+    trials: int = 50,
+    budget: str | None = None,
+    replications: int = 5,
+    most: int = 80,
+    final: int = 30,
+    jobs: int = 1,
+    out: str | PathLike[str] | None = None,
+    tell: Callable[[str], None] = lambda line: None,
+    **overrides: Any,
+) -> SearchResult:
+    """Search for the values of some keys at which a metric is best, and measure the winner again with fresh seeds.
+
+    All candidates have the same seeds; those close to the best get more replications. Of several metrics the result is
+    the front: all candidates that none is better than in each. A search goes on from where an interrupted one with the
+    same folder has come to.
+
+    Args:
+        scenario: As for `run`, of one point.
+        over: Keys and the values that each may have: ``"0.1..10"``, ``"1 ms..1 s log"``, or a list.
+        minimize: A metric, several, or a function of the metrics of a run. Of metrics whose highest value is the best,
+            such as ``reward``, that is looked for.
+        trials: How many candidates are tried; all, if there are no more.
+        budget: A time such as ``"30 min"`` after which no further candidate begins.
+        replications: How many replications each candidate has at first.
+        most: How many it may have.
+        final: With how many the winners are measured again.
+        jobs: As for `run`.
+        out: The folder of the search; if not given ``results/NAME-search``.
+        tell: Takes a line of progress.
+        overrides: Keys of the scenario to set, with ``__`` for each dot.
+
+    Returns:
+        The winners with the mean of each metric, in ``winners``; the values of the first in ``best``.
+
+    Raises:
+        ScenarioError: The scenario has mistakes.
+        SearchError: A range or metric cannot be, the folder holds another search, or no candidate runs.
+    """
+    return search(
+        lambda values: document_of(scenario, {**overrides, **_keywords(values)}),
+        over,
+        minimize=minimize,
+        numbers={"trials": trials, "first": replications, "most": most, "final": final},
+        budget=budget,
+        jobs=whole("jobs", jobs, 0),
+        out=out,
+        tell=tell,
+    )
+
+
+def search(
+    document: Callable[[Mapping[str, Any]], Document],
+    over: Mapping[str, Any],
+    *,
+    minimize: str | Sequence[str] | Objective,
+    numbers: Mapping[str, int],
+    budget: str | None,
+    jobs: int,
+    out: str | PathLike[str] | None,
+    tell: Callable[[str], None],
+) -> SearchResult:
+    """Search over a scenario that is given as a function of some keys and their values; see `optimize`."""
+    ranges = [Range.read(key, given) for key, given in over.items()]
+    if not ranges:
+        raise SearchError("a search needs a key to search over, such as --over learner.alpha=0.1..10")
+    for name, least in (("trials", 1), ("first", 2), ("final", 2)):
+        whole({"first": "replications"}.get(name, name), numbers[name], least)
+    metrics = [] if callable(minimize) else [minimize] if isinstance(minimize, str) else list(minimize)
+    for metric in metrics:
+        if metric not in METRICS:
+            raise SearchError(f"there is no metric {metric}{did_you_mean(metric, list(METRICS))}")
+    first = document({one.key: (one.values or (one.written(one.low),))[0] for one in ranges})
+    plan = check(first)
+    resolved = plan.points[0].resolved
+    folder = Path(out) if out is not None else Path("results") / f"{first.data['name']}-search"
+    end = None if budget is None else time.monotonic() + _seconds(budget)
+    seed = int(resolved["run"]["seed"])
+
+    def figures(found: Mapping[str, Metric]) -> Sequence[float | None]:
+        return [minimize(found)] if callable(minimize) else [found.get(metric) for metric in metrics]
+
+    return Search(
+        ranges,
+        [-1 if best_is(metric) == "highest" else 1 for metric in metrics] or [1],
+        ScenarioMeasure(document, figures, folder, seed, jobs),
+        folder,
+        {
+            "over": {one.key: repr(one) for one in ranges},
+            "minimize": metrics or "own",
+            "seed": seed,
+            "first": numbers["first"],
+        },
+        **numbers,
+        seed=seed,
+        over=lambda: end is not None and time.monotonic() > end,
+        tell=tell,
+    ).run()
+
+
+def _keywords(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key.replace(".", "__"): value for key, value in values.items()}
+
+
+def _seconds(budget: str) -> float:
+    try:
+        found = Duration(budget)
+    except ValueError as error:
+        raise SearchError(f"budget {error}") from None
+    if found.in_slots:
+        raise SearchError("budget must be a time, such as 30 min: there are no slots here")
+    return float(found.amount) / 1e9

@@ -1,0 +1,108 @@
+"""``netbandit optimize``: which values of some keys are best."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from netbandit.cli.common import jobs_option, plain_errors, prepared, set_option, values_of
+from netbandit.cli.exit_codes import fail
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+@set_option
+@click.option(
+    "--minimize",
+    "metrics",
+    required=True,
+    metavar="METRIC[,METRIC]",
+    help="What is to be as low as possible (a reward: as high); of several metrics the front is found.",
+)
+@click.option(
+    "--over",
+    "over",
+    multiple=True,
+    required=True,
+    metavar="KEY=RANGE",
+    help="A key and its values: LOW..HIGH, as in learner.alpha='0.1..10 log' or links.peer.latency='1 ms..50 ms', or a "
+    'list, as in \'protocol.kind=["gis", "relay"]\'; may be repeated.',
+)
+@click.option("--trials", type=click.IntRange(min=1), default=50, show_default=True, metavar="N", help="Candidates.")
+@click.option("--budget", metavar="DURATION", help="Begin no further candidate after so much time, such as '30 min'.")
+@click.option(
+    "--replications",
+    type=click.IntRange(min=2),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Replications of each candidate at first.",
+)
+@click.option(
+    "--most",
+    type=click.IntRange(min=2),
+    default=80,
+    show_default=True,
+    metavar="N",
+    help="Replications of candidates that are close to the best.",
+)
+@click.option(
+    "--final",
+    type=click.IntRange(min=2),
+    default=30,
+    show_default=True,
+    metavar="N",
+    help="Replications with fresh seeds of the winners.",
+)
+@jobs_option
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The folder of the search, from which it goes on.  [default: results/NAME-search]",
+)
+def optimize(
+    file: str,
+    changes: tuple[str, ...],
+    metrics: str,
+    over: tuple[str, ...],
+    trials: int,
+    budget: str | None,
+    replications: int,
+    most: int,
+    final: int,
+    jobs: int,
+    out: Path | None,
+) -> None:
+    """Search for the values of some keys at which metrics are best.
+
+    Candidates are proposed by Optuna, or are all that there are where these are no more than --trials. All have the
+    same seeds; those that are not decidedly worse than the best get more replications. The winners are measured again
+    with fresh seeds, and only these numbers are printed. The same command goes on with a search that was interrupted.
+    """
+    from netbandit.api.search import search
+    from netbandit.running.search import SearchError, lines_of
+    from netbandit.scenario.load import load
+    from netbandit.scenario.toml_text import toml_value
+    from netbandit.util.wording import names
+
+    prepared(jobs)
+    asked = names(metrics)
+    with plain_errors():
+        try:
+            found = search(
+                lambda values: load(file, [*changes, *(f"{key}={toml_value(value)}" for key, value in values.items())]),
+                dict[str, Any](values_of(over, "what to search over")),
+                minimize=asked,
+                numbers={"trials": trials, "first": replications, "most": most, "final": final},
+                budget=budget,
+                jobs=jobs,
+                out=out,
+                tell=lambda line: click.echo(line, err=True),
+            )
+        except SearchError as error:
+            fail(error)
+        for line in lines_of(found, asked):
+            click.echo(line)
+        sets = " ".join(f"--set '{key}={toml_value(value)}'" for key, value in found.best.items())
+        click.echo(f"netbandit run {file} {sets}")

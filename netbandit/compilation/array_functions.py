@@ -1,0 +1,394 @@
+"""Functions of objects, as functions of arrays and numbers, which numba compiles.
+
+What a function reads of objects that it is given become arguments. The functions and methods that it gives objects to
+are written into it: in place of a statement that is such a call, else as inner functions::
+
+    def step(counter, place):                  def step(place, counter__sums, counter__weight):
+        counter.add(place)                         counter__sums[place] += counter__weight
+        return counter.mean(place) + 1  ->
+                                                   def mean(place):
+    class Counter:                                     return counter__sums[place] / counter__weight
+        def add(self, place):
+            self.sums[place] += self.weight        return mean(place) + 1
+"""
+
+import ast
+import builtins
+import inspect
+import textwrap
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from functools import cache
+from hashlib import blake2b
+from numbers import Number
+from operator import attrgetter
+from pathlib import Path
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+AGENT = "[agent]"
+"""The end of a path to the random generators of all agents, of which that of one is read; also what that agent is."""
+
+_PLAIN = (np.ndarray, Number, np.generic)
+
+_LINES = 1_000_000
+"""Lines of the second file are numbered from here on, and so on."""
+
+
+class StepError(Exception):
+    """A function cannot be compiled; the message says where and why."""
+
+
+class OneAgentError(StepError):
+    """A function reads random generators of other agents than the one that it is for."""
+
+
+class ArrayFunction(NamedTuple):
+    """What a function of objects is as one of arrays and numbers.
+
+    Attributes:
+        function: It; its name ends in a digest of its text.
+        paths: What its last arguments are: an object's name and attributes.
+        files: The files that it is written in.
+    """
+
+    function: Callable[..., Any]
+    paths: Sequence[str]
+    files: Sequence[str]
+
+    def place(self, line: int) -> str:
+        """Return where a *line* of it is written."""
+        return _place(self.files[line // _LINES], line)
+
+
+def array_function(function: Callable[..., Any], objects: Mapping[str, Any], name: str) -> ArrayFunction:
+    """Return what *function* is as one of arrays and numbers.
+
+    Args:
+        function: A function of a module. Of a list of random generators, one an agent, it can read that of its argument
+            ``agent`` alone.
+        objects: What those arguments are that are objects.
+        name: What it is called, but for the digest.
+
+    Raises:
+        StepError: It does what no compiled function can.
+    """
+    assert isinstance(function, FunctionType)
+    whole = _Whole(objects)
+    bound = {one: one for one in objects} | {"agent": AGENT}
+    tree = _Writer(whole, function, bound).definition("")
+    order = list(objects)
+    paths = sorted(whole.arguments, key=lambda path: order.index(path.partition(".")[0]))
+    tree.args.args += [ast.arg(whole.arguments[path]) for path in paths]
+    tree.body[:0] = whole.inner
+    numbers = [(key, repr(value)) for key, value in whole.globals.items() if isinstance(value, np.generic)]
+    text = f"{ast.unparse(tree)}\n{paths}\n{numbers}"
+    tree.name = f"{name}_{blake2b(text.encode(), digest_size=6).hexdigest()}"
+    code = compile(ast.fix_missing_locations(ast.Module([tree], [])), function.__code__.co_filename, "exec")
+    made = FunctionType(next(one for one in code.co_consts if isinstance(one, CodeType)), whole.globals)
+    made.__module__ = function.__module__
+    made.__written_from__ = whole.files  # type: ignore[attr-defined]
+    return ArrayFunction(made, paths, whole.files)
+
+
+@cache
+def _tree(function: FunctionType) -> ast.FunctionDef:
+    """Return a function as it is written; nobody changes it."""
+    try:
+        lines, first = inspect.getsourcelines(function)
+        (tree,) = ast.parse(textwrap.dedent("".join(lines))).body
+    except (OSError, SyntaxError, ValueError) as error:
+        raise StepError(f"{function.__qualname__} has no source to be read: {error}") from None
+    if not isinstance(tree, ast.FunctionDef) or function.__code__.co_freevars:
+        raise StepError(f"{function.__qualname__} is no plain function of a module")
+    tree.body = [one for one in tree.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
+    ast.increment_lineno(tree, first - 1)
+    return tree
+
+
+def _place(file: str, line: int) -> str:
+    return f"{Path(file).name}, line {line % _LINES}"
+
+
+def _package(function: FunctionType) -> str:
+    return (function.__module__ or "").partition(".")[0]
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether *value* is what compilers know: an array, a number, or a named tuple of such."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return all(map(_is_plain, value))
+    return isinstance(value, _PLAIN)
+
+
+class _Whole:
+    """What the functions that are written into one have in common.
+
+    Attributes:
+        objects: The objects, by name.
+        arguments: The names of what is read of them, by path.
+        globals: What is of modules.
+        inner: The inner functions, each after those that it calls.
+        names: Their names, by function and what it is bound to.
+        files: Where they are written.
+        writing: The functions that are being written.
+        count: How many have been.
+    """
+
+    def __init__(self, objects: Mapping[str, Any]) -> None:
+        self.objects = objects
+        self.arguments: dict[str, str] = {}
+        self.globals: dict[str, Any] = {"__builtins__": builtins}
+        self.inner: list[ast.FunctionDef] = []
+        self.names: dict[Hashable, str] = {}
+        self.files: list[str] = []
+        self.writing: list[FunctionType] = []
+        self.count = 0
+
+    def named(self, name: str, value: Any) -> str:
+        """Return the name of what is of a module and *value*."""
+        while hasattr(builtins, name) or self.globals.setdefault(name, value) is not value:
+            name += "_"
+        return name
+
+
+class _Writer(ast.NodeTransformer):
+    """Writes one function.
+
+    Args:
+        whole: What it is written into.
+        function: The function.
+        bound: What arguments are that are objects or attributes of such, as paths, or the agent.
+
+    Attributes:
+        stored: The names of what the function assigns to.
+        names: What stands for arguments and what is assigned to; all are new names, so that no other is hidden.
+    """
+
+    def __init__(self, whole: _Whole, function: FunctionType, bound: Mapping[str, str]) -> None:
+        self._whole, self._function, self._tree = whole, function, _tree(function)
+        nodes = list(ast.walk(self._tree))
+        self.stored = {one.id for one in nodes if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)}
+        self.parameters = [one for one in inspect.signature(function).parameters if bound.get(one, AGENT) == AGENT]
+        self._bound = {name: path for name, path in bound.items() if path != AGENT or name not in self.stored}
+        whole.count += 1
+        own = {*self.stored, *(one.arg for one in nodes if isinstance(one, ast.arg))}
+        self.names: dict[str, ast.expr] = {name: ast.Name(f"{name}__{whole.count}") for name in sorted(own)}
+
+    def definition(self, name: str) -> ast.FunctionDef:
+        """Return the whole function."""
+        arguments = [ast.arg(cast(ast.Name, self.names[one]).id) for one in self.parameters]
+        signature = ast.arguments(posonlyargs=[], args=arguments, kwonlyargs=[], kw_defaults=[], defaults=[])
+        body = self.body()
+        return ast.copy_location(ast.FunctionDef(name, signature, body or [ast.Pass()], []), self._tree)
+
+    def body(self) -> list[ast.stmt]:
+        """Return the statements of the function."""
+        files, file = self._whole.files, self._function.__code__.co_filename
+        if file not in files:
+            files.append(file)
+        module = ast.Module(deepcopy(self._tree.body), [])
+        ast.increment_lineno(module, files.index(file) * _LINES)
+        self._whole.writing.append(self._function)
+        self.generic_visit(module)
+        self._whole.writing.pop()
+        return module.body
+
+    # Names and attributes.
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if self._object(node):
+            return self._read(node)
+        if node.id in self.names:
+            found = deepcopy(self.names[node.id])
+            if isinstance(found, ast.Name):
+                found.ctx = node.ctx
+            return ast.copy_location(found, node)
+        if node.id not in self._function.__globals__:
+            return node
+        value = self._function.__globals__[node.id]
+        if type(value) in (bool, int, float, str, type(None)):
+            return ast.copy_location(ast.Constant(value), node)
+        if not (callable(value) or isinstance(value, ModuleType | np.generic)):
+            kind, name = type(value).__name__, self._function.__name__
+            raise self._error(node, f"{node.id} is of type {kind}: what {name} reads is in self")
+        return self._named(self._whole.named(node.id, value), node)
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        return ast.copy_location(ast.arg(cast(ast.Name, self.names[node.arg]).id), node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        return self._read(node) if self._object(node) else self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        path, value = self._object(node.value) or ("", None)
+        if not (isinstance(value, list) and value and all(isinstance(one, np.random.Generator) for one in value)):
+            return self.generic_visit(node)
+        if not (isinstance(node.slice, ast.Name) and self._bound.get(node.slice.id) == AGENT):
+            raise OneAgentError(
+                str(self._error(node, f"of {ast.unparse(node.value)} only that of the agent can be used"))
+            )
+        return self._argument(path + AGENT, node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        if node.value is None:
+            return None
+        return self.visit(ast.copy_location(ast.Assign([node.target], node.value), node))
+
+    def _object(self, node: ast.expr) -> tuple[str, Any] | None:
+        """Return the path of the object, or attribute of one, that *node* is, and its value; None: it is none."""
+        if isinstance(node, ast.Name) and self._bound.get(node.id, AGENT) != AGENT:
+            name, _, attributes = (path := self._bound[node.id]).partition(".")
+            value = self._whole.objects[name]
+            return path, attrgetter(attributes)(value) if attributes else value
+        if not isinstance(node, ast.Attribute) or (found := self._object(node.value)) is None:
+            return None
+        path, value = found
+        if isinstance(value, _PLAIN):
+            return None
+        if not hasattr(value, node.attr):
+            raise self._error(node, f"{ast.unparse(node)} is nowhere made")
+        return f"{path}.{node.attr}", getattr(value, node.attr)
+
+    def _read(self, node: ast.Name | ast.Attribute) -> ast.expr:
+        """Return what stands for an object, or an attribute of one."""
+        path, value = self._object(node) or ("", None)
+        if not isinstance(node.ctx, ast.Load):
+            raise self._error(node, f"{ast.unparse(node)} is given a new value; only arrays can change")
+        if _is_plain(value) and "." in path:
+            return self._argument(path, node)
+        if isinstance(node, ast.Attribute) and hasattr(value, "py_func"):
+            return self._named(self._whole.named(node.attr, value), node)
+        if isinstance(node, ast.Name):
+            raise self._error(node, "an object can only be read, or given to functions of Python")
+        kind = type(value).__name__
+        raise self._error(node, f"{ast.unparse(node)} is of type {kind}, and neither an array nor a number")
+
+    def _argument(self, path: str, node: ast.AST) -> ast.expr:
+        name = path.removesuffix(AGENT).replace(".", "__")
+        return self._named(self._whole.arguments.setdefault(path, name), node)
+
+    def _named(self, name: str, node: ast.AST) -> ast.expr:
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+    def _error(self, node: ast.expr, why: str) -> StepError:
+        return StepError(f"{_place(self._function.__code__.co_filename, node.lineno)}: {why}")
+
+    def visit_If(self, node: ast.If) -> Any:
+        """Leave out what is for an object that is None, or that is not."""
+        test = node.test
+        if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and (found := self._object(test.left)):
+            branch = node.body if (found[1] is None) is isinstance(test.ops[0], ast.Is) else node.orelse
+            kept = ast.Module(branch, [])
+            self.generic_visit(kept)
+            return kept.body or ast.Pass()
+        return self.generic_visit(node)
+
+    # Calls.
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        found = self._called(node)
+        if found is None:
+            return self.generic_visit(node)
+        function, bound, given = found
+        key = function, *sorted(bound.items())
+        names = self._whole.names
+        if key not in names:
+            names[key] = f"{function.__name__}__{len(names)}_"
+            self._whole.inner.append(_Writer(self._whole, function, bound).definition(names[key]))
+        return ast.copy_location(ast.Call(self._named(names[key], node), list(given.values()), []), node)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        return self._expanded(node)
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        return self._expanded(node)
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        return self._expanded(node)
+
+    def _expanded(self, node: ast.Assign | ast.Expr | ast.Return) -> ast.AST | list[ast.stmt]:
+        """Return what stands for a statement: if its value is a call, what is called."""
+        found = self._called(node.value) if isinstance(node.value, ast.Call) else None
+        if found is None:
+            return self.generic_visit(node)
+        function, bound, given = found
+        writer = _Writer(self._whole, function, bound)
+        first: list[ast.stmt] = []
+        for name, value in given.items():
+            if isinstance(value, ast.Name | ast.Constant) and name not in writer.stored:
+                writer.names[name] = value
+            else:
+                target = ast.Name(cast(ast.Name, writer.names[name]).id, ast.Store())
+                first.append(ast.copy_location(ast.Assign([target], value), node))
+        body = writer.body()
+        if isinstance(node, ast.Return):
+            ends = body and isinstance(body[-1], ast.Return)
+            return [*first, *body, *([] if ends else [ast.copy_location(ast.Return(), node)])]
+        if any(isinstance(one, ast.Return) for one in _in_loops(body)):
+            return self.generic_visit(node)
+        node.value = ast.Constant(None)
+        self.generic_visit(node)
+        return [*first, *_without_returns(body, node)]
+
+    def _called(self, node: ast.Call) -> tuple[FunctionType, dict[str, str], dict[str, ast.expr]] | None:
+        """Return which function is called that is to be written, what it is bound to, and what else it is given."""
+        positional = node.args
+        _, value = self._object(node.func) or ("", None)
+        if isinstance(node.func, ast.Attribute) and isinstance(value, MethodType):
+            value, positional = value.__func__, [node.func.value, *positional]
+        elif isinstance(node.func, ast.Name) and node.func.id not in self.names:
+            value = self._function.__globals__.get(node.func.id)
+            near = isinstance(value, FunctionType) and _package(value) == _package(self._function)
+            value = value if near or any(map(self._object, positional)) else None
+        if not isinstance(value, FunctionType):
+            return None
+        if value in self._whole.writing:
+            raise self._error(node, f"{value.__name__} calls itself")
+        signature = inspect.signature(value)
+        stars = [one for one in positional if isinstance(one, ast.Starred)]
+        if stars or any(one.arg is None for one in node.keywords):
+            raise self._error(node, f"{value.__name__} is given arguments by a star")
+        try:
+            taken = signature.bind(*positional, **{str(one.arg): one.value for one in node.keywords}).arguments
+        except TypeError as error:
+            raise self._error(node, f"{value.__name__}: {error}") from None
+        bound, given = {}, {}
+        for name, parameter in signature.parameters.items():
+            argument = taken.get(name, ast.Constant(parameter.default))
+            if not isinstance(argument, ast.expr):
+                raise self._error(node, f"{value.__name__} takes arguments by a star")
+            path, found = self._object(argument) or ("", None)
+            if path and not isinstance(found, _PLAIN):
+                bound[name] = path
+                continue
+            if isinstance(argument, ast.Name) and self._bound.get(argument.id) == AGENT:
+                bound[name] = AGENT
+            given[name] = self.visit(deepcopy(argument))
+        return value, bound, given
+
+
+def _in_loops(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
+    """Yield what is within other statements than conditional ones."""
+    for one in statements:
+        if isinstance(one, ast.If):
+            yield from _in_loops([*one.body, *one.orelse])
+        elif not isinstance(one, ast.Return):
+            yield from ast.walk(one)
+
+
+def _without_returns(statements: Sequence[ast.stmt], like: ast.Assign | ast.Expr) -> list[ast.stmt]:
+    """Return *statements* that do with what they would return as a statement does with None."""
+    for place, one in enumerate(statements):
+        if isinstance(one, ast.If) and any(isinstance(each, ast.Return) for each in ast.walk(one)):
+            branches = ([*branch, *statements[place + 1 :]] for branch in (one.body, one.orelse))
+            body, orelse = (_without_returns(branch, like) for branch in branches)
+            return [*statements[:place], ast.copy_location(ast.If(one.test, body or [ast.Pass()], orelse), one)]
+        if isinstance(one, ast.Return):
+            statements, like = statements[:place], deepcopy(like)
+            like.value = one.value or like.value
+            break
+    nothing = isinstance(like, ast.Expr) and isinstance(like.value, ast.Constant)
+    return [*statements, *([] if nothing else [like])]

@@ -1,0 +1,55 @@
+"""Candidates of a search that are scenarios: each has a folder of results of its own, in which nothing is run twice."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from netbandit.running import sweeps
+from netbandit.running.search import FRESH, RefusedError, SearchError, name_of
+from netbandit.scenario.errors import ScenarioError
+from netbandit.scenario.load import Document
+from netbandit.simulation.result import Metric
+
+Figures = Callable[[Mapping[str, Metric]], Sequence[float | None]]
+"""Returns the figures of a run, one for each goal, from its metrics; None where there is none."""
+
+
+@dataclass(frozen=True)
+class ScenarioMeasure:
+    """Runs a scenario with the values of a candidate.
+
+    Attributes:
+        document: Returns the scenario with some keys set, not yet checked.
+        figures: Returns the figures of a run.
+        folder: Where the folders of the candidates are.
+        seed: The root seed of the scenario.
+        jobs: How many processes run at once.
+    """
+
+    document: Callable[[Mapping[str, Any]], Document]
+    figures: Figures
+    folder: Path
+    seed: int
+    jobs: int = 1
+
+    def __call__(self, values: Mapping[str, Any], replications: int, fresh: bool) -> list[tuple[float, ...]]:
+        """Return the figures of each replication; see `netbandit.running.search.Measure`."""
+        from netbandit.checks.check import check
+
+        seed = self.seed + FRESH if fresh else self.seed
+        try:
+            plan = check(self.document({**values, "run.replications": replications, "run.seed": seed}))
+        except ScenarioError as error:
+            raise RefusedError("; ".join(error.lines)) from None
+        if len(plan.points) != 1:
+            raise SearchError("a search takes a scenario of one point: leave out its sweep, or search over its keys")
+        result = sweeps.run(plan, self.folder / ("fresh" if fresh else "candidates") / name_of(values), jobs=self.jobs)
+        runs = max((point.runs for point in result.study.points), key=len)[:replications]
+        if result.failed or any(run is None for run in runs):
+            raise RefusedError(
+                f"a run failed: {result.failed[0].failure.text}" if result.failed else "runs are missing"
+            )
+        found = [self.figures(run.metrics) for run in runs if run is not None]
+        return [tuple(inf if figure is None else float(figure) for figure in figures) for figures in found]

@@ -1,0 +1,382 @@
+"""A search for the values of some keys at which metrics are best.
+
+Optuna proposes values, and keeps them in a file from which a search goes on. All candidates are run with the same
+seeds, so that their differences are paired by replication. Those that are not decidedly worse than the best get twice
+as many replications, until one is left or `Search.most` is reached. The best of many noisy means is too good to be
+true: what is reported of the winners is measured again, with seeds that no candidate has been chosen by.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import product
+from math import inf, isfinite, prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netbandit.results.intervals import CONFIDENCE, MEAN, Interval
+from netbandit.results.safe_files import canonical, make_folder, write_whole
+from netbandit.util.nesting import read_json, read_toml
+from netbandit.util.text import pluralize
+
+if TYPE_CHECKING:
+    from optuna import Study, Trial
+
+FRESH = 1_000_003
+"""What is added to the root seed for the runs that are reported."""
+
+_RANGE = re.compile(r"\s*(?P<low>[^\s.]+(?:\.\d+)?[^.\[\]]*?)\s*\.\.\s*(?P<high>.+?)(?P<log>\s+log)?\s*")
+_NUMBER = re.compile(r"(?P<number>[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)\s*(?P<unit>[A-Za-z/µ]*)")
+_ASKED, _JOURNAL = "search.json", "search.log"
+
+
+class SearchError(ValueError):
+    """A search that cannot be; the message says why."""
+
+
+class RefusedError(Exception):
+    """A candidate is no valid scenario, or does not run; the message says why."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """The values that a key may have.
+
+    Attributes:
+        key: The dotted key.
+        choices: The values; empty where they are numbers between two ends.
+        low, high: The least and the largest number.
+        whole: Whether they are integers.
+        log: Whether their logarithms are equally likely.
+        unit: The unit that follows them, as in ``"5 ms"``; empty: they are plain numbers.
+    """
+
+    key: str
+    choices: tuple[Any, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
+    whole: bool = False
+    log: bool = False
+    unit: str = ""
+
+    @classmethod
+    def read(cls, key: str, given: Any) -> "Range":
+        """Return the range that *given* says: ``"0.1..10"``, ``"1 ms..1 s log"``, ``"2..8"``, or a list of values.
+
+        Raises:
+            SearchError: It says none.
+        """
+        said = f'--over {key}: must be LOW..HIGH, such as 1..8, 0.1..10 log or "1 ms..50 ms", or a list such as [1, 5]'
+        if isinstance(given, str) and given.lstrip().startswith("["):
+            try:
+                given = read_toml(f"value = {given}")["value"]
+            except ValueError as error:
+                raise SearchError(f"--over {key}: {error}") from None
+        if isinstance(given, list | tuple):
+            if not given or len({canonical(value) for value in given}) < len(given):
+                raise SearchError(f"--over {key}: must list different values")
+            return cls(key, tuple(given))
+        found = _RANGE.fullmatch(given) if isinstance(given, str) else None
+        ends = None if found is None else [_NUMBER.fullmatch(found[end].strip()) for end in ("low", "high")]
+        if found is None or ends is None or ends[0] is None or ends[1] is None:
+            raise SearchError(said)
+        low, high = (float(end["number"]) for end in ends if end is not None)
+        units = {end["unit"] for end in ends if end is not None} - {""}
+        if len(units) > 1:
+            raise SearchError(f"--over {key}: both ends must have the same unit, not {' and '.join(sorted(units))}")
+        log = found["log"] is not None
+        if not low < high or (log and low <= 0):
+            raise SearchError(f"--over {key}: must go from a smaller to a larger number{', above 0' if log else ''}")
+        whole = all(re.fullmatch(r"[+-]?\d+", end["number"]) for end in ends if end is not None)
+        return cls(key, (), low, high, whole, log, next(iter(units), ""))
+
+    @property
+    def values(self) -> tuple[Any, ...] | None:
+        """All values, in order; None where there is no end of them."""
+        if self.choices:
+            return self.choices
+        return (
+            tuple(self.written(number) for number in range(int(self.low), int(self.high) + 1)) if self.whole else None
+        )
+
+    def suggest(self, trial: "Trial") -> Any:
+        """Return the value that *trial* is to have."""
+        if self.choices:
+            ordered = all(isinstance(value, int | float) and not isinstance(value, bool) for value in self.choices)
+            places = range(len(self.choices))
+            if ordered:
+                return self.choices[trial.suggest_int(self.key, 0, places[-1])]
+            return self.choices[trial.suggest_categorical(self.key, list(places))]
+        if self.whole:
+            return self.written(trial.suggest_int(self.key, int(self.low), int(self.high), log=self.log))
+        return self.written(trial.suggest_float(self.key, self.low, self.high, log=self.log))
+
+    def proposed(self, value: Any) -> Any:
+        """Return what Optuna calls *value*, one of `values`."""
+        return self.choices.index(value) if self.choices else int(str(value).split()[0])
+
+    def written(self, number: float) -> Any:
+        """Return *number* as the scenario has it."""
+        return f"{number:.6g} {self.unit}" if self.unit else number
+
+
+Measure = Callable[[Mapping[str, Any], int, bool], list[tuple[float, ...]]]
+"""Runs a candidate: its values, how many replications, and whether with fresh seeds; the figures of each replication.
+
+Raises `RefusedError`.
+"""
+
+
+@dataclass
+class Candidate:
+    """Values that were tried.
+
+    Attributes:
+        values: The value of each key.
+        samples: For each replication a figure for each goal, the lower the better; infinite where a run has none.
+        refused: Why it cannot be run; empty where it can.
+    """
+
+    values: dict[str, Any]
+    samples: list[tuple[float, ...]] = field(default_factory=list)
+    refused: str = ""
+
+    @property
+    def means(self) -> tuple[float, ...]:
+        """The mean of each figure."""
+        if not self.samples:
+            return (inf,)
+        return tuple(sum(figures) / len(figures) for figures in zip(*self.samples, strict=True))
+
+
+@dataclass(frozen=True)
+class Winner:
+    """Values that a search has found, and what they come to.
+
+    Attributes:
+        values: The value of each key.
+        estimates: The mean of each metric with its 95 % interval, from runs with fresh seeds.
+    """
+
+    values: dict[str, Any]
+    estimates: tuple[Interval, ...]
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search has found.
+
+    Attributes:
+        winners: The best; of several metrics all that no candidate is better than in each, by the first of them.
+        tried: How many candidates were run,
+        refused: and how many could not be.
+        complete: Whether these were all that there are.
+    """
+
+    winners: list[Winner]
+    tried: int
+    refused: int
+    complete: bool
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """The values of the first winner."""
+        return self.winners[0].values
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search.
+
+    Attributes:
+        ranges: The keys that vary, and their values.
+        signs: For each metric 1 where the lowest is the best, -1 where the highest is.
+        measure: Runs a candidate.
+        folder: Where the search is kept.
+        asked: What tells this search from another, ready for JSON.
+        trials: How many candidates are tried.
+        first: How many replications each has at first,
+        most: and at most.
+        final: How many replications the winners are measured again with.
+        seed: The seed of Optuna's proposals.
+        over: Says that there is no time left for more candidates or replications.
+        tell: Takes a line of progress.
+    """
+
+    ranges: Sequence[Range]
+    signs: Sequence[int]
+    measure: Measure
+    folder: Path
+    asked: Mapping[str, Any]
+    trials: int = 50
+    first: int = 5
+    most: int = 80
+    final: int = 30
+    seed: int = 0
+    over: Callable[[], bool] = lambda: False
+    tell: Callable[[str], None] = lambda line: None
+
+    @property
+    def size(self) -> int | None:
+        """How many candidates there are; None: no end."""
+        sizes = [None if one.values is None else len(one.values) for one in self.ranges]
+        return None if None in sizes else prod(size for size in sizes if size is not None)
+
+    def run(self) -> SearchResult:
+        """Search, from where an interrupted one of the same kind has come to.
+
+        Raises:
+            SearchError: The folder holds another search, or no candidate can be run.
+            MissingExtraError: Optuna is not installed.
+        """
+        study = self._study()
+        found: dict[str, Candidate] = {}
+        for number in range(self._wanted):
+            if number and self.over():
+                break
+            trial = study.trials[number] if number < len(study.trials) else None
+            if trial is not None and trial.state.is_finished():
+                self._try(found, dict(trial.user_attrs["values"]))
+                continue
+            asked = study.ask()
+            values = {one.key: one.suggest(asked) for one in self.ranges}
+            asked.set_user_attr("values", values)
+            candidate = self._try(found, values)
+            usable = all(map(isfinite, candidate.means)) and not candidate.refused
+            study.tell(asked, list(candidate.means) if usable else [1e300] * len(self.signs))
+            self._report(number, candidate, found)
+        known = [candidate for candidate in found.values() if not candidate.refused and isfinite(sum(candidate.means))]
+        if not known:
+            why = next((candidate.refused for candidate in found.values() if candidate.refused), "no run has a value")
+            raise SearchError(f"no candidate can be run: {why}")
+        best = self._front(known) if len(self.signs) > 1 else [self._race(known)]
+        winners = [Winner(candidate.values, self._again(candidate)) for candidate in best]
+        return SearchResult(winners, len(known), len(found) - len(known), self.size == len(found))
+
+    @property
+    def _wanted(self) -> int:
+        return self.trials if self.size is None else min(self.trials, self.size)
+
+    def _study(self) -> "Study":
+        from netbandit.util.extras import optimize as optuna
+
+        make_folder(self.folder)
+        asked, file = json.loads(json.dumps(self.asked)), self.folder / _ASKED
+        if file.is_file() and (before := read_json(file.read_bytes())) != asked:
+            differ = ", ".join(sorted(key for key in {*before, *asked} if before.get(key) != asked.get(key)))
+            raise SearchError(f"{self.folder} holds another search, which differs in {differ}: choose another --out")
+        write_whole(file, json.dumps(asked))
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        storage = optuna.JournalStorage(optuna.JournalFileBackend(str(self.folder / _JOURNAL)))
+        study = optuna.create_study(
+            study_name="search",
+            storage=storage,
+            load_if_exists=True,
+            directions=["minimize"] * len(self.signs),
+        )
+        # A sampler begins anew when a search goes on: with the same seed it would propose the same once more.
+        study.sampler = optuna.TPESampler(seed=self.seed + len(study.trials), multivariate=True)
+        for trial in study.trials:
+            if not trial.state.is_finished() and "values" in trial.user_attrs:
+                study.tell(trial.number, state=optuna.TrialState.FAIL)
+        if self.size is not None and self.size <= self.trials and not study.trials:
+            for values in product(*(one.values or () for one in self.ranges)):
+                proposed = {one.key: one.proposed(value) for one, value in zip(self.ranges, values, strict=True)}
+                study.enqueue_trial(proposed)
+        return study
+
+    def _try(self, found: dict[str, Candidate], values: dict[str, Any]) -> Candidate:
+        """Return the candidate of some *values*, which is run unless it has been."""
+        key = canonical(values)
+        if key not in found:
+            found[key] = Candidate(values)
+            self._measure(found[key], self.first)
+        return found[key]
+
+    def _measure(self, candidate: Candidate, replications: int) -> None:
+        try:
+            samples = self.measure(candidate.values, replications, False)
+        except RefusedError as error:
+            candidate.refused = str(error)
+        else:
+            candidate.samples = [self._signed(one) for one in samples]
+
+    def _signed(self, figures: Sequence[float]) -> tuple[float, ...]:
+        return tuple(
+            sign * figure if isfinite(figure) else inf for sign, figure in zip(self.signs, figures, strict=True)
+        )
+
+    def _report(self, number: int, candidate: Candidate, found: Mapping[str, Candidate]) -> None:
+        best = min(found.values(), key=lambda one: one.means[0])
+        values = ", ".join(f"{key} = {value}" for key, value in candidate.values.items())
+        came = candidate.refused or ", ".join(
+            f"{sign * mean:.6g}" for sign, mean in zip(self.signs, candidate.means, strict=True)
+        )
+        star = " (best so far)" if candidate is best else ""
+        self.tell(f"{number + 1} of {self._wanted}: {values}: {came}{star}")
+
+    def _race(self, known: Sequence[Candidate]) -> Candidate:
+        """Return the best candidate, of which those that are close to the best have had more replications."""
+        while True:
+            best = min(known, key=lambda one: one.means)
+            close = [one for one in known if one is not best and _may_be_better(one, best)]
+            racing = [one for one in (best, *close) if len(one.samples) < self.most]
+            if not close or not racing or self.over():
+                return best
+            wanted = min(self.most, 2 * max(len(one.samples) for one in racing))
+            self.tell(f"{pluralize(len(close) + 1, 'candidate')} too close to tell: {wanted} replications each")
+            for one in racing:
+                self._measure(one, wanted)
+
+    def _front(self, known: Sequence[Candidate]) -> list[Candidate]:
+        """Return the candidates that none is better than, each with as many replications as there may be."""
+        while True:
+            front = [one for one in known if not any(_dominates(other.means, one.means) for other in known)]
+            short = [one for one in front if len(one.samples) < self.most]
+            if not short or self.over():
+                return sorted(front, key=lambda one: one.means)
+            self.tell(f"{pluralize(len(front), 'candidate')} on the front: {self.most} replications each")
+            for one in short:
+                self._measure(one, self.most)
+
+    def _again(self, candidate: Candidate) -> tuple[Interval, ...]:
+        """Return what a winner comes to with fresh seeds."""
+        samples = self.measure(candidate.values, self.final, True)
+        return tuple(MEAN.of(figures, CONFIDENCE) for figures in zip(*samples, strict=True))
+
+
+def _may_be_better(one: Candidate, best: Candidate) -> bool:
+    """Tell whether the replications that both have leave open whether *one* is better than *best*."""
+    pairs = list(zip(one.samples, best.samples, strict=False))
+    difference = MEAN.of([mine[0] - others[0] for mine, others in pairs], CONFIDENCE)
+    return difference.low <= 0 if difference.half_width is not None else difference.value <= 0
+
+
+def _dominates(one: Sequence[float], other: Sequence[float]) -> bool:
+    return one != other and all(mine <= others for mine, others in zip(one, other, strict=True))
+
+
+def name_of(values: Mapping[str, Any]) -> str:
+    """Return the name of the folder of a candidate."""
+    return blake2b(canonical(values).encode(), digest_size=8).hexdigest()
+
+
+def lines_of(result: SearchResult, metrics: Sequence[str]) -> Iterator[str]:
+    """Yield what a search has found, a line each."""
+    from netbandit.results.numbers import with_ends
+
+    tried = "all" if result.complete else "the"
+    refused = f", {result.refused} could not be run" if result.refused else ""
+    what = "the best" if len(metrics) == 1 else "the front"
+    yield f"{what} of {tried} {pluralize(result.tried, 'candidate')}{refused}, measured again with fresh seeds:"
+    for winner in result.winners:
+        values = ", ".join(f"{key} = {value}" for key, value in winner.values.items())
+        figures = ", ".join(
+            f"{metric} {with_ends(each.value, each.low, each.high)}"
+            if each.half_width
+            else f"{metric} {each.value:.6g}"
+            for metric, each in zip(metrics, winner.estimates, strict=True)
+        )
+        yield f"  {values}: {figures}"

@@ -1,0 +1,60 @@
+"""The film of a traced run: as many frames as it has moments, and what they show."""
+
+import pytest
+from click.testing import CliRunner
+
+import netbandit as nb
+from netbandit.cli import main
+from netbandit.report import film
+from netbandit.report.animation import playback
+from netbandit.trace.perfetto import find_trace
+from netbandit.trace.read import read_trace, run_of
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("traced")
+    tables = {
+        "run": {"horizon": 6},
+        "topology": {"family": "ring", "agents": 3},
+        "links": {"peer": {"latency": "0.4 ms"}},
+        "bandit": {"kind": "bernoulli", "means": [0.2, 0.9]},
+        "learner": {"kind": "ucb", "share": "totals"},
+        "protocol": {"kind": "local"},
+    }
+    nb.run(tables, out=folder, trace=True)
+    return folder
+
+
+def test_a_film_is_written(folder, tmp_path, monkeypatch):
+    from PIL import Image
+
+    monkeypatch.setattr(film, "_FRAMES", 6)
+    target = tmp_path / "round.gif"
+    done = CliRunner().invoke(main, ["trace", str(folder), "--format", "gif", "--out", str(target), "--limit", "9"])
+    assert done.exit_code == 0, done.output
+    assert done.output.splitlines()[-1] == f"film: {target}, 9 messages"
+    with Image.open(target) as picture:
+        assert picture.n_frames == 6
+        first = picture.convert("RGB").tobytes()
+        picture.seek(3)
+        assert picture.convert("RGB").tobytes() != first
+
+
+def test_without_ffmpeg_a_gif_is_what_there_is(folder, monkeypatch):
+    monkeypatch.setattr(film.shutil, "which", lambda name: None)
+    done = CliRunner().invoke(main, ["trace", str(folder), "--format", "mp4"])
+    assert done.exit_code == 2
+    assert "an MP4 takes ffmpeg, which is not installed: --format gif takes nothing" in done.output
+
+
+def test_learners_of_slots_have_a_state_and_the_page_the_regret(folder):
+    trace = find_trace(folder)
+    run = run_of(trace)
+    made = playback(run, read_trace(trace))
+    assert made["in_slots"] is True
+    slots, values = made["regret"]
+    assert (slots[0], values[0]) == (0, 0)
+    assert slots[-1] <= 6
+    assert values == sorted(values)
+    assert values[-1] == pytest.approx(run.curves["regret"].at(slots[-1]), rel=1e-5)

@@ -13,11 +13,11 @@ from netbandit.simulation.choosing.bulk import (
     to_neighbours,
 )
 from netbandit.simulation.choosing.way import chosen
-from netbandit.simulation.communication import Communication
+from netbandit.simulation.communication import CommunicationStrategy
 from netbandit.simulation.driver import ReplicationContext
 
 
-def bulk_broadcasts(context: ReplicationContext, learner: Learner) -> Communication | None:
+def bulk_broadcasts(context: ReplicationContext, learner: Learner) -> CommunicationStrategy | None:
     """Return how agents talk in bulk; None: something is irregular, and goes message by message."""
     protocol = context.protocol
     if not chosen(BroadcastsInBulk(context, learner)):
@@ -32,7 +32,7 @@ def bulk_broadcasts(context: ReplicationContext, learner: Learner) -> Communicat
     return BulkFloods(context, learner)
 
 
-def _bulk_trees(context: ReplicationContext, learner: Learner) -> Communication | None:
+def _bulk_trees(context: ReplicationContext, learner: Learner) -> CommunicationStrategy | None:
     if not chosen(TreesInBulk(context, learner)):
         return None
     from netbandit.simulation.broadcasts_along_trees import BulkTrees
@@ -41,7 +41,7 @@ def _bulk_trees(context: ReplicationContext, learner: Learner) -> Communication 
     return BulkTrees(context, learner, protocol.ttl if isinstance(protocol, Local) else None)
 
 
-def bulk_exchanges(context: ReplicationContext, learner: Learner) -> Communication | None:
+def bulk_exchanges(context: ReplicationContext, learner: Learner) -> CommunicationStrategy | None:
     """Return how agents exchange in bulk; None: something is irregular, and goes message by message."""
     if not chosen(ExchangesInBulk(context)):
         return None

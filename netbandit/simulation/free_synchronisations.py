@@ -5,12 +5,12 @@ from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
 from netbandit.simulation.byzantine_sums import SumLies
-from netbandit.simulation.communication import Communication, Learners
+from netbandit.simulation.communication import CommunicationStrategy, Learners
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
 
 
-class FreeSynchronisations(Communication):
+class FreeSynchronisations(CommunicationStrategy):
     """All agents that are up share in every slot, or in those that the learner names; nobody calls, and nobody waits.
 
     What an agent has shared is known to the others while it is down, and if it loses its memory too.
@@ -45,14 +45,14 @@ class FreeSynchronisations(Communication):
         """Stop after the next slot in which agents share."""
         return last if self._next is None else max(first + 1, min(last, self._next + 1))
 
-    def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+    def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
         """Note whether it is time to share; nothing is sent."""
         if self._next is not None and slot >= self._next:
             self._due = slot
             self._next = self._learner.next_share(slot + 1)
         return False
 
-    def deliver(self, slot: int) -> None:
+    def apply_received(self, slot: int) -> None:
         """Let all that are up share what they have not, and adopt what all have shared so far."""
         if self._due is not None and (len(self.present) or self._rows):
             if len(self.present):
@@ -78,8 +78,8 @@ class FreeSynchronisations(Communication):
                 self._rows[agent, self._lives[agent]] = self.lies.released(agent, 0, 1, row)
         self._shares[agents] += 1
 
-    def gone(self, agent: int, *, forgets: bool) -> None:
-        """See `Communication.gone`: the others know what it has observed, though it may not."""
+    def on_down(self, agent: int, *, forgets: bool) -> None:
+        """See `CommunicationStrategy.on_down`: the others know what it has observed, though it may not."""
         if self._due is not None:
             self._share(self._due, self.everybody[agent : agent + 1])
         if forgets:
@@ -88,7 +88,7 @@ class FreeSynchronisations(Communication):
 
     @property
     def releases(self) -> int:
-        """See `Communication.releases`."""
+        """See `CommunicationStrategy.releases`."""
         return int(self._shares.max())
 
     def metrics(self) -> dict[str, Metric]:

@@ -9,7 +9,7 @@ from netbandit.learners.slots import Learner
 from netbandit.protocols.pooled import Pooled
 from netbandit.simulation.bandit_environments import BanditEnvironment
 from netbandit.simulation.byzantine_vectors import RowLies
-from netbandit.simulation.communication import Communication
+from netbandit.simulation.communication import CommunicationStrategy
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
 from netbandit.simulation.slot_account import Account
@@ -19,7 +19,7 @@ Play = Callable[[int, int], int]
 """See `netbandit.simulation.play.Play`."""
 
 
-class InTurn(Communication):
+class InTurn(CommunicationStrategy):
     """What an agent tells after its pull is heard by all others before the next one decides, in the same slot.
 
     Args:
@@ -79,13 +79,13 @@ class InTurn(Communication):
 
 
 def one_after_the_other(
-    talking: InTurn, learner: Learner, world: BanditEnvironment, account: Account, turns: Turns
+    strategy: InTurn, learner: Learner, world: BanditEnvironment, account: Account, turns: Turns
 ) -> Play:
     """Return the loop of agents that take turns."""
 
     def run(first: int, last: int) -> int:
         for turn in range(first, last):
-            talking.decide(turn, turns, learner, world, account)
+            strategy.decide(turn, turns, learner, world, account)
         return last
 
     return run

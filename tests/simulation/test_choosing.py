@@ -108,13 +108,13 @@ def started(point):
 
 @each(TALKING)
 def test_agents_that_decide_in_slots_talk_in_this_way(started, name, changes):
-    assert type(started(*changes).talking).__name__ == name
+    assert type(started(*changes).strategy).__name__ == name
 
 
 @each(OVER)
 def test_rounds_calls_and_gathers_go_over_this(started, name, changes):
     driver = started(*changes)
-    protocol = getattr(driver, "talking", driver)._protocol
+    protocol = getattr(driver, "strategy", driver)._protocol
     if type(protocol) is TriggeredRounds:
         protocol = protocol.rounds
     assert type(protocol.broadcasts if type(protocol) is RoundsOverBroadcast else protocol).__name__ == name

@@ -1,7 +1,7 @@
 """Broadcasts of everybody, in every slot, over every link: not message by message, but all at once.
 
 Where nothing is irregular single messages would be the whole cost of a run, and say nothing. What agents hear, what is
-counted and the fingerprint are those of single messages; when, `netbandit.simulation.choosing.bulk` says.
+counted and the fingerprint are those of single messages; when, `netbandit.simulation.dispatch.bulk` says.
 """
 
 from abc import abstractmethod

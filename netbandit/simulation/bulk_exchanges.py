@@ -2,7 +2,7 @@
 
 Where every row takes the same number of slots all agents step together, and single messages would be the whole cost of
 a run. What agents mix, to the last bit, what is counted and the fingerprint are those of single messages; when,
-`netbandit.simulation.choosing.bulk` says.
+`netbandit.simulation.dispatch.bulk` says.
 """
 
 import numpy as np

@@ -1,4 +1,8 @@
-"""How the agents of a learner that decides in slots talk: never, by broadcasts, or in synchronisations."""
+"""Communication strategies of learners that decide in slots: none, broadcasts, rounds of synchronisation, exchanges.
+
+The driver `Slots` calls a strategy between decisions (`should_send`, `send`, `apply_received`, `on_down`, `on_up`); a
+strategy calls the learner and its protocol, which hands back what has arrived. Neither calls a driver.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple

@@ -13,10 +13,10 @@ from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.simulation import slot_loop
 from netbandit.simulation.bandit_environments import BanditEnvironment, NoArmError
-from netbandit.simulation.choosing.slot_loop import SlotLoop
-from netbandit.simulation.choosing.way import chosen
 from netbandit.simulation.communication import CommunicationStrategy
 from netbandit.simulation.compile_notice import announce
+from netbandit.simulation.dispatch.kernel import chosen
+from netbandit.simulation.dispatch.slot_loop import SlotLoop
 from netbandit.simulation.feedback import Feedback
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.turns import Turns
@@ -167,17 +167,23 @@ def generic(
             if feedback is not None:
                 learn_due(world, learners, feedback, slot, turns.time(turn), agents)
                 feedback.note(agents)
-            world.show(slot, agents)
-            arms = learner.choose(slot, agents)
-            rewards, missed = world.pull(slot, agents, arms)
-            if feedback is None:
-                learner.learn(slot, agents, arms, rewards)
-            else:
-                feedback.put(slot, turns.time(turn), agents, arms, rewards, world.vectors_of(agents, arms))
-                learn_due(world, learners, feedback, slot, turns.time(turn), agents)
+            missed = []
+            for some in agents[:, np.newaxis] if strategy.in_turn else (agents,):
+                world.show(slot, some)
+                arms = learner.choose(slot, some)
+                rewards, regret = world.pull(slot, some, arms)
+                if feedback is None:
+                    learner.learn(slot, some, arms, rewards)
+                else:
+                    feedback.put(slot, turns.time(turn), some, arms, rewards, world.vectors_of(some, arms))
+                    learn_due(world, learners, feedback, slot, turns.time(turn), some)
+                world.digest(account.digests, some, arms, rewards)
+                missed.append(regret)
+                if strategy.in_turn:
+                    strategy.deciding = some
+                    strategy.send(slot, account.calls)
             learner.end_turn(len(agents))
-            world.digest(account.digests, agents, arms, rewards)
-            account.add(slot, agents, missed, ends=turns.ends(turn))
+            account.add(slot, agents, np.concatenate(missed), ends=turns.ends(turn))
             if strategy.asks:
                 free = agents[~strategy.quiet[param_set, agents]]
                 account.calls[free] = learner.wants(slot, free)

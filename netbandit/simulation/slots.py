@@ -18,7 +18,6 @@ from netbandit.simulation.build_feedback import build_feedback
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.feedback import Feedback
 from netbandit.simulation.figures import figures_of
-from netbandit.simulation.in_turn import InTurn, one_after_the_other
 from netbandit.simulation.patterns import communication
 from netbandit.simulation.play import compiled, generic, learn_due
 from netbandit.simulation.result import Curve, Metric
@@ -114,8 +113,6 @@ class Slots(Driver):
         self._play = (
             play
             if play is not None
-            else one_after_the_other(strategy, self.learners[0], self.world, self.account, self.turns)
-            if isinstance(strategy, InTurn)
             else generic(self.world, self.learners, self.account, strategy, self.turns, self.feedback)
         )
         if context.network.agents_fail:

@@ -1,4 +1,7 @@
-"""How the agents of a learner that decides in slots deposit what they know with a keeper."""
+"""The strategy of asynchronous uploads: agents deposit their sums at a server when they want to, and get its totals.
+
+`Slots` calls it; it calls the learner, its keeper and a protocol.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -24,7 +27,7 @@ class _Given(NamedTuple):
     own: Own
 
 
-class Deposits(CommunicationStrategy):
+class Uploads(CommunicationStrategy):
     """Agents that deposit what they have observed when they want to, and adopt what comes back.
 
     An agent adopts what it is given before its next decision, and nothing is made of it until then. See

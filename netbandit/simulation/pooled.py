@@ -1,10 +1,15 @@
-"""Synchronisations without a message: what is shared in a slot is known to all before the decision of the next."""
+"""Communication without a message: what is shared is known to all at once, or before the decision of the next slot.
+
+`Slots` calls these strategies; they call the learner, and no protocol.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
+from netbandit.protocols.pooled import Pooled
 from netbandit.simulation.byzantine_sums import SumLies
+from netbandit.simulation.byzantine_vectors import RowLies
 from netbandit.simulation.communication import CommunicationStrategy, Learners
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
@@ -94,3 +99,54 @@ class FreeSynchronisations(CommunicationStrategy):
     def metrics(self) -> dict[str, Metric]:
         """Return how often all shared; nobody waited."""
         return {"rounds": self._rounds, "round_slots": 0.0}
+
+
+class InTurn(CommunicationStrategy):
+    """What an agent tells after its pull is heard by all others before the next one decides, in the same slot.
+
+    Agents that are down hear nothing.
+
+    Args:
+        context: All that the driver works with.
+        learner: The learner, not yet started.
+    """
+
+    lies: RowLies
+
+    def __init__(self, context: ReplicationContext, learner: Learner) -> None:
+        super().__init__(context, learner)
+        protocol = context.protocol
+        assert isinstance(protocol, Pooled)
+        agents = len(self.everybody)
+        self.in_turn = True
+        self.log = protocol.log
+        self.members = np.full(agents, agents)
+        self.isolated = agents == 1
+        self._told = 0
+
+    def open(self, learners: Learners) -> None:
+        """Take the learner."""
+        super().open(learners)
+        (self._learner,) = learners
+
+    def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
+        """Let the agent that has just decided tell all others, who hear it at once."""
+        (agent,) = self.deciding.tolist()
+        others = self.present[self.present != agent]
+        told = self._learner.share(slot, self.deciding)
+        if told is None or not len(others) or self.lies.is_mute(agent):
+            return
+        sources, said = np.full(len(others), agent), np.full(len(others), slot)
+        told = self.lies.told(slot, self.deciding, told)
+        if self.lies.sound(self.deciding, told, said[:1]) is None:
+            self._learner.hear(slot, others, sources, np.repeat(told, len(others), axis=0), said)
+            self._told = slot + 1
+
+    @property
+    def releases(self) -> int:
+        """How often agents told others."""
+        return self._told
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return the slots in which agents shared."""
+        return {"rounds": self._told, "round_slots": 0.0, "delay_slots": 0.0 if self._told else None}

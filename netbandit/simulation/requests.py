@@ -1,4 +1,7 @@
-"""Agents that ask a random neighbour at boundaries known to them, before anybody decides there."""
+"""The strategy of requests: agents ask a random neighbour at boundaries known to them, before anybody decides there.
+
+`Slots` calls it, and so does the clock at these boundaries; it calls the learner and a protocol.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +21,7 @@ _FIRST = EventPriority(-1)
 """Who asks does so before anything arrives at the boundary."""
 
 
-class Asks(CommunicationStrategy):
+class Requests(CommunicationStrategy):
     """Agents that ask, and hear the answers when they come.
 
     Args:

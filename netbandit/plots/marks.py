@@ -287,7 +287,7 @@ def draw_points(
         for cap in caps:
             cap.set_xdata(np.asarray(cap.get_xdata()) + beside)
         for stem in stems:
-            stem.set_segments([segment + np.array([beside, 0.0]) for segment in stem.get_segments()])
+            stem.set_segments([segment + [[beside, 0.0]] * len(segment) for segment in stem.get_segments()])
     for one, other in zip(across, upward, strict=True):
         where = exact(float(one.mean) + beside) if beside else one
         draw_runs(panel, where, other, look, aside=0.0 if one.runs else _ASIDE)

@@ -288,7 +288,7 @@ def draw_points(
             cap.set_xdata(np.asarray(cap.get_xdata()) + beside)
         for stem in stems:
             for path in stem.get_paths():  # set_segments takes none without an interval
-                path.vertices = np.asarray(path.vertices) + (beside, 0.0)
+                path.vertices = np.asarray(path.vertices) + np.array((beside, 0.0))
     for one, other in zip(across, upward, strict=True):
         where = exact(float(one.mean) + beside) if beside else one
         draw_runs(panel, where, other, look, aside=0.0 if one.runs else _ASIDE)

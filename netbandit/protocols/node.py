@@ -131,7 +131,7 @@ class Node:
         """Return when (ns) what *message* brings takes effect: slotted, at the slot boundary that ends its hop."""
         network = self._network
         now = network.environment._now
-        return effective_time(now, message.begun, network.slot) if self._rounds.slotted else now
+        return effective_time(message.begun, now, network.slot) if self._rounds.slotted else now
 
     def note_teller(self, neighbour: int, message: LabelMessage) -> None:
         """Note who has told what `send_others` is to pass on."""

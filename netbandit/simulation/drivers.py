@@ -1,4 +1,7 @@
-"""Which driver makes a learner play a bandit, and how its agents talk there."""
+"""Which driver makes a learner play a bandit, and which pattern of communication its agents follow there.
+
+`replication` and checks ask; nothing is called but the driver's constructor.
+"""
 
 from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import ArmBandit, Bandit, FiniteBandit

@@ -1,4 +1,7 @@
-"""The rhythm of epochs: agents explore in phases known ahead, and talk between them."""
+"""The driver of epochs: agents explore in phases known ahead, and share between them.
+
+It calls a protocol of rounds, which hands back items to be aggregated and concluded from.
+"""
 
 from bisect import bisect_left
 from collections import Counter

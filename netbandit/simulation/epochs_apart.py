@@ -1,4 +1,4 @@
-"""The rhythm of epochs where agents may differ in what they have heard: each explores, and concludes, for itself.
+"""The driver of epochs where agents may differ in what they have heard: each explores, and concludes, for itself.
 
 That is so where an agent waits for a deadline only, hears only those near it, or loses its memory when it goes down.
 """

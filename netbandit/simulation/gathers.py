@@ -1,4 +1,7 @@
-"""Decisions message by message: one node decides for a user when all parts of its contexts have arrived."""
+"""The driver of gathers: one node decides for a user when all parts of its contexts have arrived.
+
+It calls a protocol of gathers, which says when that is so.
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property

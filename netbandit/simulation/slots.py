@@ -1,4 +1,7 @@
-"""The driver of slots: agents decide turn by turn, from one network event to the next in a single step."""
+"""The driver of slots: agents decide turn by turn, from one network event to the next in a single step.
+
+It calls a communication strategy between decisions, and never a protocol or a kernel of messages itself.
+"""
 
 from collections.abc import Callable
 

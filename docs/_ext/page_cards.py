@@ -1,6 +1,7 @@
 """The directive ``page-cards``: the pages of a group as cards, and its entry in the sidebar.
 
-Its argument is the group's name; each line is a page. A card has the page's title and, where there is one, its picture.
+Its argument is the group's name; each line is a page, below which an indented line may say what is on it. A card has
+the page's title and, where there is one, its picture.
 """
 
 from pathlib import Path
@@ -23,7 +24,8 @@ class PageCards(SphinxDirective):
     def run(self) -> "list[Node]":
         """Return the cards, and the table of contents that the sidebar shows."""
         folder = Path(self.get_source_info()[0]).parent
-        names = [line.strip() for line in self.content]
+        names = [line for line in self.content if not line.startswith(" ")]
+        said = dict(zip(self.content, [*self.content[1:], ""], strict=True))
         lines = ["```{toctree}", ":hidden:", f":caption: {self.arguments[0]}", "", *names, "```", ""]
         lines += ["::::{grid} 1 2 3 3", ":gutter: 3", ""]
         for name in names:
@@ -33,8 +35,8 @@ class PageCards(SphinxDirective):
             drawn = (f"pictures/{kind}-{name}.png" for kind in ("round", "regret"))
             picture = next((picture for picture in drawn if (folder / picture).exists()), None)
             if picture is not None:
-                lines += [f":img-bottom: {picture}", ":img-alt: Its recorded run"]
-            lines += [":::", ""]
+                lines += [f":img-top: {picture}", ":img-alt: A recorded run", ""]
+            lines += [said[name].strip() if said[name] not in names else "", ":::", ""]
         return self.parse_text_to_nodes("\n".join([*lines, "::::"]))
 
 

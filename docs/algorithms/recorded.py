@@ -78,7 +78,7 @@ def _film(folder: Path) -> None:
     write_film(find_trace(folder), written, "gif")
     with Image.open(written) as film:
         frames = [frame.convert("RGB") for frame in all_frames(film)]
-    colours = frames[len(frames) // 2].quantize(_COLOURS // 3)
+    colours = frames[len(frames) // 2].quantize(_COLOURS // 3, Image.Quantize.MAXCOVERAGE)
     first, *rest = (frame.quantize(palette=colours, dither=Image.Dither.NONE) for frame in frames)
     first.save(HERE / "pictures" / "front.gif", save_all=True, append_images=rest, duration=60, loop=0)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from netbandit.simulation.choosing.way import NONE_FOR_PROTOCOL, Choice
+from netbandit.simulation.dispatch.kernel import NONE_FOR_PROTOCOL, Choice
 from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.user_code.errors import complaint
@@ -39,8 +39,8 @@ def _line(part: str, asked: Sequence[Choice]) -> str:
     """Return which of the ways that were *asked* is taken, or why none."""
     for choice in asked:
         if choice.why_not is None:
-            return f"{part}: {choice.way}"
+            return f"{part}: {choice.kernel}"
     reasons = dict.fromkeys(
-        f"; not {choice.way}: {choice.why_not}" for choice in asked if choice.why_not != NONE_FOR_PROTOCOL
+        f"; not {choice.kernel}: {choice.why_not}" for choice in asked if choice.why_not != NONE_FOR_PROTOCOL
     )
     return f"{part}: event by event{''.join(reasons) or '; there is no other way for these parts'}"

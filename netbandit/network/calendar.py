@@ -14,7 +14,7 @@ NEVER = 1 << 62
 
 
 def enter(network: "Network", calendar: dict[int, list[Any]], time: int, what: Any) -> None:
-    """Have *what*, of one of the calendars of *network*, looked at at a *time* (ns)."""
+    """Have *what*, of one of the calendars of *network*, looked at when it is *time* (ns)."""
     if time in calendar:
         calendar[time].append(what)
     else:

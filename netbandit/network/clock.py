@@ -67,15 +67,15 @@ class Environment(simpy.Environment):
         return not self._queue
 
 
-def effective_time(delivered: int, begun: int, slot: int) -> int:
+def effective_time(begun: int, delivered: int, slot: int) -> int:
     """Return when (ns) a node takes in what a slotted hop brought.
 
     That is the first slot boundary, after the one at which the hop began, at which its message has been delivered; so
     information moves one hop a slot at the most, however fast the link is.
 
     Args:
-        delivered: When the message arrived (ns).
         begun: When the hop, or the handshake it belongs to, began (ns, a slot boundary).
+        delivered: When the message arrived (ns).
         slot: The length of a slot (ns).
     """
     return max(begun // slot + 1, -(-delivered // slot)) * slot
@@ -116,7 +116,7 @@ class Clock:
 
     def effective_time(self, begun: int, delivered: int) -> int:
         """Return when (ns) a node takes in what a slotted hop brought; see the function of that name."""
-        return effective_time(delivered, begun, self.slot)
+        return effective_time(begun, delivered, self.slot)
 
     def at_end(self, act: Callable[[], None]) -> None:
         """Have *act* called at the end of the last slot, after all else in it.

@@ -1,4 +1,4 @@
-"""Laws of loss: with what probability a message is lost on its way; whether it is, `put` in `transmission` says."""
+"""Laws of loss: with what probability a message is lost on its way; `begin` in `transmission` draws."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

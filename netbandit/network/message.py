@@ -1,4 +1,4 @@
-"""What travels: a kind, a sender, a size and an opaque value."""
+"""What travels: a kind, a size, an opaque value and the number of its round; its channel knows the sender."""
 
 from typing import Any, ClassVar
 from zlib import crc32

@@ -287,7 +287,8 @@ def draw_points(
         for cap in caps:
             cap.set_xdata(np.asarray(cap.get_xdata()) + beside)
         for stem in stems:
-            stem.set_segments([segment + np.array([beside, 0.0]) for segment in stem.get_segments()])
+            for path in stem.get_paths():  # set_segments takes none without an interval
+                path.vertices = np.asarray(path.vertices) + (beside, 0.0)
     for one, other in zip(across, upward, strict=True):
         where = exact(float(one.mean) + beside) if beside else one
         draw_runs(panel, where, other, look, aside=0.0 if one.runs else _ASIDE)

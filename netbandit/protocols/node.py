@@ -57,7 +57,18 @@ class Node:
         next_slot: For the protocol to use; -1 at first, and when the agent has lost its memory.
     """
 
-    __slots__ = ("_network", "_out", "_rounds", "_told", "claimed", "held", "next_slot", "number", "round")
+    __slots__ = (
+        "_also_told",
+        "_network",
+        "_out",
+        "_rounds",
+        "_told",
+        "claimed",
+        "held",
+        "next_slot",
+        "number",
+        "round",
+    )
 
     def __init__(self, rounds: "OpenRounds", round: "OpenRound", number: int) -> None:
         self._rounds = rounds
@@ -72,7 +83,8 @@ class Node:
         self.held: Labels = 0
         self.claimed: Labels = 0
         self.next_slot = -1
-        self._told: dict[Labels, tuple[LabelMessage, list[int]]] = {}
+        self._told: dict[Labels, tuple[LabelMessage, int]] = {}  # by whom first
+        self._also_told: dict[Labels, list[int]] = {}
 
     @property
     def now(self) -> int:
@@ -119,15 +131,15 @@ class Node:
         """Return when (ns) what *message* brings takes effect: slotted, at the slot boundary that ends its hop."""
         network = self._network
         now = network.environment._now
-        return effective_time(now, message.begun, network.slot) if self._rounds.slotted else now
+        return effective_time(message.begun, now, network.slot) if self._rounds.slotted else now
 
     def note_teller(self, neighbour: int, message: LabelMessage) -> None:
         """Note who has told what `send_others` is to pass on."""
-        noted = self._told.get(message.labels)
-        if noted is None:
-            self._told[message.labels] = message, [neighbour]
+        labels = message.labels
+        if labels not in self._told:
+            self._told[labels] = message, neighbour
         else:
-            noted[1].append(neighbour)
+            self._also_told.setdefault(labels, []).append(neighbour)
 
     def send(
         self,
@@ -153,18 +165,19 @@ class Node:
 
     def send_others(self, kind: Kind, labels: Labels, *, items: bool = False, size: int | None = None) -> None:
         """Send to all neighbours but those that have told it these very *labels*, as noted since the last time."""
-        network = self._network
-        channels, noted = network.channels[self.number], self._told.pop(labels, None)
-        if noted is None:
+        if labels not in self._told:
             self.send_all(kind, labels, items=items, size=size)
             return
-        message, tellers = noted
-        alike = message.kind is kind and message.items is items and size is None
-        if self._rounds.slotted or not alike:  # else it passes on the very same message
+        network = self._network
+        channels = network.channels[self.number]
+        message, first = self._told.pop(labels)
+        if self._rounds.slotted or message.kind is not kind or message.items is not items or size is not None:
             message = LabelMessage(self.round, kind, labels, items, size, network.environment._now)
-        if len(tellers) > 1:
-            channels = [channel for channel in channels if channel.receiver not in tellers]
-        network.send(message, channels, tellers[0])
+        # else it passes on the very same message
+        if labels in self._also_told:
+            others = self._also_told.pop(labels)
+            channels = [channel for channel in channels if channel.receiver not in others]
+        network.send(message, channels, first)
 
     def send_one(self, kind: Kind, labels: Labels, *, items: bool = False, size: int | None = None) -> None:
         """Send to one neighbour, drawn uniformly, with numbers of the protocol's `NeighbourRounds.stream`.

@@ -313,7 +313,7 @@ class OpenRounds:
             completed, self._completed = self._completed, []
             for round in completed:
                 self.when_complete(round)
-        if len(parts) > 1 and self._merges:
+        if self._merges and len(parts) > 1:
             merged: dict[Node, Labels] = {}
             for node, labels in parts:
                 merged[node] = merged.get(node, 0) | labels

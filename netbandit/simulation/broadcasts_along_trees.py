@@ -65,7 +65,7 @@ class BulkTrees(Broadcasts):
         self._delays[1] += len(heard)
         return heard, said
 
-    def deliver(self, slot: int) -> None:
+    def apply_received(self, slot: int) -> None:
         """Let the learner hear all that has been heard since the last decision, in order of arrival."""
         heard, said = self._used(self._trees.heard())
         if not len(heard):
@@ -79,7 +79,7 @@ class BulkTrees(Broadcasts):
         return super().metrics()
 
     def finish(self) -> None:
-        """See `Communication.finish`."""
+        """See `CommunicationStrategy.finish`."""
         super().finish()
         self._trees.finish()
 

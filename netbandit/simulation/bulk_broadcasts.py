@@ -1,7 +1,7 @@
 """Broadcasts of everybody, in every slot, over every link: not message by message, but all at once.
 
 Where nothing is irregular single messages would be the whole cost of a run, and say nothing. What agents hear, what is
-counted and the fingerprint are those of single messages; when, `netbandit.simulation.choosing.bulk` says.
+counted and the fingerprint are those of single messages; when, `netbandit.simulation.dispatch.bulk` says.
 """
 
 from abc import abstractmethod
@@ -18,14 +18,14 @@ from netbandit.protocols.relay import RELAY
 from netbandit.simulation.ages import age_figures, ages_of
 from netbandit.simulation.bulk_links import BulkLinks
 from netbandit.simulation.byzantine_vectors import RowLies
-from netbandit.simulation.communication import Communication, Learners
+from netbandit.simulation.communication import CommunicationStrategy, Learners
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
 
 Numbers = NDArray[np.int64]
 
 
-class BulkBroadcasts(Communication):
+class BulkBroadcasts(CommunicationStrategy):
     """As `Broadcasts`, for a learner that shares in every slot.
 
     Args:
@@ -63,11 +63,11 @@ class BulkBroadcasts(Communication):
         """Stop after each slot, unless nobody can hear."""
         return last if self.isolated else first + 1
 
-    def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+    def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
         """Return whether anybody can hear."""
         return not self.isolated
 
-    def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
+    def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
         """Keep what all agents tell."""
         told = self.learners[0].share(slot, self.everybody)
         self._spoken[slot % self._depth] = told is not None
@@ -79,7 +79,7 @@ class BulkBroadcasts(Communication):
             self._told[slot % self._depth] = self.lies.told(slot, self.everybody, told)
         self._send(slot, told is not None)
 
-    def deliver(self, slot: int) -> None:
+    def apply_received(self, slot: int) -> None:
         """Let the learner hear what takes effect at the boundary that begins *slot*."""
         if self._told is None:
             return

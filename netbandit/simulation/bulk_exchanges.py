@@ -2,7 +2,7 @@
 
 Where every row takes the same number of slots all agents step together, and single messages would be the whole cost of
 a run. What agents mix, to the last bit, what is counted and the fingerprint are those of single messages; when,
-`netbandit.simulation.choosing.bulk` says.
+`netbandit.simulation.dispatch.bulk` says.
 """
 
 import numpy as np
@@ -14,12 +14,12 @@ from netbandit.protocols.consensus import MIX, Consensus
 from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
 from netbandit.simulation.bulk_links import hop_slots
 from netbandit.simulation.byzantine_vectors import RowLies
-from netbandit.simulation.communication import Communication, Learners
+from netbandit.simulation.communication import CommunicationStrategy, Learners
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
 
 
-class BulkExchanges(Communication):
+class BulkExchanges(CommunicationStrategy):
     """As `Exchanges`: all agents tell in slots b, b + d, b + 2 d, ..., and step at the boundaries from b + d on.
 
     b is the first slot in which the learner has something to tell.
@@ -59,11 +59,11 @@ class BulkExchanges(Communication):
         """Stop after a slot in which all tell, and before the next: then they step."""
         return min(last, max(self._due, first + 1))
 
-    def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+    def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
         """Return whether all tell in *slot*."""
         return slot == self._due
 
-    def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
+    def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
         """Keep what all tell, and note its deliveries."""
         rows = self.learners[0].share(slot, self.everybody)
         if rows is None:
@@ -81,7 +81,7 @@ class BulkExchanges(Communication):
         events[:, 3] = self._size
         self.context.fingerprint.record_all(events)
 
-    def deliver(self, slot: int) -> None:
+    def apply_received(self, slot: int) -> None:
         """Let all agents step, if it is time."""
         rows = self._rows
         if rows is None or slot != self._due:

@@ -66,7 +66,7 @@ class BulkFloods(OverLinks):
         absorbed = self._flood.absorbed[slot % len(self._flood.absorbed)]
         absorbed[:] = np.uint64(0)
         if self._absorbs:
-            own = self._learner.world.own_arms  # type: ignore[attr-defined]  # see `choosing.bulk`
+            own = self._learner.world.own_arms  # type: ignore[attr-defined]  # see `dispatch.bulk`
             if own is None:
                 absorbed[:] = ~np.uint64(0)
                 return

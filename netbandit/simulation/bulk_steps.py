@@ -12,13 +12,13 @@ from netbandit.protocols.consensus import MIX, Consensus
 from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
 from netbandit.simulation.bulk_links import BulkLinks
 from netbandit.simulation.byzantine_vectors import RowLies
-from netbandit.simulation.communication import Communication, Learners
+from netbandit.simulation.communication import CommunicationStrategy, Learners
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.newest_rows import complete, take_in
 from netbandit.simulation.result import Metric
 
 
-class BulkSteps(Communication):
+class BulkSteps(CommunicationStrategy):
     """As `Exchanges`, slot by slot.
 
     Of the rows that agents have told only some are kept: with ``pace = "step"`` those of their last two steps, since
@@ -64,11 +64,11 @@ class BulkSteps(Communication):
         """Stop after each slot."""
         return first + 1
 
-    def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+    def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
         """Return True: what nobody tells is counted, too."""
         return True
 
-    def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
+    def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
         """Let those who have stepped tell their rows, and where messages are lost all others theirs once more."""
         links, agents = self._links, np.flatnonzero(self._ready)
         if len(agents):
@@ -92,7 +92,7 @@ class BulkSteps(Communication):
         self._ready[agents] = False
         self._times[agents] += 1
 
-    def deliver(self, slot: int) -> None:
+    def apply_received(self, slot: int) -> None:
         """Let agents take in what takes effect at the boundary that begins *slot*, and step."""
         if self._rows is None:
             return

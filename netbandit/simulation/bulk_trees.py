@@ -2,7 +2,7 @@
 
 No message influences another there, so all that follows from what an agent tells is known when it is told: which node
 hears it when, and which messages carry it. What agents hear, what is counted and the fingerprint are those of single
-messages (`netbandit.protocols.relay`); when, `netbandit.simulation.choosing.bulk` says.
+messages (`netbandit.protocols.relay`); when, `netbandit.simulation.dispatch.bulk` says.
 """
 
 from collections.abc import Iterator

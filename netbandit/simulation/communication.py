@@ -1,4 +1,8 @@
-"""How the agents of a learner that decides in slots talk: never, by broadcasts, or in synchronisations."""
+"""Communication strategies of learners that decide in slots: none, broadcasts, rounds of synchronisation, exchanges.
+
+The driver `Slots` calls a strategy between decisions (`should_send`, `send`, `apply_received`, `on_down`, `on_up`); a
+strategy calls the learner and its protocol, which hands back what has arrived. Neither calls a driver.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
@@ -43,8 +47,8 @@ def lies_of(context: ReplicationContext, learner: Learner) -> Liars:
     return Liars(context)
 
 
-class Communication:
-    """What lies between the learner of all agents, who speak in arrays, and a protocol, which speaks of single agents.
+class CommunicationStrategy:
+    """Adapts a vectorized learner (arrays over agents) to a protocol (messages between single agents).
 
     What reaches agents between two decisions is kept, and handed to the learner in one call before the next: nothing
     can have changed an agent's mind in between.
@@ -103,15 +107,15 @@ class Communication:
         """Return the slot before which agents must stop to talk, if they play from *first* on to before *last*."""
         return last
 
-    def deliver(self, slot: int) -> None:
+    def apply_received(self, slot: int) -> None:
         """Let the learner take in what has reached agents, who decide in *slot* next."""
         return
 
-    def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+    def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
         """Return whether anybody says anything after the decision of *slot*; *calls*: who wants to synchronise."""
         return False
 
-    def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
+    def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
         """Let agents say it, now."""
         raise NotImplementedError
 
@@ -124,11 +128,11 @@ class Communication:
         """Return ``rounds``, ``round_slots``, and figures of its own."""
         return {"rounds": 0, "round_slots": 0.0}
 
-    def gone(self, agent: int, *, forgets: bool) -> None:
+    def on_down(self, agent: int, *, forgets: bool) -> None:
         """Note that *agent* goes down; whether it *forgets* what it has heard and not used yet."""
         return
 
-    def back(self, slot: int, agents: NDArray[np.int64]) -> None:
+    def on_up(self, slot: int, agents: NDArray[np.int64]) -> None:
         """Note that *agents* come back, who decide in *slot* next."""
         return
 
@@ -145,11 +149,11 @@ class Communication:
         """Note that the horizon has come."""
 
 
-class Never(Communication):
+class Never(CommunicationStrategy):
     """Agents that never tell anything."""
 
 
-class Broadcasts(Communication):
+class Broadcasts(CommunicationStrategy):
     """Agents that tell each other what they know in slots known ahead, and hear it when it arrives.
 
     Args:
@@ -196,7 +200,7 @@ class Broadcasts(Communication):
             yield slot
             slot = self._learner.next_share(slot + 1)
 
-    def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+    def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
         """Return whether it is time; in every slot only those tell that have decided in it."""
         if self._next is None:
             return False
@@ -208,7 +212,7 @@ class Broadcasts(Communication):
             return first + 1
         return last if self._next is None else max(first + 1, min(last, self._next + 1))
 
-    def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
+    def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
         """Let agents tell their row."""
         self._next = self._learner.next_share(slot + 1)
         agents = self.present if self._all_tell else self.deciding
@@ -263,8 +267,8 @@ class Broadcasts(Communication):
         if self._phases is not None:
             self._phases.hear(agent, (message.round for message in heard), boundary)
 
-    def gone(self, agent: int, *, forgets: bool) -> None:
-        """See `Communication.gone`."""
+    def on_down(self, agent: int, *, forgets: bool) -> None:
+        """See `CommunicationStrategy.on_down`."""
         self._protocol.leave(agent, forgets=forgets)
         if forgets and self._ages is not None:
             self._ages.forget(self.clock.boundary(self.clock.now), agent)
@@ -278,7 +282,7 @@ class Broadcasts(Communication):
                 [said[place] for place in kept],
             )
 
-    def deliver(self, slot: int) -> None:
+    def apply_received(self, slot: int) -> None:
         """Let the learner hear all that has been heard since the last decision, in order of arrival."""
         listeners, sources, told, said = self._heard
         if listeners:
@@ -341,7 +345,7 @@ class _Adoption(NamedTuple):
     included: list[int]
 
 
-class Synchronisations(Communication):
+class Synchronisations(CommunicationStrategy):
     """Agents that share in rounds: a row each, and what is combined of them is adopted by all.
 
     A round begins in a slot known ahead, or when an agent wants one, by a call. See `SyncHandler` for the methods that
@@ -386,11 +390,11 @@ class Synchronisations(Communication):
         """Stop after the next slot in which a round begins that is known ahead."""
         return last if self._next is None else max(first + 1, min(last, self._next + 1))
 
-    def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+    def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
         """Return whether anybody wants to synchronise, or a round begins that is known ahead."""
         return bool(calls.any()) if self._wanted else slot == self._next
 
-    def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
+    def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
         """Let agents call for a round, or begin one that is known ahead."""
         if self.isolated:
             return
@@ -425,7 +429,7 @@ class Synchronisations(Communication):
             return None
         now = self.clock.now
         self.catch_up(self.everybody[agent : agent + 1])
-        self.deliver(now // self.clock.slot)
+        self.apply_received(now // self.clock.slot)
         self._released_at[agent, param_set] = now
         self._releases[param_set, agent] += 1
         shared = self.learners[param_set].share(now // self.clock.slot, self.everybody[agent : agent + 1])
@@ -445,8 +449,8 @@ class Synchronisations(Communication):
         row = learner.combine([item.value for item in items], weights)
         return Item(learner.item_bytes(row.size), row)
 
-    def gone(self, agent: int, *, forgets: bool) -> None:
-        """See `Communication.gone`: it takes no part in what is under way any more."""
+    def on_down(self, agent: int, *, forgets: bool) -> None:
+        """See `CommunicationStrategy.on_down`: it takes no part in what is under way any more."""
         for param_set in np.flatnonzero(self.quiet[:, agent]).tolist():
             self.sync_missed(agent, param_set)
         self._protocol.leave(agent, forgets=forgets)
@@ -480,7 +484,7 @@ class Synchronisations(Communication):
         if included is not None:
             latest.included.append(included)
 
-    def deliver(self, slot: int) -> None:
+    def apply_received(self, slot: int) -> None:
         """Let the learners adopt what has been concluded since the last decision, in order."""
         if self._adopting:
             adopting, self._adopting = self._adopting, []
@@ -493,16 +497,16 @@ class Synchronisations(Communication):
 
     @property
     def releases(self) -> int:
-        """See `Communication.releases`."""
+        """See `CommunicationStrategy.releases`."""
         return int(self._releases.max())
 
     @property
     def waits(self) -> bool:
-        """See `Communication.waits`: for the end of a round."""
+        """See `CommunicationStrategy.waits`: for the end of a round."""
         return not self.isolated
 
     def waiting(self) -> list[int]:
-        """See `Communication.waiting`; an agent that has called and not yet released has waited no slot so far.
+        """See `CommunicationStrategy.waiting`; one that has called and not yet released has waited no slot so far.
 
         An agent that tells nothing takes part in no round, and waits for the end of none.
         """
@@ -526,7 +530,7 @@ class Synchronisations(Communication):
         }
 
 
-class Exchanges(Communication):
+class Exchanges(CommunicationStrategy):
     """Agents that tell their neighbours a row in every step, and mix what these tell.
 
     Args:
@@ -560,11 +564,11 @@ class Exchanges(Communication):
         """Return which of those that are up have something to tell, shape (n,)."""
         return self._protocol.ready[self.present]
 
-    def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+    def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
         """Return whether somebody has stepped."""
         return bool(self._ready().any())
 
-    def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
+    def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
         """Let those who have stepped tell their rows."""
         agents = self.present[self._ready()]
         rows = self._learner.share(slot, agents)
@@ -581,7 +585,7 @@ class Exchanges(Communication):
     def _mix(self, agents: NDArray[np.int64], mixed: NDArray[np.float64], largest: NDArray[np.float64]) -> None:
         self._mixed.append((agents, mixed, largest))
 
-    def deliver(self, slot: int) -> None:
+    def apply_received(self, slot: int) -> None:
         """Let the learner take what has been mixed."""
         mixed, self._mixed = self._mixed, []
         for agents, rows, largest in mixed:

@@ -1,4 +1,8 @@
-"""What a driver is: the rhythm in which agents act, from the first slot to the horizon."""
+"""What a driver is: the rhythm in which agents act, from the first slot to the horizon.
+
+`replication` calls a driver, and the clock wakes it; it calls learners, bandits and a communication strategy or a
+protocol.
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field

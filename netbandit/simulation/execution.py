@@ -1,4 +1,4 @@
-"""How runs are executed: as `netbandit.simulation.choosing` decides, or in one way throughout.
+"""How runs are executed: as `netbandit.simulation.dispatch` decides, or in one way throughout.
 
 The numbers are the same; one way throughout is for those who compare.
 """

@@ -13,10 +13,10 @@ from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.simulation import slot_loop
 from netbandit.simulation.bandit_environments import BanditEnvironment, NoArmError
-from netbandit.simulation.choosing.slot_loop import SlotLoop
-from netbandit.simulation.choosing.way import chosen
-from netbandit.simulation.communication import Communication
+from netbandit.simulation.communication import CommunicationStrategy
 from netbandit.simulation.compile_notice import announce
+from netbandit.simulation.dispatch.kernel import chosen
+from netbandit.simulation.dispatch.slot_loop import SlotLoop
 from netbandit.simulation.feedback import Feedback
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.turns import Turns
@@ -32,7 +32,7 @@ def compiled(
     world: BanditEnvironment,
     learners: Sequence[Learner],
     account: Account,
-    talking: Communication,
+    strategy: CommunicationStrategy,
     turns: Turns,
     feedback: Feedback | None = None,
 ) -> Play | None:
@@ -46,16 +46,16 @@ def compiled(
     @cache
     def written() -> Compiled:
         assert isinstance(learner, StepLearner)
-        return _written(world, learner, account, talking, turns, feedback)
+        return _written(world, learner, account, strategy, turns, feedback)
 
     decisions = turns.expected * len(turns.up)
     if not chosen(
         SlotLoop(
             world,
             learner,
-            talking.isolated,
-            talking.in_turn,
-            talking.sets,
+            strategy.isolated,
+            strategy.in_turn,
+            strategy.sets,
             turns.everybody,
             decisions,
             feedback is not None,
@@ -81,14 +81,14 @@ def compiled(
             if feedback is not None:
                 until = feedback.ready(first, until)
             try:
-                reached = int(play(first, until, talking.asks))
+                reached = int(play(first, until, strategy.asks))
             except NoArmError as error:
                 slot, agent, arm = error.args
                 text = f"an arm from 0 to {world.bandit.arm_count - 1}, not {arm} (slot {slot}, agent {agent})"
                 raise ReturnedError(f"{type(learner).__qualname__}.choose_one must return {text}", "learner") from None
             world.played(first, reached, turns.here)
             first = reached
-            if reached < until or (talking.asks and account.calls.any()):
+            if reached < until or (strategy.asks and account.calls.any()):
                 break
         if market and not turns.up.all():
             account.pass_over(np.flatnonzero(~turns.up), first)
@@ -101,7 +101,7 @@ def _written(
     world: BanditEnvironment,
     learner: StepLearner,
     account: Account,
-    talking: Communication,
+    strategy: CommunicationStrategy,
     turns: Turns,
     feedback: Feedback | None,
 ) -> Compiled:
@@ -120,7 +120,7 @@ def _written(
     try:
         if learner.plays == "market":
             return Compiled(slot_loop.markets, {"turns": turns, **objects}, name, classes)
-        return Compiled(slot_loop.slot_by_slot, {"turns": turns, **objects, "talking": talking}, name, classes)
+        return Compiled(slot_loop.slot_by_slot, {"turns": turns, **objects, "strategy": strategy}, name, classes)
     except OneAgentError:
         return Compiled(slot_loop.agent_by_agent, objects, name, classes)
 
@@ -148,7 +148,7 @@ def generic(
     world: BanditEnvironment,
     learners: Sequence[Learner],
     account: Account,
-    talking: Communication,
+    strategy: CommunicationStrategy,
     turns: Turns,
     feedback: Feedback | None = None,
 ) -> Play:
@@ -167,19 +167,25 @@ def generic(
             if feedback is not None:
                 learn_due(world, learners, feedback, slot, turns.time(turn), agents)
                 feedback.note(agents)
-            world.show(slot, agents)
-            arms = learner.choose(slot, agents)
-            rewards, missed = world.pull(slot, agents, arms)
-            if feedback is None:
-                learner.learn(slot, agents, arms, rewards)
-            else:
-                feedback.put(slot, turns.time(turn), agents, arms, rewards, world.vectors_of(agents, arms))
-                learn_due(world, learners, feedback, slot, turns.time(turn), agents)
+            missed = []
+            for some in agents[:, np.newaxis] if strategy.in_turn else (agents,):
+                world.show(slot, some)
+                arms = learner.choose(slot, some)
+                rewards, regret = world.pull(slot, some, arms)
+                if feedback is None:
+                    learner.learn(slot, some, arms, rewards)
+                else:
+                    feedback.put(slot, turns.time(turn), some, arms, rewards, world.vectors_of(some, arms))
+                    learn_due(world, learners, feedback, slot, turns.time(turn), some)
+                world.digest(account.digests, some, arms, rewards)
+                missed.append(regret)
+                if strategy.in_turn:
+                    strategy.deciding = some
+                    strategy.send(slot, account.calls)
             learner.end_turn(len(agents))
-            world.digest(account.digests, agents, arms, rewards)
-            account.add(slot, agents, missed, ends=turns.ends(turn))
-            if talking.asks:
-                free = agents[~talking.quiet[param_set, agents]]
+            account.add(slot, agents, np.concatenate(missed), ends=turns.ends(turn))
+            if strategy.asks:
+                free = agents[~strategy.quiet[param_set, agents]]
                 account.calls[free] = learner.wants(slot, free)
                 if account.calls.any():
                     return turn + 1

@@ -37,7 +37,7 @@ from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, build_topology, topology_streams
 from netbandit.simulation.build_contacts import build_changing
 from netbandit.simulation.build_energy import build_energy, energy_of
-from netbandit.simulation.choosing.way import Choice, explained
+from netbandit.simulation.dispatch.kernel import Choice, explained
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers import driver_for, talk_of
 from netbandit.simulation.lies import liars_of

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 
 def slot_by_slot(
-    first: int, last: int, asks: bool, turns: Any, world: Any, learner: Any, account: Any, talking: Any, feedback: Any
+    first: int, last: int, asks: bool, turns: Any, world: Any, learner: Any, account: Any, strategy: Any, feedback: Any
 ) -> int:
     """Play the turns from *first* to before *last*; stop after one in which anybody calls.
 
@@ -24,7 +24,7 @@ def slot_by_slot(
         world: `netbandit.simulation.bandit_environments.BanditEnvironment`.
         learner: `netbandit.learners.steps.StepLearner`.
         account: `netbandit.simulation.slot_account.Account`.
-        talking: `netbandit.simulation.communication.Communication`.
+        strategy: `netbandit.simulation.communication.CommunicationStrategy`.
         feedback: `netbandit.simulation.feedback.Feedback`.
 
     Returns:
@@ -45,7 +45,7 @@ def slot_by_slot(
             missed = world.decide_one(slot, agent, learner, account, feedback)
             world.note_missed(agent, missed)
             regret += missed
-            if asks and not talking.quiet[slot % talking.quiet.shape[0], agent]:
+            if asks and not strategy.quiet[slot % strategy.quiet.shape[0], agent]:
                 wanted = learner.wants_one(slot, agent)
                 if wanted:
                     account.calls[agent] = True

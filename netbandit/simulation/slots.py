@@ -18,7 +18,6 @@ from netbandit.simulation.build_feedback import build_feedback
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.feedback import Feedback
 from netbandit.simulation.figures import figures_of
-from netbandit.simulation.in_turn import InTurn, one_after_the_other
 from netbandit.simulation.patterns import communication
 from netbandit.simulation.play import compiled, generic, learn_due
 from netbandit.simulation.result import Curve, Metric
@@ -70,11 +69,11 @@ class Slots(Driver):
         """Build the protocol, then the learner that suits it, and appoint the first slot."""
         context = self.context
         template = checked(in_slots(context.learner).fresh())
-        self.talking = talking = communication(context, template)
+        self.strategy = strategy = communication(context, template)
         if context.liars:
-            self.world.count_only(talking.lies.counted)
-            self.turns.count_only(talking.lies.counted > 0)
-        self.learners = [checked(learner) for learner in template.replicas(talking.sets)]
+            self.world.count_only(strategy.lies.counted)
+            self.turns.count_only(strategy.lies.counted > 0)
+        self.learners = [checked(learner) for learner in template.replicas(strategy.sets)]
         self.feedback = self._late_feedback(template)
         degrees = np.array([len(near) for near in context.topology.neighbours], dtype=np.int64)
         for param_set, learner in enumerate(self.learners):
@@ -83,15 +82,15 @@ class Slots(Driver):
                 horizon=self._clock.horizon,
                 expected_decisions=self.turns.expected,
                 streams=context.streams,
-                members=talking.members,
+                members=strategy.members,
                 degrees=degrees,
-                in_turn=talking.in_turn,
-                log=talking.log,
-                isolated=talking.isolated,
-                deposits=talking.deposits,
-                eigenvalue=talking.eigenvalue,
-                matrix=talking.matrix,
-                sets=talking.sets,
+                in_turn=strategy.in_turn,
+                log=strategy.log,
+                isolated=strategy.isolated,
+                deposits=strategy.deposits,
+                eigenvalue=strategy.eigenvalue,
+                matrix=strategy.matrix,
+                sets=strategy.sets,
                 param_set=param_set,
                 forgets=self._forgets,
                 liars=len(context.liars),
@@ -102,26 +101,24 @@ class Slots(Driver):
             if isinstance(learner, StepLearner):
                 learner.world = world
             learner.start(world, self._agents, context.streams.generator("learner", param_set))
-        talking.open(self.learners)
+        strategy.open(self.learners)
         self.world.start(context.streams.generator, self._clock.horizon, each_slot=self.turns.everybody)
         self._slow, self._uncompiled = False, ""
         play = None
         try:
-            play = compiled(self.world, self.learners, self.account, talking, self.turns, self.feedback)
+            play = compiled(self.world, self.learners, self.account, strategy, self.turns, self.feedback)
             self._slow = play is None and template.plays == "vectors" and is_ours(type(template))
         except StepError as error:
             self._uncompiled = f"the steps of {type(template).__qualname__} are not compiled: {error}"
         self._play = (
             play
             if play is not None
-            else one_after_the_other(talking, self.learners[0], self.world, self.account, self.turns)
-            if isinstance(talking, InTurn)
-            else generic(self.world, self.learners, self.account, talking, self.turns, self.feedback)
+            else generic(self.world, self.learners, self.account, strategy, self.turns, self.feedback)
         )
         if context.network.agents_fail:
             for agent in context.network.watch_agents(self._changed):
                 self.turns.note(agent, up=False)
-            talking.present = self.turns.here
+            strategy.present = self.turns.here
         self._appoint()
 
     def _late_feedback(self, learner: Learner) -> Feedback | None:
@@ -138,10 +135,10 @@ class Slots(Driver):
             self._clock.slot,
             facts["dimension"] if learner.plays == "vectors" else 0,
         )
-        if tells_observations(learner) and not self.talking.isolated:
+        if tells_observations(learner) and not self.strategy.isolated:
             feedback.fresh = [[] for _ in range(self._agents)]
-            self.talking.new_observations = feedback.new_observations
-        self.talking.catch_up = self._catch_up
+            self.strategy.new_observations = feedback.new_observations
+        self.strategy.catch_up = self._catch_up
         return feedback
 
     def _catch_up(self, agents: NDArray[np.int64]) -> None:
@@ -159,40 +156,40 @@ class Slots(Driver):
     def _changed(self, agent: int, up: bool) -> None:
         """Leave *agent* out of the turns while it is down; it has played all those before."""
         self.turns.note(agent, up=up)
-        talking = self.talking
-        talking.present = self.turns.here
+        strategy = self.strategy
+        strategy.present = self.turns.here
         slot = self._clock.boundary(self._clock.now)
         if not up:
-            talking.gone(agent, forgets=self._forgets)
+            strategy.on_down(agent, forgets=self._forgets)
         elif slot < self._clock.horizon:
             back = np.array([agent])
             if self._forgets:
-                self._several_lives |= talking.releases > 0
+                self._several_lives |= strategy.releases > 0
                 if self.feedback is not None:
                     self.feedback.forget(agent)
                 for learner in self.learners:
                     learner.forget(slot, back)
-            talking.back(slot, back)
+            strategy.on_up(slot, back)
 
     @property
     def waits(self) -> bool:
         """See `Driver.waits`."""
-        return self.talking.waits
+        return self.strategy.waits
 
     def waiting(self) -> list[int]:
         """See `Driver.waiting`."""
-        return self.talking.waiting()
+        return self.strategy.waiting()
 
     def finish(self) -> DriverResult:
         """Add up."""
-        account, talking, learner = self.account, self.talking, self.learners[0]
-        talking.finish()
+        account, strategy, learner = self.account, self.strategy, self.learners[0]
+        strategy.finish()
         for agent, digest in enumerate(account.digests.tolist()):
             self.context.fingerprint.record(self._clock.end, agent, self.world.kind.code, digest & _DIGEST)
-        spent = learner.account(talking.releases)
+        spent = learner.account(strategy.releases)
         if self._several_lives:
             spent = spent.after_lost_memory()
-        talked, paid = talking.metrics(), self.world.metrics(self._decisions)
+        talked, paid = strategy.metrics(), self.world.metrics(self._decisions)
         metrics: dict[str, Metric] = {
             "rounds": talked.pop("rounds"),
             "round_slots": talked.pop("round_slots"),
@@ -203,7 +200,7 @@ class Slots(Driver):
             **paid,
             **figures_of(learner, learner.figures(), taken=paid.keys() | talked.keys()),
             **talked,
-            **talking.lies.metrics(),
+            **strategy.lies.metrics(),
             **self._feedback_metrics(),
         }
         values = account.total()
@@ -234,19 +231,19 @@ class Slots(Driver):
 
     def _wake(self, _: Event) -> None:
         """Play on until something else is due, or somebody wants to talk."""
-        talking, turns, environment = self.talking, self.turns, self._clock.environment
+        strategy, turns, environment = self.strategy, self.turns, self._clock.environment
         first = self._played
         slot = turns.slot(first)
-        talking.deliver(slot)
+        strategy.apply_received(slot)
         last = turns.before(environment.peek())
-        stop = turns.after(talking.last(slot, self._clock.horizon) - 1)
+        stop = turns.after(strategy.last(slot, self._clock.horizon) - 1)
         self._played = self._play(first, max(first + 1, min(last, stop)))
         self._decisions += turns.decided(first, self._played)
         latest = self._played - 1
-        talking.deciding = turns.agents(latest)
+        strategy.deciding = turns.agents(latest)
         slot = turns.slot(latest)
-        if talking.speaks(slot, self.account.calls):
+        if strategy.should_send(slot, self.account.calls):
             if latest > first:  # nothing else is due before
                 environment.advance(turns.time(latest))
-            talking.talk(slot, self.account.calls)
+            strategy.send(slot, self.account.calls)
         self._appoint()

@@ -28,7 +28,7 @@ class Mine(nb.Learner):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "my_entry.py").write_text(MINE)
     return tmp_path
 
 
@@ -50,17 +50,17 @@ def test_without_a_command_it_lists_the_tracks():
 
 
 def test_a_learner_of_ones_own_stands_among_all(folder):
-    mine = ["run", "--learner", "mine:Mine", "--protocol", "silent", "--set", "learner.arm=15", "--tracks", "crowd"]
+    mine = ["run", "--learner", "my_entry:Mine", "--protocol", "silent", "--set", "learner.arm=15", "--tracks", "crowd"]
     done = suite(*mine)
     assert done.exit_code == 0, done.output
-    assert "mine:Mine (arm = 15) over silent" in done.output
+    assert "my_entry:Mine (arm = 15) over silent" in done.output
     assert " 1 of " in done.output  # it has drawn the best arm
     assert "elimination over relay" in done.output
-    assert len(list((folder / "results" / "suite").glob("mine-Mine-*/crowd.json"))) == 1
+    assert len(list((folder / "results" / "suite").glob("my-entry-Mine-*/crowd.json"))) == 1
     page = suite(*mine, "--plot", "--html", "mine.html", "--latex")
     assert page.exit_code == 0, page.output
     assert r"\toprule" in page.output
-    assert "mine:Mine (arm = 15) over silent (yours)" in (folder / "mine.html").read_text()
+    assert "my_entry:Mine (arm = 15) over silent (yours)" in (folder / "mine.html").read_text()
     assert (folder / "results" / "suite" / "fronts-arms.png").exists()
 
 
@@ -69,7 +69,7 @@ def test_a_learner_of_ones_own_stands_among_all(folder):
     [
         (["run", "--learner", "klucb", "--protocol", "gis", "--tracks", "fars"], "there is no track fars"),
         (["run", "--learner", "klucb", "--protocol", "gis", "--set", "run.seed=3"], "must be a key of the learner or"),
-        (["show", "--against", "mine.py"], "is no record of the suite"),
+        (["show", "--against", "my_entry.py"], "is no record of the suite"),
     ],
 )
 def test_a_mistake_is_one_line(folder, arguments, text):

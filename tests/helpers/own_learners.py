@@ -24,8 +24,8 @@ class Stubborn(Ucb):
     """Thinks arm 0 best, whatever it pays."""
 
     def choose(self, slot, agents):
-        arms = super().choose(slot, agents)
-        return np.where(self.known.decided[agents] < self.known.counts[agents], arms, 0)
+        begins = self.known.decided[agents] < self.known.counts[agents]
+        return np.where(begins, super().choose(slot, agents), 0)
 
 
 class Forgetless(nb.Learner):

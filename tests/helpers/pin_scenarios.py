@@ -84,7 +84,7 @@ CUTS: dict[str, Cut] = {
     **_cut("vial vial-alone vial-base vial-line vial-line-end", _SIXTY, "run.replications=1", paper="byzantine"),
     **_cut("base beyond-cdp fig10 fig10-cdp fig11 fig11-case6 fig11-weighted", "run.horizon=10_000", paper="dpmab"),
     **_cut("equal fig3 fig9 protocols", paper="dpmab"),
-    **_cut("budget-alone budget-cdp budget-gis budget-sink", "run.horizon=100_000", paper="dpmab"),
+    **_cut("budget-agents budget-alone budget-cdp budget-gis budget-sink", "run.horizon=100_000", paper="dpmab"),
     **_cut("fig12-cdp fig12-ddp fig12-hdp fig4 fig5 fig7-free fig8", "run.horizon=10_000", paper="dpmab"),
     "papers/dpmab/beyond": ["run.horizon=10_000", 'sweep.links.peer.latency=["0 slots", "3 slots", "100 slots"]'],
     "papers/dpmab/rounds": ["run.horizon=1000"],

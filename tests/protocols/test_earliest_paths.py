@@ -19,7 +19,7 @@ class Held(Flooding):
 
     def receive(self, node, arrivals):
         for time, _, message in arrivals:
-            when = effective_time(time, message.begun, SLOT) if self.slotted else time
+            when = effective_time(message.begun, time, SLOT) if self.slotted else time
             key = message.labels.bit_length() - 1, node
             self.held[key] = min(when, self.held.get(key, when))
         super().receive(node, arrivals)

@@ -5,6 +5,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psutil
 import pytest
@@ -80,15 +81,23 @@ def test_processes_that_cannot_be_started_are_one_line(monkeypatch):
         list(workers.answers([(1, ("be",))]))
 
 
+@pytest.fixture
+def short_folder():
+    """A folder in whose path there is room for a socket's name, which is of a hundred characters at most."""
+    with TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
 @pytest.mark.parametrize("prepared", [False, True])
-def test_no_port_is_opened_and_nothing_stays(tmp_path, fresh, prepared):
+def test_no_port_is_opened_and_nothing_stays(short_folder, fresh, prepared):
     """What a prepared process leaves is in a folder of nobody else, under a name that nobody knows before."""
     script = f"""
 import os, stat, sys, tempfile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 import psutil
 sys.path[:0] = {[str(folder) for folder in Path(__file__).parents[:2]]}
-tempfile.tempdir = os.environ["TMPDIR"] = {str(tmp_path)!r}
+tempfile.tempdir = os.environ["TMPDIR"] = {str(short_folder)!r}
 from test_pool import open_ports, ignore, perform
 from netbandit.running.pool import Pool, prepare_workers
 if {prepared}:
@@ -98,10 +107,10 @@ with Pool(2, perform, ignore) as workers:
     print(len(found), {{psutil.Process(one).ppid() == os.getpid() for one in found}}, open_ports())
     print([oct(stat.S_IMODE(one.stat().st_mode)) for one in Path(tempfile.tempdir).glob("netbandit-*")])
 """
-    done = fresh(["-c", script], tmp_path)
+    done = fresh(["-c", script], short_folder)
     assert done.stderr == ""
     assert done.stdout.splitlines() == [f"2 {{{not prepared}}} []", "['0o700']" if prepared else "[]"]
-    assert not [*tmp_path.iterdir()]
+    assert not [*short_folder.iterdir()]
 
 
 def open_ports():

@@ -9,7 +9,7 @@ from netbandit.checks.check import check
 from netbandit.network import draws
 from netbandit.scenario.load import load
 from netbandit.simulation import patterns
-from netbandit.simulation.bulk import bulk_broadcasts
+from netbandit.simulation.patterns import bulk_broadcasts
 
 SCENARIO = """\
 run = {{ horizon = {horizon}, slot = "1 ms", seed = {seed} }}

@@ -62,7 +62,7 @@ def test_what_any_agent_observed_is_known_to_all(tmp_path, monkeypatch, keys):
     decisions = found.metrics.get("decisions", 4 * 80 - found.metrics["absent_slots"])
     assert decisions < 4 * 80
     action = slots.world.bandit.fixed_actions[0]
-    for agent in slots.talking.present:
+    for agent in slots.strategy.present:
         matrix = np.linalg.inv(slots.learners[0].beliefs.inverse[0, agent])
         known = (action @ (matrix - np.eye(3)) @ action) / (action @ action) ** 2
         assert decisions - 4 <= round(known, 6) <= decisions  # all but what others decided in the last slot

@@ -175,7 +175,7 @@ def test_who_lies_is_drawn_afresh_or_placed(tmp_path):
     drawn, placed = made(tmp_path, *star).points[0], made(tmp_path, *star, "adversary.place=degree").points[0]
 
     def liars(point, number):
-        return point.simulation(number)._context(point.topology(number), Fingerprint(), None).liars
+        return point.simulation(number).context(point.topology(number), Fingerprint(), None).liars
 
     assert liars(placed, 0) == liars(placed, 1) == {0}
     assert len({liars(drawn, number) for number in range(8)}) > 1

@@ -207,7 +207,7 @@ def test_sets_of_parameters_are_learners_of_their_own(run):
     ],
 )
 def test_what_cannot_be_played_is_refused(run, bandit, line):
-    with pytest.raises(ScenarioError, match=f"learner.kind: {line}"):
+    with pytest.raises(ScenarioError, match=f"learner.kind: .* cannot play bandit.kind = .*: {line}"):
         run(Logged, bandit=bandit)
 
 

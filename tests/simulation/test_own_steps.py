@@ -10,7 +10,7 @@ import pytest
 from netbandit.checks.check import check
 from netbandit.scenario.load import load
 from netbandit.simulation import bandit_environments, play, slots
-from netbandit.simulation.choosing import slot_loop
+from netbandit.simulation.dispatch import slot_loop
 from netbandit.simulation.execution import executed
 from netbandit.user_code.errors import ReturnedError
 

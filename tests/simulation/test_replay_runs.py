@@ -5,7 +5,6 @@ from helpers.gathering import played
 from helpers.made_up_runs import study_of
 from helpers.worlds import started
 
-from netbandit.bandits import digits
 from netbandit.bandits.replay import RANDOM_SEEDS
 from netbandit.checks.check import check
 from netbandit.papers.figures import papers_folder
@@ -191,12 +190,6 @@ def test_a_log_without_a_click_has_no_empty_pictures(tmp_path):
     runs = [each.simulation(0).run() for each in study(tmp_path, *overrides).points]
     assert [run.metrics["relative_ctr"] for run in runs] == [None] * 3
     assert [picture.name for picture in pictures(study_of(runs), every=True)] == ["network"]
-
-
-def test_digits_without_scikit_learn_are_a_mistake(tmp_path, monkeypatch):
-    monkeypatch.setattr(digits, "installed", lambda: False)
-    (told,) = lines_of(tmp_path, "bandit.format=digits")
-    assert told.startswith('--set bandit.format: bandit.format: "digits" needs scikit-learn, which is not installed')
 
 
 def test_what_has_no_effect_is_noted(tmp_path):

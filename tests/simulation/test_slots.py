@@ -44,9 +44,9 @@ class Watched:
 
         apply_sync = Synchronisations.apply_sync
 
-        def applied(talking, agent, param_set, aggregate, round):
-            apply_sync(talking, agent, param_set, aggregate, round)
-            run.adoptions.append((talking.clock.now, agent))
+        def applied(strategy, agent, param_set, aggregate, round):
+            apply_sync(strategy, agent, param_set, aggregate, round)
+            run.adoptions.append((strategy.clock.now, agent))
 
         with monkeypatch.context() as patch:
             patch.setattr(slots, "Slots", Driver)
@@ -354,8 +354,8 @@ def test_a_ttl_above_the_diameter_makes_one_clique(tmp_path, monkeypatch):
     written["topology"]["family"] = '"path"'
     written["protocol"] = {"kind": '"local"', "ttl": 9}
     run = Watched(tmp_path, monkeypatch, written)
-    assert set(run.driver.talking._protocol.groups) == {0}
-    assert run.driver.talking._protocol.sets == 9
+    assert set(run.driver.strategy._protocol.groups) == {0}
+    assert run.driver.strategy._protocol.sets == 9
     assert len(run.adoptions) % 5 == 0
     assert run.adoptions
 

@@ -1,4 +1,7 @@
-"""How the agents of a learner that decides in slots deposit what they know with a keeper."""
+"""The strategy of asynchronous uploads: agents deposit their sums at a server when they want to, and get its totals.
+
+`Slots` calls it; it calls the learner, its keeper and a protocol.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +15,7 @@ from netbandit.learners.slots import Learner
 from netbandit.protocols.adapters import deposit_protocol
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.byzantine_sums import SumLies
-from netbandit.simulation.communication import Communication, Learners
+from netbandit.simulation.communication import CommunicationStrategy, Learners
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
 
@@ -24,7 +27,7 @@ class _Given(NamedTuple):
     own: Own
 
 
-class Deposits(Communication):
+class Uploads(CommunicationStrategy):
     """Agents that deposit what they have observed when they want to, and adopt what comes back.
 
     An agent adopts what it is given before its next decision, and nothing is made of it until then. See
@@ -65,11 +68,11 @@ class Deposits(Communication):
         self._learner = learner
         self._keeper = learner.keeper()
 
-    def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+    def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
         """Return whether anybody wants to deposit."""
         return bool(calls.any())
 
-    def talk(self, slot: int, calls: NDArray[np.bool_]) -> None:
+    def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
         """Let agents deposit."""
         for agent in np.flatnonzero(calls).tolist():
             if not self.lies.is_mute(agent):
@@ -123,8 +126,8 @@ class Deposits(Communication):
         if not opened and self.quiet[0, agent]:
             self.resume(agent)
 
-    def gone(self, agent: int, *, forgets: bool) -> None:
-        """See `Communication.gone`: the answer that it waits for may be lost on it."""
+    def on_down(self, agent: int, *, forgets: bool) -> None:
+        """See `CommunicationStrategy.on_down`: the answer that it waits for may be lost on it."""
         if self.quiet[0, agent]:
             self.resume(agent)
         if forgets:
@@ -132,16 +135,16 @@ class Deposits(Communication):
 
     @property
     def releases(self) -> int:
-        """See `Communication.releases`."""
+        """See `CommunicationStrategy.releases`."""
         return int(self._deposited.max())
 
     @property
     def waits(self) -> bool:
-        """See `Communication.waits`: for the answer to a deposit."""
+        """See `CommunicationStrategy.waits`: for the answer to a deposit."""
         return True
 
     def waiting(self) -> list[int]:
-        """See `Communication.waiting`."""
+        """See `CommunicationStrategy.waiting`."""
         slot, horizon = self.clock.slot, self.clock.horizon
         return [horizon - (-(-time // slot)) for time in self._deposited_at[self.quiet[0]].tolist()]
 

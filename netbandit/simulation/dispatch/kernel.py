@@ -15,19 +15,19 @@ RunPart = Literal["messages", "decisions"]
 
 
 NONE_FOR_PROTOCOL = "there is none for this protocol"
-"""Why a way cannot run with protocols that are of another kind."""
+"""Why a kernel cannot run with protocols that are of another kind."""
 
 FATES_OPEN = "what becomes of a message depends on what else is sent, which only shows event by event"
-"""Why no way can run in networks that decide as it happens what becomes of messages."""
+"""Why no kernel can run in networks that decide as it happens what becomes of messages."""
 
 SOME_MUTE = "some agents tell nothing (adversary.attack)"
-"""Why a way in which all agents tell something cannot run."""
+"""Why a kernel in which all agents tell something cannot run."""
 
 
-class Way(ABC):
-    """A way for a part of a run to go other than event by event, with the same numbers.
+class Kernel(ABC):
+    """What may process a part of a run other than event by event, with the same numbers.
 
-    `can_run` is asked in two halves, because the second may take seconds: it is left out where the way is not worth it.
+    `can_run` is asked in two halves, because the second may take seconds: it is left out where that is not worth it.
     """
 
     part: ClassVar[RunPart] = "messages"
@@ -37,10 +37,10 @@ class Way(ABC):
 
     def can_run(self) -> str | None:
         """Return why it cannot run; None: it can."""
-        return self.unsuited() or self.unknown()
+        return self.unsupported_reason() or self.unknown()
 
     @abstractmethod
-    def unsuited(self) -> str | None:
+    def unsupported_reason(self) -> str | None:
         """Return why it cannot run with parts of these kinds and sizes, which is found out at once."""
 
     def unknown(self) -> str | None:
@@ -49,7 +49,7 @@ class Way(ABC):
 
     @abstractmethod
     def should_run(self) -> str | None:
-        """Return why it is not worth it, if it can run; None: it is. It is asked only if the way is not unsuited."""
+        """Return why it is not worth it, if it can run; None: it is. It is asked only if nothing is unsupported."""
 
 
 class Choice(NamedTuple):
@@ -57,33 +57,33 @@ class Choice(NamedTuple):
 
     Attributes:
         part: The part.
-        way: The name of the way that was asked.
+        kernel: The name of the kernel that was asked.
         why_not: Why it is not taken; None: it is.
     """
 
     part: RunPart
-    way: str
+    kernel: str
     why_not: str | None
 
 
 _explained: list[Choice] | None = None
 
 
-def chosen(way: Way) -> bool:
-    """Return whether a part of a run goes this *way*."""
+def chosen(kernel: Kernel) -> bool:
+    """Return whether this *kernel* processes a part of a run."""
     if _explained is not None:
-        _explained.append(Choice(way.part, way.name, way.can_run() or _should_run(way)))
+        _explained.append(Choice(kernel.part, kernel.name, kernel.can_run() or _should_run(kernel)))
         return False
     # Whether it is worth it is asked first: to find out all that can happen may take longer than a short run.
-    return (way.unsuited() or _should_run(way) or way.unknown()) is None
+    return (kernel.unsupported_reason() or _should_run(kernel) or kernel.unknown()) is None
 
 
-def _should_run(way: Way) -> str | None:
-    """Return why a *way* should not be taken, even if it can; None: it should. The environment has the last word."""
+def _should_run(kernel: Kernel) -> str | None:
+    """Return why a *kernel* should not be taken, even if it can; None: it should. The environment has the last word."""
     how = execution()
     if how == "plain":
         return f"{VARIABLE}={how}"
-    return None if how == "compiled" else way.should_run()
+    return None if how == "compiled" else kernel.should_run()
 
 
 @contextmanager

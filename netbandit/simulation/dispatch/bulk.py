@@ -11,7 +11,7 @@ from netbandit.protocols.pooled import Pooled
 from netbandit.protocols.relay import Relay
 from netbandit.simulation import bulk_links
 from netbandit.simulation.bulk_links import hop_slots, slots_of_hops
-from netbandit.simulation.choosing.way import FATES_OPEN, NONE_FOR_PROTOCOL, SOME_MUTE, Way
+from netbandit.simulation.dispatch.kernel import FATES_OPEN, NONE_FOR_PROTOCOL, SOME_MUTE, Kernel
 from netbandit.simulation.driver import ReplicationContext
 
 _MOST_HOPS = 1_000
@@ -24,7 +24,7 @@ _LATEST = 1 << 60
 
 
 @dataclass(frozen=True)
-class InBulk(Way):
+class InBulk(Kernel):
     """Messages of all agents at once.
 
     Attributes:
@@ -36,7 +36,7 @@ class InBulk(Way):
     context: ReplicationContext
 
     def should_run(self) -> str | None:
-        """See `Way.should_run`: it is always worth it."""
+        """See `Kernel.should_run`: it is always worth it."""
         return None
 
     def _why_alone(self) -> str | None:
@@ -63,8 +63,8 @@ class BroadcastsInBulk(InBulk):
 
     learner: Learner
 
-    def unsuited(self) -> str | None:
-        """See `Way.unsuited`."""
+    def unsupported_reason(self) -> str | None:
+        """See `Kernel.unsupported_reason`."""
         protocol, network = self.context.protocol, self.context.network
         if type(protocol) is not Pooled and (type(protocol) is not Local or not protocol.ttl):
             return NONE_FOR_PROTOCOL
@@ -83,7 +83,7 @@ class BroadcastsInBulk(InBulk):
         return self._why_alone()
 
     def unknown(self) -> str | None:
-        """See `Way.unknown`."""
+        """See `Kernel.unknown`."""
         protocol, network = self.context.protocol, self.context.network
         if not isinstance(protocol, Local):
             return None
@@ -125,8 +125,8 @@ class TreesInBulk(InBulk):
 
     learner: Learner
 
-    def unsuited(self) -> str | None:
-        """See `Way.unsuited`."""
+    def unsupported_reason(self) -> str | None:
+        """See `Kernel.unsupported_reason`."""
         protocol, network = self.context.protocol, self.context.network
         if type(protocol) is not Relay and not (type(protocol) is Local and protocol.route == "tree" and protocol.ttl):
             return NONE_FOR_PROTOCOL
@@ -141,7 +141,7 @@ class TreesInBulk(InBulk):
         return None
 
     def unknown(self) -> str | None:
-        """See `Way.unknown`."""
+        """See `Kernel.unknown`."""
         network = self.context.network
         if (why := bulk_links.why_not(network)) is not None:
             return why
@@ -161,8 +161,8 @@ def to_neighbours(protocol: Local) -> bool:
 class ExchangesInBulk(InBulk):
     """Rows that agents exchange: all together, or each agent stepping when it holds what it needs."""
 
-    def unsuited(self) -> str | None:
-        """See `Way.unsuited`."""
+    def unsupported_reason(self) -> str | None:
+        """See `Kernel.unsupported_reason`."""
         protocol = self.context.protocol
         if type(protocol) is not Consensus:
             return NONE_FOR_PROTOCOL
@@ -173,7 +173,7 @@ class ExchangesInBulk(InBulk):
         return self._why_alone()
 
     def unknown(self) -> str | None:
-        """See `Way.unknown`."""
+        """See `Kernel.unknown`."""
         return None if step_together(self.context) else bulk_links.why_not(self.context.network)
 
 

@@ -1,16 +1,21 @@
-"""Synchronisations without a message: what is shared in a slot is known to all before the decision of the next."""
+"""Communication without a message: what is shared is known to all at once, or before the decision of the next slot.
+
+`Slots` calls these strategies; they call the learner, and no protocol.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
+from netbandit.protocols.pooled import Pooled
 from netbandit.simulation.byzantine_sums import SumLies
-from netbandit.simulation.communication import Communication, Learners
+from netbandit.simulation.byzantine_vectors import RowLies
+from netbandit.simulation.communication import CommunicationStrategy, Learners
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
 
 
-class FreeSynchronisations(Communication):
+class FreeSynchronisations(CommunicationStrategy):
     """All agents that are up share in every slot, or in those that the learner names; nobody calls, and nobody waits.
 
     What an agent has shared is known to the others while it is down, and if it loses its memory too.
@@ -45,14 +50,14 @@ class FreeSynchronisations(Communication):
         """Stop after the next slot in which agents share."""
         return last if self._next is None else max(first + 1, min(last, self._next + 1))
 
-    def speaks(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+    def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
         """Note whether it is time to share; nothing is sent."""
         if self._next is not None and slot >= self._next:
             self._due = slot
             self._next = self._learner.next_share(slot + 1)
         return False
 
-    def deliver(self, slot: int) -> None:
+    def apply_received(self, slot: int) -> None:
         """Let all that are up share what they have not, and adopt what all have shared so far."""
         if self._due is not None and (len(self.present) or self._rows):
             if len(self.present):
@@ -78,8 +83,8 @@ class FreeSynchronisations(Communication):
                 self._rows[agent, self._lives[agent]] = self.lies.released(agent, 0, 1, row)
         self._shares[agents] += 1
 
-    def gone(self, agent: int, *, forgets: bool) -> None:
-        """See `Communication.gone`: the others know what it has observed, though it may not."""
+    def on_down(self, agent: int, *, forgets: bool) -> None:
+        """See `CommunicationStrategy.on_down`: the others know what it has observed, though it may not."""
         if self._due is not None:
             self._share(self._due, self.everybody[agent : agent + 1])
         if forgets:
@@ -88,9 +93,60 @@ class FreeSynchronisations(Communication):
 
     @property
     def releases(self) -> int:
-        """See `Communication.releases`."""
+        """See `CommunicationStrategy.releases`."""
         return int(self._shares.max())
 
     def metrics(self) -> dict[str, Metric]:
         """Return how often all shared; nobody waited."""
         return {"rounds": self._rounds, "round_slots": 0.0}
+
+
+class InTurn(CommunicationStrategy):
+    """What an agent tells after its pull is heard by all others before the next one decides, in the same slot.
+
+    Agents that are down hear nothing.
+
+    Args:
+        context: All that the driver works with.
+        learner: The learner, not yet started.
+    """
+
+    lies: RowLies
+
+    def __init__(self, context: ReplicationContext, learner: Learner) -> None:
+        super().__init__(context, learner)
+        protocol = context.protocol
+        assert isinstance(protocol, Pooled)
+        agents = len(self.everybody)
+        self.in_turn = True
+        self.log = protocol.log
+        self.members = np.full(agents, agents)
+        self.isolated = agents == 1
+        self._told = 0
+
+    def open(self, learners: Learners) -> None:
+        """Take the learner."""
+        super().open(learners)
+        (self._learner,) = learners
+
+    def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
+        """Let the agent that has just decided tell all others, who hear it at once."""
+        (agent,) = self.deciding.tolist()
+        others = self.present[self.present != agent]
+        told = self._learner.share(slot, self.deciding)
+        if told is None or not len(others) or self.lies.is_mute(agent):
+            return
+        sources, said = np.full(len(others), agent), np.full(len(others), slot)
+        told = self.lies.told(slot, self.deciding, told)
+        if self.lies.sound(self.deciding, told, said[:1]) is None:
+            self._learner.hear(slot, others, sources, np.repeat(told, len(others), axis=0), said)
+            self._told = slot + 1
+
+    @property
+    def releases(self) -> int:
+        """How often agents told others."""
+        return self._told
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return the slots in which agents shared."""
+        return {"rounds": self._told, "round_slots": 0.0, "delay_slots": 0.0 if self._told else None}

@@ -1,4 +1,7 @@
-"""Agents that ask a random neighbour at boundaries known to them, before anybody decides there."""
+"""The strategy of requests: agents ask a random neighbour at boundaries known to them, before anybody decides there.
+
+`Slots` calls it, and so does the clock at these boundaries; it calls the learner and a protocol.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +13,7 @@ from netbandit.network.clock import ScheduledEvent
 from netbandit.protocols.adapters import ask_protocol
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.byzantine_replies import AnswerLies
-from netbandit.simulation.communication import Communication, Learners
+from netbandit.simulation.communication import CommunicationStrategy, Learners
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
 
@@ -18,7 +21,7 @@ _FIRST = EventPriority(-1)
 """Who asks does so before anything arrives at the boundary."""
 
 
-class Asks(Communication):
+class Requests(CommunicationStrategy):
     """Agents that ask, and hear the answers when they come.
 
     Args:
@@ -83,12 +86,12 @@ class Asks(Communication):
             self._delays[1] += 1
             self._heard.append((agent, source, item.value, asked))
 
-    def gone(self, agent: int, *, forgets: bool) -> None:
-        """See `Communication.gone`."""
+    def on_down(self, agent: int, *, forgets: bool) -> None:
+        """See `CommunicationStrategy.on_down`."""
         if forgets:
             self._heard = [heard for heard in self._heard if heard[0] != agent]
 
-    def deliver(self, slot: int) -> None:
+    def apply_received(self, slot: int) -> None:
         """Let the learner hear all answers that have come since the last decision, in order."""
         if self._heard:
             agents, sources, told, said = zip(*self._heard, strict=True)

@@ -11,7 +11,7 @@ from netbandit.protocols.rounds_over_broadcast import RoundsOverBroadcast
 from netbandit.protocols.triggered_rounds import TriggeredRounds
 from netbandit.scenario.load import load
 from netbandit.simulation import replication
-from netbandit.simulation.choosing.way import Way, chosen, explained
+from netbandit.simulation.dispatch.kernel import Kernel, chosen, explained
 from netbandit.simulation.execution import executed
 
 SCENARIO = """\
@@ -61,7 +61,7 @@ TALKING = {
     "Exchanges": [[*MIXES, DEADLINE], [*MIXES, NARROW], [*MIXES, NODES]],
     # what else there is
     "InTurn": [["protocol={ kind = 'pooled', when = 'pull' }"]],
-    "Asks": [["learner.kind=gosine", "protocol.kind=gossip"]],
+    "Requests": [["learner.kind=gosine", "protocol.kind=gossip"]],
 }
 
 OVER = {
@@ -108,13 +108,13 @@ def started(point):
 
 @each(TALKING)
 def test_agents_that_decide_in_slots_talk_in_this_way(started, name, changes):
-    assert type(started(*changes).talking).__name__ == name
+    assert type(started(*changes).strategy).__name__ == name
 
 
 @each(OVER)
 def test_rounds_calls_and_gathers_go_over_this(started, name, changes):
     driver = started(*changes)
-    protocol = getattr(driver, "talking", driver)._protocol
+    protocol = getattr(driver, "strategy", driver)._protocol
     if type(protocol) is TriggeredRounds:
         protocol = protocol.rounds
     assert type(protocol.broadcasts if type(protocol) is RoundsOverBroadcast else protocol).__name__ == name
@@ -176,21 +176,21 @@ def test_a_part_of_ones_own_that_fails_at_its_start_is_a_line(point):
         assert execution_plan(found) == ["it cannot be started: ValueError: no"]
 
 
-class Slow(Way):
-    """A way that can say at once, or after a while, why it cannot be taken."""
+class Slow(Kernel):
+    """A kernel that can say at once, or after a while, why it cannot be taken."""
 
     name = "by magic"
 
-    def __init__(self, unsuited=None, unknown=None, worth=None):
-        self.answers = {"unsuited": unsuited, "unknown": unknown, "should_run": worth}
+    def __init__(self, unsupported=None, unknown=None, worth=None):
+        self.answers = {"unsupported": unsupported, "unknown": unknown, "should_run": worth}
         self.asked = []
 
     def answer(self, question):
         self.asked.append(question)
         return self.answers[question]
 
-    def unsuited(self):
-        return self.answer("unsuited")
+    def unsupported_reason(self):
+        return self.answer("unsupported")
 
     def unknown(self):
         return self.answer("unknown")
@@ -200,21 +200,21 @@ class Slow(Way):
 
 
 @pytest.mark.parametrize(
-    ("how", "way", "taken", "asked"),
+    ("how", "kernel", "taken", "asked"),
     [
-        ("chosen", Slow(), True, ["unsuited", "should_run", "unknown"]),
-        ("chosen", Slow(worth="few hops"), False, ["unsuited", "should_run"]),
-        ("chosen", Slow(unsuited="no tree", worth="few hops"), False, ["unsuited"]),
-        ("chosen", Slow(unknown="nodes fail"), False, ["unsuited", "should_run", "unknown"]),
-        ("compiled", Slow(worth="few hops"), True, ["unsuited", "unknown"]),
-        ("compiled", Slow(unknown="nodes fail"), False, ["unsuited", "unknown"]),
-        ("plain", Slow(), False, ["unsuited"]),
+        ("chosen", Slow(), True, ["unsupported", "should_run", "unknown"]),
+        ("chosen", Slow(worth="few hops"), False, ["unsupported", "should_run"]),
+        ("chosen", Slow(unsupported="no tree", worth="few hops"), False, ["unsupported"]),
+        ("chosen", Slow(unknown="nodes fail"), False, ["unsupported", "should_run", "unknown"]),
+        ("compiled", Slow(worth="few hops"), True, ["unsupported", "unknown"]),
+        ("compiled", Slow(unknown="nodes fail"), False, ["unsupported", "unknown"]),
+        ("plain", Slow(), False, ["unsupported"]),
     ],
 )
-def test_a_way_is_taken_if_it_can_run_and_should_and_what_takes_long_is_asked_last(how, way, taken, asked):
+def test_a_kernel_is_taken_if_it_can_run_and_should_and_what_takes_long_is_asked_last(how, kernel, taken, asked):
     with executed(how):
-        assert chosen(way) == taken
-    assert way.asked == asked
+        assert chosen(kernel) == taken
+    assert kernel.asked == asked
 
 
 def test_what_is_explained_is_not_taken():

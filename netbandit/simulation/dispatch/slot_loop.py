@@ -9,14 +9,14 @@ from netbandit.compilation.steps import Compiled
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.simulation.bandit_environments import BanditEnvironment
-from netbandit.simulation.choosing.way import RunPart, Way
+from netbandit.simulation.dispatch.kernel import Kernel, RunPart
 
 ENOUGH = 200_000
 """So many decisions, event by event, take as long as it takes to compile a loop."""
 
 
 @dataclass(frozen=True)
-class SlotLoop(Way):
+class SlotLoop(Kernel):
     """A loop into which the steps of a learner and of a world are compiled.
 
     Attributes:
@@ -44,8 +44,8 @@ class SlotLoop(Way):
     late: bool
     loop: Callable[[], Compiled]
 
-    def unsuited(self) -> str | None:
-        """See `Way.unsuited`."""
+    def unsupported_reason(self) -> str | None:
+        """See `Kernel.unsupported_reason`."""
         learner = self.learner
         if not isinstance(learner, StepLearner):
             return "this learner is not written in steps"
@@ -62,14 +62,14 @@ class SlotLoop(Way):
         return learner.why_no_loop(isolated=self.isolated) or self.world.why_no_loop(everybody=self.everybody)
 
     def can_run(self) -> str | None:
-        """See `Way.can_run`."""
+        """See `Kernel.can_run`."""
         try:
             return super().can_run()
         except StepError as error:
             return str(error)
 
     def unknown(self) -> str | None:
-        """See `Way.unknown`.
+        """See `Kernel.unknown`.
 
         Raises:
             StepError: The steps cannot be compiled into a loop, which is a remark of the run.
@@ -78,7 +78,7 @@ class SlotLoop(Way):
         return None
 
     def should_run(self) -> str | None:
-        """See `Way.should_run`: what is ours is compiled once for all runs.
+        """See `Kernel.should_run`: what is ours is compiled once for all runs.
 
         Raises:
             StepError: The steps cannot be compiled into a loop.

@@ -1,12 +1,15 @@
 """How the documentation is built: ``python -m sphinx -W -b html docs docs/_build/html``."""
 
 import sys
+import tomllib
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]  # benchmarks/ stands beside the package
 
 import netbandit  # noqa: E402
+
+SOURCE = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Source"]
 
 project = "netbandit"
 author = "The netbandit developers"
@@ -25,6 +28,7 @@ extensions = [
     "generated_reference",
     "scenario_gallery",
     "algorithm_pictures",
+    "page_cards",
     "paper_pages",
     "performance_tables",
     "suite_pages",
@@ -67,6 +71,8 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
     "navbar_align": "left",
+    "logo": {"image_light": "_static/logo.svg", "image_dark": "_static/logo-dark.svg", "alt_text": "netbandit"},
+    "icon_links": [{"name": "Source", "url": SOURCE, "icon": "fa-solid fa-code-branch"}],
     "header_links_before_dropdown": 6,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],

@@ -118,7 +118,8 @@ def grid() -> str:
     """Return the cards of all scenarios: their picture and question under the heading of their group."""
     lines = []
     for heading, names in GROUPS.items():
-        lines += [f"## {heading}\n", "::::{grid} 1 2 2 3", ":gutter: 3\n"]
+        lines += [f"## {heading}\n", "```{toctree}", ":hidden:", f":caption: {heading}\n", *names.split(), "```\n"]
+        lines += ["::::{grid} 1 2 2 3", ":gutter: 3\n"]
         for name in names.split():
             lines += [f":::{{grid-item-card}} {title_of(name)}", f":link: {name}", ":link-type: doc"]
             lines += [f":img-bottom: pictures/{name}.png", f":img-alt: {title_of(name)}", ":::\n"]

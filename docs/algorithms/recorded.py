@@ -1,8 +1,9 @@
 """Run the studies whose pictures the pages of algorithms show: ``python docs/algorithms/recorded.py [STUDY...]``.
 
 The site runs none of them when it is built. Kept beside it are, of ``studies/rounds.toml``, a round of each protocol
-(``pictures/round-*.png``) and the run played back (``rounds/*.json``); of the others the regret of each
-learner (``pictures/regret-*.png``); and in ``recorded.json`` what was run. A test says which are to be run again.
+(``pictures/round-*.png``) and the run played back (``rounds/*.json``); of ``studies/front.toml`` the film on the first
+page (``pictures/front.gif``); of the others the regret of each learner (``pictures/regret-*.png``); and in
+``recorded.json`` what was run. A test says which are to be run again.
 """
 
 import json
@@ -13,6 +14,7 @@ from io import BytesIO
 from pathlib import Path
 
 from PIL import Image
+from PIL.ImageSequence import all_frames
 
 import netbandit as nb
 from netbandit.plots.grouping import arrange
@@ -20,7 +22,9 @@ from netbandit.plots.regret import draw_regret
 from netbandit.plots.style import encoded
 from netbandit.plots.timeline import draw_timeline, first_round
 from netbandit.report.animation import playback
+from netbandit.report.film import write_film
 from netbandit.results.store import load_finished
+from netbandit.trace.perfetto import find_trace
 from netbandit.trace.read import Lines, first_trace, read_trace
 
 HERE = Path(__file__).parent
@@ -39,9 +43,11 @@ def keep(study: str) -> None:
     """Run a study and keep its pictures."""
     file = STUDIES / f"{study}.toml"
     with tempfile.TemporaryDirectory() as folder:
-        nb.run(file, out=folder, trace=study == "rounds")
+        nb.run(file, out=folder, trace=study in ("rounds", "front"))
         if study == "rounds":
             _rounds(Path(folder))
+        elif study == "front":
+            _film(Path(folder))
         else:
             _curves(study, Path(folder))
     kept = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
@@ -65,6 +71,16 @@ def _rounds(folder: Path) -> None:
         _write(drawn, f"round-{name}")
         played = json.dumps(playback(run, lines), separators=(",", ":"))
         (HERE / "rounds" / f"{name}.json").write_text(f"{played}\n", encoding="utf-8")
+
+
+def _film(folder: Path) -> None:
+    written = folder / "film.gif"
+    write_film(find_trace(folder), written, "gif")
+    with Image.open(written) as film:
+        frames = [frame.convert("RGB") for frame in all_frames(film)]
+    colours = frames[len(frames) // 2].quantize(_COLOURS // 3, Image.Quantize.MAXCOVERAGE)
+    first, *rest = (frame.quantize(palette=colours, dither=Image.Dither.NONE) for frame in frames)
+    first.save(HERE / "pictures" / "front.gif", save_all=True, append_images=rest, duration=60, loop=0)
 
 
 def _begin(lines: Lines, slots: int) -> Lines:

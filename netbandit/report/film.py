@@ -52,6 +52,7 @@ def write_film(trace: Path, target: Path, kind: Literal["gif", "mp4"], limit: in
         figure = Figure(figsize=(6.4, 6.4), dpi=80, layout="constrained")
         network, below = figure.subplots(2, 1, height_ratios=[4, 1])
         frame = _Frames(played, network, below)
+        frame.draw(times[0])  # with its title, for which there has to be room
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
         film = FuncAnimation(figure, lambda number: frame.draw(times[number]), frames=len(times))

@@ -46,8 +46,9 @@ class OtfLinUcb(Learner):
         self._gram: Numbers = np.tile(self.regularizer * np.eye(world.dimension), (agents, 1, 1))
         self._response: Numbers = np.zeros((agents, world.dimension))
         self._pulls: Numbers = np.zeros(agents)
-        self._recent: Numbers = np.zeros((agents, world.window, world.dimension))
-        self._recent_slots = np.full((agents, world.window), -world.window - 1)
+        self._window = min(world.window, world.horizon)  # no window closes after the last slot
+        self._recent: Numbers = np.zeros((agents, self._window, world.dimension))
+        self._recent_slots = np.full((agents, self._window), -self._window - 1)
 
     def choose(self, slot: int, agents: Agents) -> NDArray[np.int64]:
         """Return the arm with the largest upper bound, and count it in V."""
@@ -60,8 +61,8 @@ class OtfLinUcb(Learner):
         pulled = actions[np.arange(len(agents)), arms]
         self._gram[agents] += pulled[:, :, None] * pulled[:, None, :]
         self._pulls[agents] += 1
-        self._recent[agents, slot % self.world.window] = pulled
-        self._recent_slots[agents, slot % self.world.window] = slot
+        self._recent[agents, slot % self._window] = pulled
+        self._recent_slots[agents, slot % self._window] = slot
         return np.asarray(arms)
 
     def _actions(self, agents: Agents) -> Numbers:
@@ -71,7 +72,7 @@ class OtfLinUcb(Learner):
     def _width(self, slot: int, agents: Agents, inverse: Numbers) -> Numbers:
         """Return b of each agent, shape (n,)."""
         dimension, confidence = self.world.dimension, 2 * log(1 / self.delta)
-        since = slot - self.world.window + (self.bonus == "tight")
+        since = slot - self._window + (self.bonus == "tight")
         norms = np.where(self._recent_slots[agents] >= since, _norms(self._recent[agents], inverse), 0.0).sum(axis=1)
         if self.bonus == "paper":
             grown = dimension * np.log1p(self._pulls[agents] / (dimension * self.regularizer))
@@ -87,7 +88,7 @@ class OtfLinUcb(Learner):
         """Believe in the initial matrix again."""
         self._gram[agents] = self.regularizer * np.eye(self.world.dimension)
         self._response[agents] = self._pulls[agents] = 0.0
-        self._recent_slots[agents] = -self.world.window - 1
+        self._recent_slots[agents] = -self._window - 1
 
 
 def _norms(vectors: Numbers, inverse: Numbers) -> Numbers:

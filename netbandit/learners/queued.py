@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.slots import Agents, Learner
 from netbandit.learners.world import World
-from netbandit.parts.component import Checks, Mistake, Others, read_part
+from netbandit.parts.component import Checks, Mistake, Note, Others, read_part
 from netbandit.parts.registry import kind_of, part_class
 from netbandit.parts.settings import Raw
 from netbandit.util.wording import Allowed, key_text, show
@@ -56,6 +56,8 @@ class Queued(Learner):
     def check_with(self, others: Others) -> Checks:
         """Yield any protocol by which agents could hear of others."""
         yield from not_alone(others)
+        if self.base.get("counts", "observed") != "observed":
+            yield Note("base", "counts has no effect: the base is asked again only when it has been fed")
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Have the base know nothing, and all queues be empty."""

@@ -59,10 +59,12 @@ def _delay(value: Any, *, files: bool) -> Any:
     if isinstance(value, laws):
         return value
     if isinstance(value, Mapping):
-        for law in laws:
-            if any(key in value for key in law.model_fields):
-                plain = {key: tuple(item) if isinstance(item, list) else item for key, item in value.items()}
-                return law.model_validate(plain)
+        meant = [law for law in laws if any(key in value for key in law.model_fields)]
+        if len(meant) > 1:
+            raise ValueError(f"has the keys of two laws: must be {_OR_FILE if files else _DELAY}")
+        if meant:
+            plain = {key: tuple(item) if isinstance(item, list) else item for key, item in value.items()}
+            return meant[0].model_validate(plain)
     if not isinstance(value, str):
         raise ValueError(f"must be {_OR_FILE if files else _DELAY}, not {show(value)}")
     return duration_text(value, also=f", or {_DELAY.partition(', ')[2]}")

@@ -291,6 +291,7 @@ def test_what_is_due_while_an_agent_is_down_is_learned_when_it_is_back(tmp_path,
         ({"kind": "ucb"}, {"never": 1.5}, {}, "feedback.never: must be a probability from 0 to 1, or a list of them"),
         ({"kind": "ucb"}, {"delay": {"pareto": ["1 ms", 0.0]}}, {}, "must be a number above 0"),
         ({"kind": "ucb"}, {"delay": {"geometric": 0.0}}, {}, "must be a number above 0"),
+        ({"kind": "ucb"}, {"delay": {"geometric": 2.0, "uniform": ["1 ms"] * 2}}, {}, "has the keys of two laws"),
         ({"kind": "ucb"}, {"delay": {"uniform": ["3 ms", "1 ms"]}}, {}, "the longest must not be below the shortest"),
         ({"kind": "ucb"}, {"missing": "zero"}, {}, 'feedback.missing: cannot be "zero" without feedback.window'),
         ({"kind": "ucb"}, {"reports": "nonzero"}, {}, 'feedback.reports: must be "all" with missing = "forgotten"'),
@@ -343,6 +344,9 @@ def test_what_was_hardly_meant_is_mentioned(tmp_path):
     assert any("nothing is ever learned of arm 1" in note for note in notes)
     notes = study(tmp_path, text=scene({"kind": "ucb", "counts": "pulled"}, {})).notes
     assert any("counts" in note and "has no effect without [feedback]" in note for note in notes)
+    queued = {"kind": "queued", "base": {"kind": "ucb", "counts": "pulled"}}
+    notes = study(tmp_path, text=scene(queued, {"delay": "3 slots"})).notes
+    assert any("learner.base: counts has no effect" in note for note in notes)
 
 
 @pytest.mark.parametrize("law", [{"geometric": 6.0}, {"pareto": ["3 ms", 1.3]}, "8 slots"])
@@ -418,6 +422,15 @@ def test_otflinucb_without_delay_is_the_plain_ellipsoid(tmp_path, decisions):
             assert arm == int(np.argmax(shown @ np.linalg.inv(gram) @ response + radius * np.array(widths)))
             gram += np.outer(shown[arm], shown[arm])
             response += reward * shown[arm]
+
+
+@pytest.mark.parametrize("bonus", ["paper", "tight"])
+def test_a_window_of_years_is_one_of_the_whole_run(tmp_path, bonus):
+    def fingerprint(window):
+        learner = {"kind": "otflinucb", "bonus": bonus}
+        return runs(tmp_path, scene(learner, {"delay": "3 slots", "window": window}, bandit=LINEAR)).fingerprint
+
+    assert fingerprint("1000000000000 slots") == fingerprint("80 slots")
 
 
 @pytest.mark.parametrize("bonus", ["paper", "tight"])

@@ -443,7 +443,8 @@ class PointCheck:
         changing = parts.family.changes is not None or graph.contacts is not None
         changing |= scenario.energy.capacity is not None  # who passes messages on may run empty
         self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, changing=changing)
-        self.notes += queue_notes(scenario.links, parts.protocol)
+        if talk_of(type(parts.bandit), type(parts.learner)) != "broadcast":  # of which nobody waits for one
+            self.notes += queue_notes(scenario.links, parts.protocol)
         self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, changing=changing)
         self.problems += outage_problems(scenario.faults, graph, slot)
         self.problems += mains_problems(scenario.energy, graph)

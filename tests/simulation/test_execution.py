@@ -6,7 +6,7 @@ import sys
 import pytest
 from helpers.scenes import run
 
-from netbandit.simulation import bulk, slots
+from netbandit.simulation import broadcasts_along_trees, patterns, slots
 from netbandit.simulation.execution import VARIABLE, ExecutionError, executed, execution
 
 UCB = ["learner.kind=ucb", "protocol.kind=local"]
@@ -34,9 +34,9 @@ def used(monkeypatch):
 
         monkeypatch.setattr(module, name, noted)
 
-    note(bulk, "_bulk_trees")
+    note(broadcasts_along_trees, "BulkTrees")
     note(slots, "compiled")
-    note(bulk, "BulkNeighbours")
+    note(patterns, "BulkNeighbours")
     return found
 
 
@@ -45,7 +45,7 @@ def used(monkeypatch):
     [
         (UCB, {"BulkNeighbours", "compiled"}),
         (ALONE, {"compiled"}),
-        (MARKET, {"_bulk_trees", "compiled"}),
+        (MARKET, {"BulkTrees", "compiled"}),
     ],
 )
 def test_all_goes_in_the_way_that_is_asked_for_with_the_same_numbers(tmp_path, used, scenario, names):

@@ -1,7 +1,7 @@
-"""When the links of a graph are up: contacts, by a law or from a list.
+"""Contacts: the intervals in which the links of a graph are up, by a law or from a list.
 
-A contact is an interval [begin, end) in nanoseconds in which a link is up; between contacts it is down. Nothing that is
-sent changes that.
+A contact is an interval [begin, end) in nanoseconds in which a link is up; between contacts it is down. Contacts do
+not depend on traffic.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Laws of delays, beside those of `netbandit.network.jitter`: uniform numbers on [0, 1) become whole nanoseconds."""
+"""Delay distributions beyond those of `netbandit.network.jitter`: uniform numbers on [0, 1) become whole nanoseconds."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""Delivery: what arrives is taken off its channels, acknowledged, and handed to its receivers.
+"""Delivery: messages are popped from their channels, acknowledged, and passed to their receivers.
 
 SimPy's queue holds a single event for the whole network: its next arrival. From there the network delivers instant
 after instant for as long as nothing else is due before, so a message costs no SimPy event of its own.

@@ -1,8 +1,8 @@
-"""Distances in hops: searches, trees, and exact eccentricities of graphs of any size.
+"""Hop distances: searches, trees, and exact eccentricities of graphs of any size.
 
 A graph here is a symmetric `scipy.sparse.csr_array` of shape (n, n) with sorted indices, a 1 for each direction of
-each link, as `adjacency` makes it. Searches are those of `scipy.sparse.csgraph`. Where many sources must be looked
-at, 64 of them share one pass, a bit each, so that no table of all pairs is ever held.
+each link, as `adjacency` builds it. Searches are those of `scipy.sparse.csgraph`. Where many sources are searched
+from, 64 of them share one pass, a bit each, so no all-pairs table is ever stored.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""When one thing is down: a link, a node, or the good state of a channel."""
+"""Downtimes of one entity: a link, a node, or the good state of a channel."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator

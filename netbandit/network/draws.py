@@ -1,4 +1,4 @@
-"""What messages draw: numbers that belong to a channel and to the place of a message on it."""
+"""Random numbers of messages, indexed by channel and by the message's index on it."""
 
 from collections.abc import Callable, Iterator
 from heapq import heappop, heappush

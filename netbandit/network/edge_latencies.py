@@ -1,4 +1,4 @@
-"""The latency that each link of a graph brings itself, as its attribute ``latency``."""
+"""Link latencies that a graph itself provides, in the edge attribute ``latency``."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""What can go wrong with the messages of a network, as its builder is told."""
+"""The fault models of a network's channels, as passed to its constructor."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,7 @@
-"""Networks from files: GraphML, GML, edge lists and networkx's node-link JSON, as they are found in the wild.
+"""Reads graphs from files: GraphML, GML, edge lists and networkx's node-link JSON.
 
-Whatever the file has is brought to one form: undirected, parallel links merged, self loops dropped, agents numbered by
-sorted id, each with a name of its own and, where the file has them, its coordinates.
+All formats are normalised to one form: undirected, parallel links merged, self loops dropped, agents numbered by
+sorted id, each with a unique name and, where the file has them, its coordinates.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What agents harvest: power over time, constant between the moments at which it changes."""
+"""Energy harvesting: power over time, piecewise constant."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""What is added to the latency of each message, one by one."""
+"""Jitter distributions: random additions to the latency of each message."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""What communication has cost: messages, bytes, activations, energy, money."""
+"""The cost of communication: messages, bytes, activations, energy, money."""
 
 from collections import defaultdict
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""A link: two channels, one each way, that delay messages, and what is counted for both together."""
+"""A link: two channels, one per direction, that delay messages, and the counters of the pair."""
 
 from collections import deque
 from collections.abc import Iterator

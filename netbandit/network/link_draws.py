@@ -1,4 +1,4 @@
-"""What the messages of one class of links draw, each from its own channel's numbers."""
+"""Random numbers of the messages of one class of links, drawn per channel."""
 
 from collections.abc import Iterator
 from itertools import repeat

@@ -1,4 +1,4 @@
-"""Laws of loss: with what probability a message is lost on its way; `begin` in `transmission` draws."""
+"""Loss models: the probability that a message is lost on a hop; `begin` in `transmission` draws the outcome."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

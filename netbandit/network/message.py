@@ -1,4 +1,4 @@
-"""What travels: a kind, a size, an opaque value and the number of its round; its channel knows the sender."""
+"""A message: kind, size, opaque payload and round number; its channel identifies the sender."""
 
 from typing import Any, ClassVar
 from zlib import crc32

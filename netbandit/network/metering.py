@@ -1,4 +1,4 @@
-"""What a transmission costs, counted as it happens: the ledger, activations of links, queues, batteries, the trace."""
+"""Accounts for transmissions as they happen: ledger, link activations, queues, batteries, trace."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The network: nodes, links between them, what is under way, and what was counted."""
+"""The network: nodes, links, messages in flight, and counters."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""When nodes go down and come back, told to who must know as it happens."""
+"""Notifies a listener when nodes go down and come back up."""
 
 from collections.abc import Callable
 from heapq import heapify, heapreplace

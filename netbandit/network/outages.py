@@ -1,4 +1,4 @@
-"""When links, nodes and the server are down: what is known ahead, and what happens at random."""
+"""Outages of links, nodes and the server: scheduled and random."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,16 +1,16 @@
-"""When agents that share the air transmit: one transmitter each, its queue, how it gets access, its duty cycle.
+"""Shared-channel transmission: one transmitter per agent, with a queue, channel access and a duty cycle.
 
-What an agent hands over at one instant for several neighbours is one transmission. Transmissions leave in the order in
-which they are handed over. One whose turn it is begins
+A message that an agent sends to several neighbours at one instant is one transmission. Transmissions leave in the
+order in which they were queued. The transmission at the head of the queue begins
 
 - at once;
-- by ALOHA after a delay, uniform from 0 to a longest one; or
-- by unslotted CSMA-CA (IEEE 802.15.4-2006, 7.5.1.4): after 0 to 2^b - 1 units, drawn uniformly, the agent looks
-  whether it hears anything. If not it sends; else it draws again, with b = 3, 4, 5, 5, ..., and gives up after so many
-  looks.
+- by ALOHA, after a random delay, uniform from 0 to a maximum; or
+- by unslotted CSMA-CA (IEEE 802.15.4-2006, 7.5.1.4): after a backoff of 0 to 2^b - 1 units, drawn uniformly, the
+  agent senses the channel. If it is idle it sends; else it backs off again, with b = 3, 4, 5, 5, ..., and gives up
+  after a maximum number of attempts.
 
-With the duty cycle d its turn comes a / d, rounded up, after a transmission of airtime a began, at the earliest.
-What would begin at or after the horizon is never sent; nor is what waits at an agent that goes down.
+With the duty cycle d, the next turn comes at the earliest a / d, rounded up, after a transmission of airtime a began.
+A transmission that would begin at or after the horizon is never sent; nor is one queued at an agent that goes down.
 """
 
 from collections import deque

@@ -1,4 +1,4 @@
-"""How agents share the air, as the builder of a network is told."""
+"""Parameters of the shared radio channel, as passed to the constructor of a network."""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,8 +1,8 @@
-"""The formats of network files: each reader turns a file's bytes into nodes and links, with nothing mended yet.
+"""Parsers of graph file formats: each turns a file's bytes into nodes and links, without any repair.
 
-GraphML and GML are read by networkx. Its other readers take too much and too little: `node_link_graph` makes one node
-of two with the same id and invents those that a link names, `parse_edgelist` skips lines that are no links and reads
-neither commas nor a line of column names.
+networkx reads GraphML and GML. Its other readers are too lenient and too strict: `node_link_graph` merges nodes
+with the same id and invents nodes that only a link names; `parse_edgelist` skips lines that are not links and reads
+neither commas nor a header line.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""How long senders wait for acknowledgements, and how often they send again, as their settings say."""
+"""Retransmission parameters: acknowledgement timeouts and the number of attempts."""
 
 from collections.abc import Sequence
 from contextlib import suppress

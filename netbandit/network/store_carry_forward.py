@@ -1,4 +1,4 @@
-"""Messages that wait for their link, where agents see which of their links are up."""
+"""Store, carry, forward: messages wait for their link, where agents see which of their links are up."""
 
 from typing import TYPE_CHECKING
 

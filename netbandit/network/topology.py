@@ -1,4 +1,4 @@
-"""Who is linked to whom: a frozen graph of agents and what follows from it."""
+"""The topology: an immutable graph of agents and the quantities derived from it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

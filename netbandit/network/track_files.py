@@ -1,7 +1,7 @@
-"""Tracks of agents from files: as the ONE simulator, ns-2 and BonnMotion write them.
+"""Reads tracks of mobile agents from files of the ONE simulator, ns-2 and BonnMotion.
 
-Times in files are seconds and places metres; here times are whole nanoseconds. How text and comments are read,
-`netbandit.util.table_files` says.
+Times in files are seconds and positions metres; here times are whole nanoseconds. `netbandit.util.table_files`
+defines how text and comments are read.
 """
 
 import re

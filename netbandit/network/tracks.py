@@ -1,4 +1,4 @@
-"""Where agents are while they move: tracks, straight between their points."""
+"""Tracks: the piecewise linear trajectories of mobile agents."""
 
 from collections.abc import Callable, Iterator
 from math import ceil, hypot, log

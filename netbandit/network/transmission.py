@@ -1,17 +1,17 @@
-"""The engine: what becomes of a message that is put on a channel.
+"""The transmission engine: resolves the outcome of a message that is put on a channel.
 
-When a message is put on a channel, all that will become of it is known: when it arrives, and whether. It waits for
-those before it, and takes size / bandwidth, then the latency, which does not occupy the channel. It is lost
+When a message is put on a channel, its outcome is known: whether it arrives, and when. It waits for the messages
+before it, and takes size / bandwidth, then the latency, which does not occupy the channel. It is lost
 
-- by the chance of its channel; or
+- at random, by the loss model of its channel; or
 - if its link is down at any moment from the start of its transmission to its arrival; or
 - if its receiver is down when it arrives.
 
 Where agents see which of their links are up, it waits for its link (`netbandit.network.store_carry_forward`).
 
-The sender has paid for it in each case. Where too many messages wait for a channel that is in use, another one is
-dropped: it is not counted, and nobody pays for it. What would start at or after the horizon, what a node would send
-while it is down, and what is still queued when it goes down, is neither sent nor counted.
+The sender pays for it in each case. Where too many messages wait for a busy channel, a further message is dropped: it
+is not counted, and costs nothing. A message that would start at or after the horizon, that a node would send while
+it is down, or that is still queued when its node goes down, is neither sent nor counted.
 
 So a hop has two halves: `begin`, when its transmission starts, and `netbandit.network.delivery.arrive`, when it is due.
 If messages do not interfere, a hop is resolved when the message is put on its channel. Otherwise its outcome is

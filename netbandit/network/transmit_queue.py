@@ -1,4 +1,4 @@
-"""Messages that wait at their sender where outcomes are deferred: each begins when its turn and its link have come."""
+"""The transmit queue of deferred messages: each begins when it reaches the head and its link is up."""
 
 from collections import deque
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
-"""How a learner's pattern of communication is carried by a protocol of another pattern: decided here, and only here.
+"""Adapters: carry a learner's communication pattern over a protocol made for another pattern; all choices are made here.
 
-A protocol is made for one pattern, and a learner needs one. Where they differ, an adapter stands between them:
+A protocol is made for one pattern, and a learner needs one. Where they differ, an adapter translates:
 
 ========= =================== ======================================== ========== ============
 needed    over rounds         over broadcasts                          over calls over gathers
@@ -11,8 +11,8 @@ broadcast BroadcastOverRounds itself                                   --       
 gather    --                  --                                       --         itself
 ========= =================== ======================================== ========== ============
 
-Exchanges, deposits and questions run over protocols of their own kind alone. A protocol may name one that stands for it
-in a pattern, in its ``stand_ins``. What cannot be is refused before anything runs: :func:`misfit` looks at the class,
+Exchanges, deposits and asks run only over protocols of their own kind. A protocol may name substitutes for other
+patterns in its ``stand_ins``. Invalid combinations are rejected before anything runs: :func:`misfit` checks the class,
 :func:`check_with` at the keys and the graph.
 """
 

@@ -1,4 +1,4 @@
-"""What every protocol of asking offers: an agent asks one neighbour, which answers."""
+"""The interface of ask protocols (pull gossip): an agent sends a request to one neighbour, which responds."""
 
 from abc import abstractmethod
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What every protocol of broadcasts offers: an item reaches others one by one, each when it arrives."""
+"""The interface of broadcast protocols: an item reaches the other agents one by one, each when it arrives."""
 
 from abc import abstractmethod
 from collections.abc import Callable

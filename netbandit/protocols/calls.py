@@ -1,4 +1,4 @@
-"""What every protocol of calls offers: an agent asks for a synchronisation, and its whole group takes part in it."""
+"""The interface of call protocols: an agent requests a synchronisation, in which its whole group takes part."""
 
 from abc import abstractmethod
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""How long agents wait for others (`deadline`): the key of protocols that can go on without them, and who waits.
+"""The `deadline` key of protocols that can proceed without missing agents, and the list of waiting agents.
 
-Agents wait in a round, each by its own clock, and conclude each for itself from what it holds. How long a server waits
-stands in `server`, how long the sink of a tree does in `tree_collection`.
+Each agent waits in a round by its own clock, and concludes for itself from the items that it holds. `server` defines
+how long a server waits, `tree_collection` how long the sink of a tree does.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""What every protocol of deposits offers: an item goes to a keeper, what it makes of all goes back, nobody waits."""
+"""The interface of deposit protocols (asynchronous upload): agents upload items to a keeper, which sends sums back."""
 
 from abc import abstractmethod
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Who takes part in rounds no more says so, once for all later rounds: a header that nodes pass on."""
+"""Leave notices: a departing agent floods one header-only message that holds for all later rounds."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence

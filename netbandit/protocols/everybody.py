@@ -1,4 +1,4 @@
-"""The aggregation of a round in which everybody takes part, and all are told what stands for the items."""
+"""The aggregation of a round in which all agents take part and all receive the aggregate."""
 
 from collections.abc import Callable, Sequence
 

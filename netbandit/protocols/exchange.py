@@ -1,4 +1,4 @@
-"""What every protocol of exchanges offers: in every step each agent tells its neighbours a row, and mixes theirs."""
+"""The interface of exchange protocols: in every step each agent sends its neighbours a row, and mixes theirs."""
 
 from abc import abstractmethod
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Local floods: what an agent tells goes on to all neighbours, for so many hops."""
+"""Local floods: every node forwards an item to all its neighbours, up to a hop limit."""
 
 from array import array
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Weights with which agents mix what their neighbours tell them, and how fast that evens things out."""
+"""Consensus weights: the mixing matrix of a graph, and its rate of convergence."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,7 @@
-"""What is summed where something can be lost: of every agent the newest release that has come, named in the sum.
+"""Sums under message loss: the latest release received from every agent, labelled with its version.
 
-Releases are cumulative, so a newer one stands in place of an older one; who did not get an agent's latest release goes
-on with the one before.
+Releases are cumulative, so a newer one replaces an older one. An agent that lacks another's latest release goes
+on with the previous one.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A node in a round: what it holds, and what a protocol of handlers has it say; see `NeighbourRounds`."""
+"""A node in a round: the items that it holds, and the send methods for handler protocols; see `NeighbourRounds`."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

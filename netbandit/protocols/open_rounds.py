@@ -1,4 +1,4 @@
-"""Rounds that are open: who holds whose item, and the free clock, out of band, that ends them: the papers' oracle."""
+"""Open rounds: which node holds which item, and the free, out-of-band clock that ends a round, the papers' oracle."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol

@@ -1,4 +1,4 @@
-"""What every protocol of rounds offers, and what it is told when it is built."""
+"""The base classes of network protocols and of round protocols, and their interface to the simulation."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Rounds over any protocol of broadcasts: a round ends for an agent when it has heard everybody."""
+"""Rounds over any broadcast protocol: a round ends for an agent when it has heard all others."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The server's part in a round: it waits for all uploads, answers, and everybody hears it."""
+"""The server's part in a round: it waits for all uploads, answers, and all agents receive the answer."""
 
 from collections.abc import Callable, Sequence
 from math import inf

@@ -1,4 +1,4 @@
-"""Collection along a tree: items travel up to the root of each component."""
+"""Tree collection: items travel up to the root of each component."""
 
 from collections.abc import Callable, Sequence
 

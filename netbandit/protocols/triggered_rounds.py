@@ -1,4 +1,4 @@
-"""Synchronisations over any protocol of rounds: a call, itself a message, then a round in which all take part."""
+"""Synchronisations over any round protocol: a call message, then a round in which all take part."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

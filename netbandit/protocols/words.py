@@ -1,4 +1,4 @@
-"""Words: what agents tell, and nodes pass on for so many hops; which copies count, and who passes them on."""
+"""TTL flooding: nodes forward packets up to a hop limit; which copies count, and which nodes forward them."""
 
 from abc import ABC, abstractmethod
 from array import array

@@ -1,4 +1,4 @@
-"""``tree``: every agent has as many children."""
+"""``tree``: a balanced tree in which every inner agent has the same number of children."""
 
 import numpy as np
 from pydantic import Field

@@ -119,7 +119,7 @@ def deliver_deciding(network: "Network", due: list[Any], now: int) -> None:
 
 
 def pop_entries(network: "Network", due: list[Any], now: int) -> list[tuple[Channel, tuple[Any, ...]]]:
-    """Pop all entries due *now* (ns); return them with their channels, by receiver and sender, then in sending order."""
+    """Pop all entries due *now* (ns); return them with their channels, by receiver and sender, then as sent."""
     if not network.in_order:
         due.sort(key=_RANK_AND_SERIAL)
         return [(channel, entry) for _, _, channel, entry in due]

@@ -36,7 +36,7 @@ LEAST_EXPONENT, LARGEST_EXPONENT = 3, 5
 
 
 class Transmission:
-    """What an agent has handed over, to be transmitted.
+    """A message queued for transmission.
 
     Attributes:
         message: The message.
@@ -58,10 +58,10 @@ class Transmitter:
     """The transmitter of an agent.
 
     Attributes:
-        queue: What waits, in order.
+        queue: The waiting transmissions, in order.
         free_at: When its next transmission may begin (ns).
-        looks: How often it has looked at a busy channel for the first of the queue.
-        generator: What it draws from; None: it has drawn nothing.
+        looks: How often it has sensed a busy channel for the head of the queue.
+        generator: Its random generator; None: it has drawn nothing.
     """
 
     __slots__ = ("callbacks", "free_at", "generator", "looks", "queue")

@@ -96,13 +96,13 @@ def send_reliably(network: "Network", message: Message, channels: Sequence[Chann
 def put(
     network: "Network", channels: Sequence[Channel], message: Message, packet: Packet | None, excepted: int = -1
 ) -> int:
-    """Put a message on *channels*, of one class of links, and decide what will become of it.
+    """Put a message on *channels*, of one class of links, and resolve its outcome.
 
     Args:
         network: The network.
         channels: The channels.
         message: What is sent, as it is counted: an acknowledgement, or a repetition, is a message of its own.
-        packet: What it is a transmission of; None: it is sent for the first time, and there is no record of it.
+        packet: The packet that it transmits; None: it is sent for the first time, and has no packet.
         excepted: The node to which it is not sent; -1: none.
 
     Returns:
@@ -193,7 +193,7 @@ def begin(
     duration: int,
     excepted: int = -1,
 ) -> int:
-    """Let the transmission of a message start on *channels*: the first half of a hop, in which it is counted.
+    """Start the transmission of a message on *channels*: the first half of a hop, in which it is counted.
 
     Args:
         network: The network.
@@ -307,7 +307,7 @@ def begin(
 def put_copy(
     network: "Network", channel: Channel, message: Message, packet: Packet, handed: int, start: int, arrival: int
 ) -> None:
-    """Let a message arrive once more, at *arrival* (ns), as a copy that the network has made."""
+    """Schedule a duplicate of a message, made by the network, for *arrival* (ns)."""
     network.tally.duplicates += 1
     if is_cut(network, channel, start, arrival):
         network.tally.lost += 1
@@ -318,7 +318,7 @@ def put_copy(
 
 
 def chance_of_loss(channel: Channel, size: int, start: int) -> float:
-    """Return with what probability a message of *size* bytes is lost whose transmission starts at a time (ns)."""
+    """Return the loss probability of a message of *size* bytes whose transmission starts at *start* (ns)."""
     faults = channel.faults
     if faults.loses_bits:
         return chance_of_bits(faults.chance, size)
@@ -340,7 +340,7 @@ def is_missed(network: "Network", channel: Channel, due: int) -> bool:
 
 
 def broadcast(network: "Network", message: Message, agents: Iterable[int]) -> None:
-    """Let *agents* hear *message* of the server without a link of their own.
+    """Broadcast *message* of the server to *agents*, without using any link.
 
     It reaches each after the latency of its uplink and the time its bytes take there, and occupies none. It fares as on
     the agent's own uplink. Where uplinks repeat, each agent acknowledges it over its own, over which it is repeated.
@@ -447,7 +447,7 @@ def try_to_begin(network: "Network", channel: Channel, queued: QueuedMessage) ->
 
 
 def transmit(network: "Network", transmission: "Transmission") -> int:
-    """Let a transmission start over the air that agents share: the first half of a hop to each of its receivers.
+    """Start a transmission on the shared radio channel: the first half of a hop to each of its receivers.
 
     Who is not in contact then receives another one, which has its turn when it is; so does who was cut off.
 

@@ -11,15 +11,15 @@ from netbandit.network.message import LABEL_BYTES
 from netbandit.protocols.protocol import Item
 
 Mark = tuple[int, int]
-"""An agent, and which of its lives: what it had released before it lost its memory stays with the others."""
+"""An agent and its incarnation: releases from before it lost its memory stay with the others."""
 
 
 class Release(NamedTuple):
-    """What an agent has released.
+    """A release of an agent.
 
     Attributes:
-        number: Among the releases of its life, from 1.
-        item: What it is.
+        number: Its number in the agent's incarnation, from 1.
+        item: The released item.
     """
 
     number: int
@@ -33,7 +33,7 @@ class NewestReleases(dict[Mark, Release]):
     """The newest release of every agent and life, as far as somebody has got them."""
 
     def take(self, releases: Releases) -> None:
-        """Take in those of *releases* that are newer."""
+        """Merge in those of *releases* that are newer."""
         for mark, release in releases.items():
             known = self.get(mark)
             if known is None or known.number < release.number:
@@ -61,7 +61,7 @@ class NamedSums:
 
 
 class Releasing:
-    """What agents have released in their lives.
+    """Counts the releases of agents in each incarnation.
 
     Args:
         agents: The number of agents.
@@ -83,6 +83,6 @@ class Releasing:
         return 0 if release is None else release.number
 
     def begin_anew(self, agent: int) -> None:
-        """Let *agent* begin another life."""
+        """Begin a new incarnation of *agent*."""
         self._lives[agent] += 1
         self._released[agent] = [0] * len(self._released[agent])

@@ -18,7 +18,7 @@ ANSWER = Kind("ANSWER")
 
 
 class Server:
-    """Collects what some agents upload, and answers when it has it all.
+    """Collects the uploads of some agents, and answers when all have arrived.
 
     The answer goes back on the links of the round; all other agents hear it as a broadcast. Uplinks are not
     slotted: without latency and with unlimited bandwidth nothing here takes any time.

@@ -53,7 +53,7 @@ def deadline_without_rounds(keys: DeadlineKey, others: Others) -> Checks:
 
 
 class WaitList:
-    """Who waits in which round, until it is informed or its deadline passes.
+    """The agents that wait in each round, until they are informed or their deadline passes.
 
     Args:
         clock: The clock.
@@ -97,7 +97,7 @@ class WaitList:
         return informed
 
     def waiting(self, round: int) -> list[int]:
-        """Return who waits in *round*, ascending."""
+        """Return the agents that wait in *round*, ascending."""
         return sorted(self._waiting.get(round, ()))
 
     def waits(self, round: int, agent: int) -> bool:
@@ -136,7 +136,7 @@ class WaitList:
         return agent in self._done
 
     def forget(self, agent: int) -> None:
-        """Let *agent* forget all rounds; it waits in none."""
+        """Discard all rounds of *agent*; it waits in none."""
         self._done.discard(agent)
         self._kept = {key: answer for key, answer in self._kept.items() if key[1] != agent}
         for round in [round for round, waiting in self._waiting.items() if agent in waiting]:

@@ -44,7 +44,7 @@ class DepositProtocol(NetworkProtocol):
     """How often the keeper has given agents what it has."""
 
     def start(self, network: Network, deposit_handler: DepositHandler) -> None:
-        """Begin to talk over *network*; the event loop has not run yet.
+        """Connect to *network*; the event loop has not run yet.
 
         Args:
             network: The network.

@@ -60,7 +60,7 @@ class DoneFlood(Words[_Done]):
         self._steps: InstantQueue[tuple[int, _Done]] = InstantQueue(network.clock, self._act, AGENTS)
 
     def say(self, agent: int, round: int) -> None:
-        """Let *agent* say it to its neighbours, in this instant."""
+        """Flood the notice of *agent*, in this instant."""
         now = self.network.clock.now
         self.say_word(agent, _Done(agent, round, self._furthest[agent, round], self._hops, now))
 
@@ -91,7 +91,7 @@ class DoneFlood(Words[_Done]):
 
 
 class DoneUpwards:
-    """Who takes part no more says so to the root of its tree: a header that each node passes on to its parent.
+    """Sends a leave notice to the root of the agent's tree: a header that each node forwards to its parent.
 
     Args:
         network: The network.
@@ -116,11 +116,11 @@ class DoneUpwards:
         self._steps: InstantQueue[tuple[int, int]] = InstantQueue(network.clock, self._act, turn)
 
     def say(self, agent: int, round: int) -> None:
-        """Let *agent* say that it takes part in *round* and all later ones no more."""
+        """Announce that *agent* leaves from *round* on."""
         self._pass_on(agent, agent, round)
 
     def receive(self, node: int, arrival: Arrival) -> None:
-        """Let *node* pass on what a child has said."""
+        """Forward the notice of a child to the parent of *node*."""
         arrived, _, message = arrival
         agent, begun = message.value
         due = self._network.clock.effective_time(begun, arrived) if self._slotted else arrived

@@ -42,11 +42,11 @@ from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Ite
 from netbandit.util.units import parse_duration
 
 Coroutine = Generator["Wanted", Any, Item]
-"""What `RoundProtocol.round` is: it yields what it waits for, and returns what informs its agent."""
+"""The type of `RoundProtocol.round`: it yields what it waits for, and returns its agent's conclusion."""
 
 
 class ProtocolError(Exception):
-    """A protocol does what it may not; the message names its class, the agent and the round."""
+    """A protocol breaks a rule; the message names its class, the agent and the round."""
 
 
 class Wanted(NamedTuple):

@@ -74,7 +74,7 @@ class Transmitter:
 
 
 class Radio:
-    """The transmitters of all agents; a single event is pending for each that has something to send.
+    """The transmitters of all agents; one event is pending for each with a non-empty queue.
 
     Args:
         plan: How agents share the air.
@@ -111,7 +111,7 @@ class Radio:
                 self._queue(Transmission(message, own, now))
 
     def has_collided(self, channel: Channel, due: int) -> bool:
-        """Return whether what is *due* (ns) on *channel* was destroyed, and count it."""
+        """Return whether the reception *due* (ns) on *channel* was destroyed, and count it."""
         destroyed = self._air.is_destroyed(channel.sender, channel.receiver, due)
         self.collided += destroyed
         return destroyed
@@ -155,12 +155,12 @@ class Radio:
             self._await_turn(agent)
 
     def _await_turn(self, agent: int) -> None:
-        """Let the first of the queue of *agent* try, when it may."""
+        """Schedule the head of the queue of *agent* for when it may begin."""
         self._transmitters[agent].looks = 0
         self._try_at(agent, max(self._transmitters[agent].free_at, self._clock.now) + self._delay(agent))
 
     def _delay(self, agent: int) -> int:
-        """Draw how long (ns) *agent* waits before it sends, or looks."""
+        """Draw the delay (ns) before *agent* sends, or senses the channel."""
         access = self._plan.access
         if access is None:
             return 0
@@ -185,7 +185,7 @@ class Radio:
         environment.schedule(ScheduledEvent(callbacks), SENDS, time - environment.now)
 
     def _act(self, agent: int, _: Event) -> None:
-        """Let *agent* look, or transmit the first of its queue."""
+        """Sense the channel, or transmit the head of the queue of *agent*."""
         transmitter, access = self._transmitters[agent], self._plan.access
         first = transmitter.queue[0]
         if isinstance(access, Csma) and self._air.hears_something(agent, self._clock.now):
@@ -228,7 +228,7 @@ class Radio:
         self.heard_airtime += hearers * airtime
 
     def _pay(self, agent: int, size: int, airtime: int, near: Sequence[Channel]) -> None:
-        """Let *agent* pay for a transmission now, and all whom it reaches when it is over, if they are up then."""
+        """Charge *agent* for a transmission now, and all agents in reach at its end, if they are up then."""
         batteries = self._network.batteries
         assert batteries is not None
         batteries.pay_to_send(agent, uplink=False, size=size, airtime=airtime)

@@ -17,11 +17,11 @@ class Aloha:
 
 @dataclass(frozen=True)
 class Csma:
-    """Random backoffs, and a look at the channel after each.
+    """Random backoffs, with carrier sensing after each.
 
     Attributes:
         unit: The unit of a backoff (ns).
-        attempts: How often an agent looks.
+        attempts: How often an agent senses the channel.
     """
 
     unit: int

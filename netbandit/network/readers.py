@@ -40,12 +40,12 @@ _GRAPH = re.compile(r'"[^"]*"|^\s*#.*$|(\bgraph\s*\[)', re.MULTILINE)
 
 
 class NotAGraphError(Exception):
-    """The content is not a graph in the format it should have; says why in a few words."""
+    """The content is not a graph in the expected format; the message says why."""
 
 
 @dataclass
 class Network:
-    """What a file says, in its own words.
+    """The raw content of a graph file.
 
     Attributes:
         nodes: The attributes of each node by its id.
@@ -92,7 +92,7 @@ def _through_networkx(read: Callable[[], "networkx.Graph[Any]"]) -> Network:
                 graph = read()
     except KeyError as error:
         raise NotAGraphError(f"unknown {error}") from error
-    # The readers of networkx meet a file that is not what it should be with errors of nearly any kind.
+    # The readers of networkx raise errors of nearly any kind for a malformed file.
     except Exception as error:
         raise NotAGraphError(" ".join(str(error).split()) or type(error).__name__) from error
     return Network(

@@ -232,7 +232,7 @@ class EverybodyNamed(Everybody):
 
 
 class Signal(ABC):
-    """How a call gets to everybody.
+    """How a call reaches all agents.
 
     Who was down may have missed some, or one was lost, and it calls to a round that was called for before: it is then
     told of the latest.
@@ -255,7 +255,7 @@ class Signal(ABC):
 
     @abstractmethod
     def call(self, agent: int, round: int) -> None:
-        """Let *agent* call everybody to *round*."""
+        """Call all agents to *round* on behalf of *agent*."""
 
     def repeat(self, agent: int, round: int) -> None:
         """Let *agent* call to *round* once more, of which it has heard nothing."""

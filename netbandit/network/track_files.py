@@ -224,7 +224,7 @@ def _leg(time: int, source: dict[str, float], target: dict[str, float], speed: f
     if not speed or not distance:
         return None
     takes = distance / speed
-    if takes >= 4e9:  # longer than any run
+    if takes >= 4e9:  # capped: the end is beyond any run of interest
         target = {axis: place + (target[axis] - place) * 4e9 / takes for axis, place in source.items()}
         takes = 4e9
     return _Leg(time, time + max(1, round(takes * _SECOND)), source, target)

@@ -18,13 +18,13 @@ DONE_FLOODED = Kind("DONE")
 
 
 class _Done(NamedTuple):
-    """What a message of a `DoneFlood` says; see `netbandit.protocols.words.Word`.
+    """The payload of a `DoneFlood` message; see `netbandit.protocols.words.Word`.
 
     Attributes:
-        source: The agent that takes part no more.
-        round: From which round on.
+        source: The departing agent.
+        round: The first round without it.
         furthest: See there.
-        left: How many hops it may still go.
+        left: The remaining hops.
         begun: When (ns) this hop began.
     """
 
@@ -36,15 +36,15 @@ class _Done(NamedTuple):
 
 
 class DoneFlood(Words[_Done]):
-    """A header that every node passes on to its other neighbours; see `netbandit.protocols.words`.
+    """A flooded leave notice, a header without payload; see `netbandit.protocols.words`.
 
-    Each copy counts alone, even if several are heard at once. Slotted, a hop takes effect at a boundary after the one
+    Each copy counts separately, even if several arrive at once. Slotted, a hop takes effect at a boundary after the one
     it began at; asynchronous, at once.
 
     Args:
         network: The network.
         slotted: See above.
-        hops: How far it goes; None: to everybody.
+        hops: The hop limit; None: unlimited.
         hear: Called with (node, agent, round) when a node first hears that an agent takes part in *round* and all later
             ones no more.
     """

@@ -27,7 +27,7 @@ _STOPS_KEPT = 64
 
 
 class _Copy(NamedTuple):
-    """An item on its way; see `netbandit.protocols.words.Word`.
+    """An item in flight; see `netbandit.protocols.words.Word`.
 
     Attributes:
         source: Whose it is.

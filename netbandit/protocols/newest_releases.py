@@ -30,7 +30,7 @@ Releases: TypeAlias = Mapping[Mark, Release]
 
 
 class NewestReleases(dict[Mark, Release]):
-    """The newest release of every agent and life, as far as somebody has got them."""
+    """The latest release known of every agent and incarnation."""
 
     def take(self, releases: Releases) -> None:
         """Merge in those of *releases* that are newer."""
@@ -41,10 +41,10 @@ class NewestReleases(dict[Mark, Release]):
 
 
 class NamedSums:
-    """Sums of releases that name what is in them; who holds the same gets the same.
+    """Sums of releases, labelled with the versions that they contain; equal versions give the same sum.
 
     Args:
-        aggregate: Returns what stands for some releases, in order of their agents.
+        aggregate: Returns the aggregate of releases, in order of their agents.
     """
 
     def __init__(self, aggregate: Callable[[Sequence[Item]], Item]) -> None:
@@ -52,7 +52,7 @@ class NamedSums:
         self._latest: tuple[tuple[tuple[Mark, int], ...], Item] = (), Item(0, None)
 
     def of(self, releases: Releases) -> Item:
-        """Return the sum of *releases*, of which there is one at least, with a name for each."""
+        """Return the sum of *releases*, at least one, with a label for each."""
         names = tuple(sorted((mark, release.number) for mark, release in releases.items()))
         if names != self._latest[0]:
             total = self._aggregate([releases[mark].item for mark, _ in names])
@@ -73,7 +73,7 @@ class Releasing:
         self._released = [[0] * sets for _ in range(agents)]
 
     def name(self, agent: int, item: Item, param_set: int = 0) -> Item:
-        """Return an item of the same size that says whose release *item* is, and which."""
+        """Return *item* as a release labelled with its version, of the same size."""
         self._released[agent][param_set] += 1
         return Item(item.size, {(agent, self._lives[agent]): Release(self._released[agent][param_set], item)})
 

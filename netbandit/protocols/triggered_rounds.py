@@ -94,7 +94,7 @@ class TriggeredRounds(CallProtocol):
             self.clock.environment.schedule(missed, DEADLINES, self._patience)
 
     def _miss_call(self, agent: int, round: int, number: int) -> None:
-        """Let *agent* call anew if it has heard nothing of its call of that *number*."""
+        """Allow *agent* a new call if its call of that *number* had no effect."""
         if number == self._calls[agent] and self._joined[agent] < round and self.clock.now <= self.clock.end:
             self._unheard[agent] = round
             self.sync_handler.sync_missed(agent, 0)
@@ -200,7 +200,7 @@ class EverybodyNamed(Everybody):
 
     Args:
         agents: The number of agents.
-        sums: What makes the sums.
+        sums: Computes the sums.
         served: Whether there is a server; if not, each agent sums by itself.
         apart: Whether agents wait for a deadline only, and so may hold different releases.
     """
@@ -271,7 +271,7 @@ class Signal(ABC):
 
 
 class FloodedCall(Signal):
-    """A label that every node passes on to its other neighbours when it is new."""
+    """A flooded label: every node forwards it to its other neighbours when it is new."""
 
     def __init__(
         self, network: Network, slotted: bool, hear: Callable[[int, int], None], over: Callable[[int], bool]

@@ -1,4 +1,4 @@
-"""``tree``: a balanced tree in which every inner agent has the same number of children."""
+"""``tree``: a complete tree, filled level by level, with the same number of children per agent."""
 
 import numpy as np
 from pydantic import Field

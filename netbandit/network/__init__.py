@@ -1,5 +1,5 @@
-"""How a message gets from node to node, when, and at what cost.
+"""Message transport between nodes: timing, loss and cost.
 
-What happens to a message is written once, in `hop`: when it arrives, whether it is lost, who repeats it. `plain`
-executes that on the objects of a `network`.
+`transmission` and `delivery` define a hop once: when a message arrives, whether it is lost, and who retransmits it.
+They act on the channels and links of a `network`.
 """

@@ -1,6 +1,6 @@
-"""Senders that wait for acknowledgements: how long, and what they do when none has come.
+"""Acknowledgement timers: how long a sender waits, and what it does on a timeout.
 
-A timer is set only once it is known that no acknowledgement will come in time.
+A timer is scheduled only once it is certain that no acknowledgement will arrive in time.
 """
 
 from typing import TYPE_CHECKING
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
     from netbandit.network.network import Network
 
 LATE = -1
-"""Stands for the place of a message on its channel, once its sender no longer waits for its acknowledgement."""
+"""Replaces the index of a message on its channel once its sender no longer waits for the acknowledgement."""
 
 _LONGEST_WAIT = float(NEVER)
 
 
 def wait_for_arrival(network: "Network", channel: Channel, packet: Packet, sent: int, arrival: int, lost: bool) -> int:
-    """Let the sender of a transmission of *packet* wait for its acknowledgement.
+    """Start the acknowledgement timeout of a transmission of *packet*.
 
     Args:
         network: The network.
-        channel: Where it was put.
-        packet: What is transmitted, for the first time or again.
-        sent: When (ns) all of it was on the channel: the timeout runs from then.
-        arrival: When (ns) it arrives, if it does.
-        lost: Whether it does not.
+        channel: The channel that carries it.
+        packet: The packet, transmitted for the first time or again.
+        sent: When (ns) its transmission ends: the timeout runs from then.
+        arrival: When (ns) it arrives, unless it is lost.
+        lost: Whether it is lost.
 
     Returns:
-        `LATE`: the acknowledgement comes too late, or never. Otherwise that is looked at on arrival.
+        `LATE` if the acknowledgement comes too late, or never. Otherwise the arrival decides.
     """
     packet.since = sent
     packet.sent += 1
@@ -44,7 +44,7 @@ def wait_for_arrival(network: "Network", channel: Channel, packet: Packet, sent:
 
 
 def is_late(packet: Packet, time: int) -> bool:
-    """Return whether the sender of *packet* no longer waits at a *time* (ns); mostly nothing has to be drawn."""
+    """Return whether the sender of *packet* no longer waits at *time* (ns); in most cases without a random draw."""
     waited = time - packet.since
     return waited > packet.origin.faults.least_patience and waited > patience_of(packet)
 
@@ -59,7 +59,7 @@ def patience_of(packet: Packet) -> int:
 
 
 def wait_in_vain(network: "Network", channel: Channel, packet: Packet) -> None:
-    """Let the sender of *packet* repeat it when it no longer waits, if it is up until then."""
+    """Schedule the retransmission of *packet* at its timeout, provided its sender stays up until then."""
     if packet.settled:
         return
     until = packet.since + patience_of(packet)
@@ -70,7 +70,7 @@ def wait_in_vain(network: "Network", channel: Channel, packet: Packet) -> None:
 
 
 def give_up(network: "Network", channel: Channel, packet: Packet) -> None:
-    """Let the sender of *packet* stop waiting, and repeat nothing."""
+    """Stop waiting for the acknowledgement of *packet*, without a retransmission."""
     if not packet.settled:
         packet.settled = True
         network.tally.given_up += 1

@@ -1,15 +1,15 @@
-"""The air that agents share: who hears a transmission, and which receptions are destroyed.
+"""The shared radio channel: which agents hear a transmission, and which receptions collide.
 
-A transmission that begins at s and takes a is heard by each neighbour in contact at s during [s + l, s + a + l), l the
-latency of the link. What a neighbour hears is destroyed if anything else that it hears, or its own sending, overlaps
-that interval for any time; so is the other reception. Nothing is captured, and intervals that touch do not overlap.
+A transmission with start s and airtime a is heard by each neighbour in contact at s during [s + l, s + a + l), l the
+latency of the link. A reception is destroyed if another reception of that neighbour, or its own transmission, overlaps
+that interval; so is the other reception. There is no capture effect, and intervals that only touch do not overlap.
 """
 
 from collections.abc import Iterable
 
 
 class Occupation:
-    """A time in which a transmission occupies an agent, which hears it or sends it.
+    """An interval in which an agent sends or hears a transmission.
 
     Attributes:
         sender: Who sends.
@@ -26,7 +26,7 @@ class Occupation:
 
 
 class Air:
-    """What each agent hears and sends.
+    """The transmissions that each agent hears and sends.
 
     Args:
         agents: The number of agents.
@@ -36,12 +36,12 @@ class Air:
         self._occupations: list[list[Occupation]] = [[] for _ in range(agents)]
 
     def transmit(self, sender: int, now: int, airtime: int, hearers: Iterable[tuple[int, int]]) -> None:
-        """Let a transmission begin.
+        """Begin a transmission.
 
         Args:
             sender: Who sends.
-            now: The present time (ns), not before that of the call before.
-            airtime: How long it takes (ns), at least 1.
+            now: The present time (ns), no earlier than in the previous call.
+            airtime: Its airtime (ns), at least 1.
             hearers: Each neighbour in contact, and the latency (ns) of its link.
         """
         self._occupy(sender, Occupation(sender, now, now + airtime), now)
@@ -49,17 +49,17 @@ class Air:
             self._occupy(hearer, Occupation(sender, now + latency, now + airtime + latency), now)
 
     def is_destroyed(self, sender: int, receiver: int, now: int) -> bool:
-        """Return whether the reception that ends *now* (ns) at *receiver*, of what *sender* has sent, is destroyed."""
+        """Return whether a collision destroys the reception from *sender* that ends *now* (ns) at *receiver*."""
         return next(
             one.destroyed for one in self._occupations[receiver] if one.end == now and one.sender == sender != receiver
         )
 
     def hears_something(self, agent: int, now: int) -> bool:
-        """Return whether *agent* hears anything that has begun before *now* (ns) and is not over."""
+        """Return whether *agent* senses a transmission that began before *now* (ns) and has not ended."""
         return any(one.begin < now < one.end for one in self._occupations[agent])
 
     def _occupy(self, agent: int, new: Occupation, now: int) -> None:
-        # What ends now may still be asked for.
+        # A reception that ends now may still be queried.
         occupations = [one for one in self._occupations[agent] if one.end >= now]
         for one in occupations:
             if one.begin < new.end and new.begin < one.end:

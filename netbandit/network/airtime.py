@@ -1,4 +1,4 @@
-"""How long a message is on the air, where that is not its bits divided by a bandwidth."""
+"""Airtime of LoRa frames, where the transmission time is not bits divided by bandwidth."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ class LoRa:
     preamble: int = 8
 
     def airtime(self, size: int) -> int:
-        """Return how long (ns, rounded up) *size* bytes are on the air; above 255 in frames, back to back."""
+        """Return the airtime (ns, rounded up) of *size* bytes; more than 255 are split into back-to-back frames."""
         full, rest = divmod(size, MOST_BYTES)
         quarters = full * self._quarter_symbols(MOST_BYTES)
         if rest or not full:
@@ -35,7 +35,7 @@ class LoRa:
 
     @property
     def is_optimized(self) -> bool:
-        """Whether symbols take so long that two bits of each are left out (low data rate optimization)."""
+        """Whether symbols are so long that each carries two bits fewer (low data rate optimization)."""
         return (1 << self.spreading_factor) * 1_000_000_000 > _LONG_SYMBOL * self.bandwidth
 
     def _quarter_symbols(self, size: int) -> int:

@@ -1,7 +1,7 @@
-"""When agents that move are near one another: the roots of the distances of tracks, straight line by straight line.
+"""Contact intervals of mobile agents: the roots of the pairwise distances of tracks, segment by segment.
 
-Time is cut into windows in which no agent gets farther than the range; in each, agents are sorted into cells of a grid,
-and only those in neighbouring cells are looked at.
+Time is cut into windows in which no agent moves farther than the range. In each, agents are sorted into grid cells,
+and only pairs in neighbouring cells are tested.
 """
 
 import math
@@ -20,9 +20,9 @@ _ROOM = 1 << 16
 
 
 def approaches(tracks: Tracks, reach: float) -> Iterator[Integers]:
-    """Yield when agents are no farther apart than *reach* (m): rows of both, from when until before when (ns).
+    """Yield the intervals in which two agents are within *reach* (m): rows of both agents, begin, exclusive end (ns).
 
-    A time is rounded up. What touches is not yet one: see `netbandit.network.contact_files.listed`.
+    Times are rounded up. Touching intervals are not merged yet: see `netbandit.network.contact_files.listed`.
     """
     reach = float(reach)
     span = tracks.end - tracks.begin
@@ -45,11 +45,11 @@ def approaches(tracks: Tracks, reach: float) -> Iterator[Integers]:
 def _look(
     first: Any, time: Any, place: Any, at: Any, begin: int, end: int, window: int, reach: float, rows: Any
 ) -> tuple[int, int]:
-    """Look at window after window; return how many rows there are, and the first window that was not looked at."""
+    """Process window after window; return the number of rows and the first window not processed."""
     agents = len(first) - 1
     axes = place.shape[1]
     low, high, now = np.empty((agents, axes)), np.empty((agents, axes)), np.empty(axes)
-    found: Any = np.int64(0)  # a plain 0 is a type of its own, for which all that is called would be compiled once more
+    found: Any = np.int64(0)  # a plain 0 has another type, for which every callee would be compiled again
     while begin < end:
         until = min(end, begin + window)
         kept, largest = found, 0.0
@@ -104,7 +104,7 @@ def _look(
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _may_meet(low: Any, high: Any, one: int, other: int, reach: float) -> bool:
-    """Return whether the boxes in which two agents are come as near as *reach*."""
+    """Return whether the bounding boxes of two agents come within *reach*."""
     for axis in range(low.shape[1]):
         if low[one, axis] - high[other, axis] > reach or low[other, axis] - high[one, axis] > reach:
             return False
@@ -113,7 +113,7 @@ def _may_meet(low: Any, high: Any, one: int, other: int, reach: float) -> bool:
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _put(now: Any, first: Any, time: Any, place: Any, agent: int, point: int, moment: int) -> None:
-    """Write to *now* where an agent is at a moment (ns) that is not before its *point*, nor after the next."""
+    """Write to *now* the position of an agent at a moment (ns) between its *point* and the next, both included."""
     share = 0.0
     following = point
     if point + 1 < first[agent + 1] and moment > time[point]:
@@ -128,7 +128,7 @@ def _meet(
     first: Any, time: Any, place: Any, at: Any, one: int, other: int, begin: int, until: int, reach: float, rows: Any,
     found: int,
 ) -> int:  # fmt: skip
-    """Write when two agents are near each other in a window; return how many rows there are, below 0: no room."""
+    """Write the contact intervals of two agents in a window; return the number of rows, below 0: no room."""
     axes = place.shape[1]
     here, there = np.empty(axes), np.empty(axes)
     here_then, there_then = np.empty(axes), np.empty(axes)

@@ -1,4 +1,4 @@
-"""The batteries of all agents: who pays for what, and who is told when an agent goes down or comes back."""
+"""The batteries of all agents: energy accounting, and notification when an agent goes down or recovers."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -21,39 +21,39 @@ JOULE = 10**18
 """Attojoules."""
 
 NANOWATT = 10**9
-"""Attojoules in a nanosecond: what a watt takes."""
+"""The energy of one watt in one nanosecond, in attojoules."""
 
 
 _ENDLESS = 10**40
-"""What fits into a battery that nothing empties (aJ)."""
+"""The capacity of a battery that never runs empty (aJ)."""
 
 _SOON = 8
-"""So many slots before an agent may run empty, it is foreseen exactly when it does."""
+"""This many slots before an agent may run empty, the exact time is computed."""
 
 
 class Price(NamedTuple):
-    """What a message takes of an agent (aJ).
+    """The energy that a message costs an agent (aJ).
 
     Attributes:
-        per_message: A message.
-        per_byte: Each of its bytes.
+        per_message: Per message.
+        per_byte: Per byte.
     """
 
     per_message: int = 0
     per_byte: int = 0
 
     def of(self, messages: int, size: int) -> int:
-        """Return what so many *messages* of *size* bytes together take."""
+        """Return the energy of so many *messages*, *size* bytes in total."""
         return messages * self.per_message + size * self.per_byte
 
 
 class OnAndOff(NamedTuple):
-    """A power that is there and gone for exponential times.
+    """A power that is on and off for exponential times.
 
     Attributes:
-        power: The power (nW) while it is there.
-        on_for: For how long it is there in the mean (ns).
-        off_for: For how long it is gone in the mean (ns).
+        power: The power (nW) while it is on.
+        on_for: The mean on time (ns).
+        off_for: The mean off time (ns).
     """
 
     power: int
@@ -62,7 +62,7 @@ class OnAndOff(NamedTuple):
 
 
 class Daily(NamedTuple):
-    """A power from a moment to another of each period: see `netbandit.network.harvest.daily`."""
+    """A power that is on for a fixed part of each period: see `netbandit.network.harvest.daily`."""
 
     power: int
     begin: int
@@ -72,18 +72,18 @@ class Daily(NamedTuple):
 
 @dataclass(frozen=True)
 class EnergyPlan:
-    """What agents live on, and what takes how much.
+    """The energy supply of agents, and the consumption of each activity.
 
     Attributes:
-        capacity: What fits into a battery (aJ): at least, and at most; None: nobody ever runs out.
-        idle: What an agent takes while it is up (nW),
+        capacity: The smallest and the largest battery capacity (aJ); None: no agent ever runs empty.
+        idle: The power of an agent while it is up (nW),
         send: and in place of that, while it sends; None: the same,
         receive: or while it receives.
-        pull: What a pull takes (aJ).
-        harvested: What each agent harvests: a power (nW), its law, or moments (ns) from which on there is one (nW).
-        recover: At which share of its capacity who has run empty comes back; None: never.
+        pull: The energy of a pull (aJ).
+        harvested: The harvest of each agent: a power (nW), its law, or moments (ns) and the power (nW) from each.
+        recover: The share of its capacity at which an agent that has run empty recovers; None: never.
         mains: Agents that never run empty.
-        sending, receiving: What a message takes of its sender and of its receiver, on links of each class.
+        sending, receiving: The energy of a message at its sender and at its receiver, on links of each class.
     """
 
     capacity: tuple[int, int] | None = None
@@ -98,7 +98,7 @@ class EnergyPlan:
     receiving: tuple[Price, Price] = (Price(), Price())
 
     def to_send(self, uplink: bool, messages: int, size: int, airtime: int) -> int:
-        """Return what messages take of their senders, beside what these take for being up (aJ).
+        """Return the energy that messages cost their senders beyond idling (aJ).
 
         Args:
             uplink: Whether they go over uplinks.
@@ -116,19 +116,19 @@ class EnergyPlan:
 
 
 class Drained(NamedTuple):
-    """What became of the batteries of a run.
+    """The energy balance of a run.
 
     Attributes:
-        begun: What was in all of them at the beginning (aJ).
-        harvested: What was added to that,
-        spent: what was taken,
-        left: and what is left.
-        first_death: When the first ran empty (ns); None: none did.
-        half_dead: When half of them, rounded up, had run empty at least once (ns); None: fewer did.
-        alive: How many have not run empty, or have recovered.
+        begun: The energy in all batteries at the beginning (aJ).
+        harvested: The energy added,
+        spent: the energy consumed,
+        left: and the energy left.
+        first_death: When the first battery ran empty (ns); None: none did.
+        half_dead: When half of the batteries, rounded up, had run empty at least once (ns); None: fewer did.
+        alive: How many agents have not run empty, or have recovered.
         lifetime: After how long (ns) the first runs empty: `first_death`, else at the rate of the run; infinity: never;
             None: that cannot be said.
-        drains: What is taken from each on average (W), net of what is harvested: its capacity over its lifetime.
+        drains: The mean net drain of each battery (W), harvest deducted: its capacity over its lifetime.
     """
 
     begun: int
@@ -143,7 +143,7 @@ class Drained(NamedTuple):
 
 
 class LiveDowntimes(Downtimes):
-    """When an agent was down, as far as that has come; nothing is known of later.
+    """The downtimes of an agent up to the present; the future is unknown.
 
     Args:
         battery: Its battery.
@@ -167,7 +167,7 @@ class LiveDowntimes(Downtimes):
         return super().during(begin, end)
 
     def up(self, time: int) -> float:
-        """Return the first moment at or after *time* at which the agent was up; infinity: it was not, till now."""
+        """Return the first moment at or after *time* at which the agent was up; infinity: it has not been up since."""
         self._battery.advance(self._clock.now)
         return super().up(time)
 
@@ -190,10 +190,10 @@ class Batteries:
     """A battery for each agent.
 
     Args:
-        plan: What agents live on.
+        plan: The energy plan.
         clock: The clock.
-        faulted: When each agent is down anyway.
-        streams: The streams of the replication: ``battery`` draws capacities, ``harvest`` what is harvested.
+        faulted: The downtimes of each agent from other causes.
+        streams: The streams of the replication: ``battery`` draws capacities, ``harvest`` the harvest.
     """
 
     def __init__(self, plan: EnergyPlan, clock: Clock, faulted: Sequence[Downtimes], streams: Streams) -> None:
@@ -242,23 +242,23 @@ class Batteries:
         return harvest.daily(*law) if isinstance(law, Daily) else harvest.listed(law)
 
     def pay_to_send(self, agent: int, *, uplink: bool, size: int, airtime: int) -> None:
-        """Let *agent* pay for a message of *size* bytes that occupies its channel so long (ns)."""
+        """Charge *agent* for sending *size* bytes that occupy its channel for *airtime* (ns)."""
         self._pay(agent, self._plan.to_send(uplink, 1, size, airtime))
 
     def pay_to_receive(self, agent: int, *, uplink: bool, size: int, airtime: int) -> None:
-        """Let *agent* pay for a message of *size* bytes that it has heard, which occupied its channel so long (ns)."""
+        """Charge *agent* for receiving *size* bytes that occupied its channel for *airtime* (ns)."""
         self._pay(agent, self._plan.to_receive(uplink, 1, size, airtime))
 
     def watch(self, changed: Changed) -> None:
-        """Have *changed* told of each agent that goes down or comes back, before what arrives at that instant."""
+        """Call *changed* for each agent that goes down or recovers, before the arrivals of that instant."""
         self._watchers.append(changed)
 
     def when_back(self, agent: int, act: Callable[[], object]) -> None:
-        """Have *act* called once when *agent*, which is down, comes back."""
+        """Call *act* once when *agent*, which is down, recovers."""
         self._returns[agent].append(act)
 
     def drained(self) -> Drained:
-        """Return what has become of them by the end of the run."""
+        """Return the energy balance at the end of the run."""
         end = self._clock.end
         for battery in self.all:
             battery.advance(end)
@@ -286,12 +286,12 @@ class Batteries:
             battery, now = self.all[agent], self._clock.now
             battery.pay(now, amount)
             if (until := battery.lasts_until) < self._expected[agent]:
-                # It is paid again and again: looking a little early is less work than looking ahead each time.
+                # Payments are frequent: checking a little early is cheaper than looking ahead each time.
                 early = now + int(until - now) * 7 // 8
                 self._expect(agent, early if early > now + _SOON * self._clock.slot else battery.next_change())
 
     def _expect(self, agent: int, time: float) -> None:
-        """Look at an agent at a *time* (ns), not later than it may go down or come back next."""
+        """Schedule a check of an agent at *time* (ns), no later than it may go down or recover next."""
         if time != self._expected[agent]:
             self._expected[agent] = time
             heappush(self._heap, (time, agent))

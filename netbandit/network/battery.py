@@ -1,7 +1,7 @@
-"""A battery: what is in it over time, in whole attojoules, and when the agent that it feeds is down.
+"""One battery: its level over time, in whole attojoules, and when the agent that it feeds is down.
 
-One attojoule is what one nanowatt takes in a nanosecond, so that nothing is ever rounded but the moments at which a
-level reaches a mark: up, to whole nanoseconds.
+One attojoule is one nanowatt times one nanosecond, so only the moments at which a level reaches a threshold are
+rounded: up, to whole nanoseconds.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from math import inf
 from netbandit.network.downtimes import NEVER_DOWN, Downtimes
 
 Harvest = Iterator[tuple[int, int]]
-"""From when on (ns) how much is harvested (nW): from 0 on, ascending."""
+"""From when on (ns) which power is harvested (nW): from 0 on, ascending."""
 
 
 def _ceil(amount: int, divisor: int) -> int:
@@ -19,30 +19,30 @@ def _ceil(amount: int, divisor: int) -> int:
 
 
 class Battery:
-    """What an agent lives on. Between payments its level is linear, up to its capacity, and down to nothing.
+    """The battery of an agent. Between payments its level is linear, bounded by 0 and its capacity.
 
-    The agent idles, and pulls once at each slot boundary at which it is up. Down, it spends nothing, and harvests on.
-    What empties the battery is done all the same; the agent is down from the next nanosecond on.
+    The agent idles, and pulls once at each slot boundary at which it is up. While down it only harvests.
+    The action that empties the battery is completed; the agent is down from the next nanosecond on.
 
     Args:
-        capacity: How much fits in (aJ), all of which is there at the beginning.
-        idle: What the agent takes while it is up (nW).
-        pull: What a pull takes (aJ).
+        capacity: Its capacity (aJ); it begins full.
+        idle: The power of the agent while it is up (nW).
+        pull: The energy of a pull (aJ).
         slot: The length of a slot (ns).
         end: The end of the run (ns), after which only payments are made.
-        harvest: What it harvests.
-        recover: The level (aJ) at which an agent that has run empty comes back; None: it never does.
-        faulted: When the agent is down anyway.
+        harvest: The harvested power over time.
+        recover: The level (aJ) at which an agent that has run empty recovers; None: never.
+        faulted: The downtimes of the agent from other causes.
 
     Attributes:
-        time: Up to when (ns) all is known; of what happens at that moment, only what time brings.
-        level: What is in it then (aJ).
+        time: Up to when (ns) the level is known; payments at that very moment may still follow.
+        level: The level then (aJ).
         empty: Whether it has run empty, and not recovered.
-        spent: What was taken out so far (aJ),
-        harvested: and what was harvested, of which nothing counts for which there was no room.
+        spent: The energy taken out so far (aJ),
+        harvested: and the energy harvested; what exceeds the capacity does not count.
         first_death: When it ran empty for the first time (ns); None: never.
         begins, ends: When the agent went down, and came back (ns; infinity: it has not).
-        lasts_until: Up to when (ns) it certainly does not run empty if nothing more is paid.
+        lasts_until: A lower bound (ns) on when it runs empty without further payments.
         steady_until: Up to when (ns) the agent certainly stays up.
     """
 
@@ -54,7 +54,7 @@ class Battery:
         pull: int,
         slot: int,
         end: int,
-        harvest: Harvest = iter(()),  # noqa: B008 - there is nothing in it
+        harvest: Harvest = iter(()),  # noqa: B008 - an empty iterator
         recover: int | None = None,
         faulted: Downtimes = NEVER_DOWN,
     ) -> None:
@@ -87,18 +87,18 @@ class Battery:
         return not (self.empty or self._is_faulted)
 
     def advance(self, time: int) -> None:
-        """Bring all up to *time* (ns), but what is paid then."""
+        """Advance to *time* (ns), before the payments of that moment."""
         time = min(time, self._end)
         while self.time < time:
             self._advance_to(int(min(time, self._power_until, self._fault_until)))
             self._look_around()
 
     def pay(self, time: int, amount: int) -> None:
-        """Take out an *amount* (aJ) at a *time* (ns) not before `time`, or what there is; below zero: put it in."""
+        """Take out *amount* (aJ), or all there is, at a *time* (ns) not before `time`; below zero: put it in."""
         if time < self.steady_until and not self._harvests:
             level = self.level - amount
             lasts = self._lasts(level)
-            if time < lasts:  # it is all the same when it is paid
+            if time < lasts:  # the moment of payment makes no difference
                 self.level = level
                 self.spent += amount
                 self.lasts_until = lasts
@@ -111,7 +111,7 @@ class Battery:
     def lifetime(self) -> float | None:
         """Return when (ns) it first runs empty at the mean rate so far, after the run; infinity: it is sustained.
 
-        Where the harvest comes and goes, the rate is that between the first and the last end of a harvest, which are
+        For an intermittent harvest, the rate is that between the first and the last end of a harvest, which are
         whole periods; None: there are no two.
         """
         if self.first_death is not None:
@@ -127,7 +127,7 @@ class Battery:
         return last + max(0, level - self._night) * (last - first) / (before - level)
 
     def next_change(self) -> float:
-        """Return when (ns) the agent goes down or comes back if nothing is paid, or, if before, when to ask again."""
+        """Return when (ns) the agent goes down or recovers without payments, or, if earlier, when to ask again."""
         ahead = copy(self)
         ahead.begins, ahead.ends = [], []
         limit = int(min(self._end, self._power_until, self._fault_until))
@@ -143,18 +143,18 @@ class Battery:
             self._dies = self.time + 1
 
     def _lasts(self, level: int) -> float:
-        """Return up to when (ns) a *level* certainly lasts."""
+        """Return a lower bound (ns) on how long *level* lasts."""
         if level <= self._pull:
             return self.time
         return self.time + (level - self._pull) * self._slot // self._takes if self._takes else inf
 
     def _look_ahead(self) -> None:
-        """Find out up to when nothing changes for certain."""
+        """Find a time up to which nothing can change."""
         self.lasts_until = self._lasts(self.level) if self._dies < 0 else self.time
         self.steady_until = min(self.lasts_until, self._fault_until) if self.is_up else self.time
 
     def _look_around(self) -> None:
-        """Find out what is harvested now, and whether the agent is down anyway; note if it goes down or comes back."""
+        """Update the harvested power and the other downtimes; note if the agent goes down or recovers."""
         while self._following is not None and self._following[0] <= self.time:
             before, self._power = self._power, self._following[1]
             self._following = next(self._harvest, None)
@@ -176,7 +176,7 @@ class Battery:
         self._look_ahead()
 
     def _advance_to(self, stop: int) -> None:
-        """Go on to *stop* (ns), with one power all the way, or to where the battery runs empty, or has recovered."""
+        """Advance to *stop* (ns) at constant power, or to where the battery runs empty or has recovered."""
         if self._dies >= 0:
             self._drift(self.time + 1, 0)
             self._die()
@@ -198,11 +198,11 @@ class Battery:
             self.first_death = self.time
 
     def _drift(self, stop: int, idle: int) -> None:
-        """Go on to *stop* (ns), where *idle* (nW) is taken; what would be below zero is not taken."""
+        """Advance to *stop* (ns) while *idle* (nW) is consumed; the level never falls below zero."""
         lasts = stop - self.time
         before = self.level
         level = min(self.capacity, before + (self._power - idle) * lasts)
-        if before > self.capacity:  # what was put in by a payment stays
+        if before > self.capacity:  # a negative payment may exceed the capacity, and stays
             level = before + min(0, self._power - idle) * lasts
         spent = idle * lasts
         self.harvested += level - before + spent
@@ -211,7 +211,7 @@ class Battery:
         self.time = stop
 
     def _idle_until(self, stop: int) -> None:
-        """Go on to *stop* (ns) between two pulls, or to where the battery runs empty."""
+        """Advance to *stop* (ns) between two pulls, or to where the battery runs empty."""
         drain = self._idle - self._power
         dies = drain > 0 and self.time + _ceil(self.level, drain) <= stop
         self._drift(self.time + _ceil(self.level, drain) if dies else stop, self._idle)
@@ -219,7 +219,7 @@ class Battery:
             self._die()
 
     def _play_until(self, stop: int) -> None:
-        """Go on to *stop* (ns), with a pull at each slot boundary before it, or to where the battery runs empty."""
+        """Advance to *stop* (ns), with a pull at each slot boundary before it, or to where the battery runs empty."""
         boundary = _ceil(self.time, self._slot) * self._slot
         if boundary > self.time:
             self._idle_until(min(stop, boundary))
@@ -243,7 +243,7 @@ class Battery:
         return slots
 
     def _play(self, slots: int) -> None:
-        """Play so many *slots*, which the battery lasts."""
+        """Advance by so many *slots*, which the battery lasts."""
         gained = (self._power - self._idle) * self._slot - self._pull
         level = min(self.capacity, self.level + slots * gained)
         spent = slots * (self._pull + self._idle * self._slot)

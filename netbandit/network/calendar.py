@@ -1,4 +1,4 @@
-"""The calendar of a network: instants at which something is due, and what is."""
+"""The event calendar of a network: the instants at which entries are due, and these entries."""
 
 from collections import deque
 from heapq import heappush
@@ -14,7 +14,7 @@ NEVER = 1 << 62
 
 
 def enter(network: "Network", calendar: dict[int, list[Any]], time: int, what: Any) -> None:
-    """Have *what*, of one of the calendars of *network*, looked at when it is *time* (ns)."""
+    """Schedule *what*, in one of the calendars of *network*, for *time* (ns)."""
     if time in calendar:
         calendar[time].append(what)
     else:
@@ -25,7 +25,7 @@ def enter(network: "Network", calendar: dict[int, list[Any]], time: int, what: A
 
 
 def expect(network: "Network", channel: Channel, entry: tuple[Any, ...]) -> None:
-    """Have an *entry*, which begins with its arrival (ns), looked at when it arrives on *channel*.
+    """Schedule an *entry*, which begins with its arrival (ns), for its arrival on *channel*.
 
     Where messages arrive in the order of sending, the calendar holds the channel, and the channel its entries.
     """

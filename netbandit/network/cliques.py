@@ -1,4 +1,4 @@
-"""Groups of agents that are all near to each other: cliques of a power of the graph."""
+"""A partition of the agents into cliques of a power of the graph."""
 
 from collections import Counter
 
@@ -6,14 +6,14 @@ from netbandit.network.topology import Topology
 
 
 def cliques(topology: Topology, hops: int) -> list[int]:
-    """Partition the nodes into cliques of the *hops*-th power of the graph: any two of a clique are that near.
+    """Partition the nodes into cliques of the *hops*-th power of the graph: any two are within *hops* hops.
 
     A greedy colouring of the complement, nodes with the fewest near ones last, as in networkx's ``greedy_color`` with
-    ``largest_first``; the complement itself, which is huge, is never made.
+    ``largest_first``; the complement itself, which is huge, is never built.
 
     Args:
         topology: The graph.
-        hops: How many hops are near; 0: every node is a clique of its own.
+        hops: The largest distance within a clique; 0: every node is a clique by itself.
 
     Returns:
         For each node the number of its clique, from 0 in order of the lowest node in it, shape (M,).

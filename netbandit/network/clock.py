@@ -1,4 +1,4 @@
-"""Slots on top of nanoseconds, and nodes that act together at an instant."""
+"""Slots on top of nanoseconds, and queues of nodes that act together at an instant."""
 
 from collections.abc import Callable
 from functools import partial
@@ -25,10 +25,10 @@ _LAST = EventPriority(100)
 
 
 class ScheduledEvent(Event):
-    """An event that is already decided: it only waits for its time.
+    """An event that is already triggered: it only waits for its time.
 
-    SimPy's own events carry a value, a state and a list of their own; a simulation has millions of these, so
-    they share one list of callbacks and keep nothing else.
+    SimPy's own events carry a value, a state and a list of callbacks. A simulation schedules millions of events, so
+    these share one list of callbacks and store nothing else.
     """
 
     _ok = True
@@ -49,7 +49,7 @@ class Environment(simpy.Environment):
             """The present time in nanoseconds."""
 
     def advance(self, time: int) -> bool:
-        """Move the clock ahead to *time* (ns) unless an event of the queue is due before; return whether."""
+        """Advance the clock to *time* (ns) unless a queued event is due earlier; return whether it advanced."""
         queue = self._queue
         if queue and queue[0][0] < time:
             return False
@@ -63,15 +63,15 @@ class Environment(simpy.Environment):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is left to happen."""
+        """Whether no event is left."""
         return not self._queue
 
 
 def effective_time(begun: int, delivered: int, slot: int) -> int:
-    """Return when (ns) a node takes in what a slotted hop brought.
+    """Return when (ns) the payload of a slotted hop takes effect.
 
-    That is the first slot boundary, after the one at which the hop began, at which its message has been delivered; so
-    information moves one hop a slot at the most, however fast the link is.
+    That is the first slot boundary after the one at which the hop began by which its message has been delivered. So
+    information moves at most one hop per slot, however fast the link is.
 
     Args:
         begun: When the hop, or the handshake it belongs to, began (ns, a slot boundary).
@@ -93,7 +93,7 @@ class Clock:
         postpone: Where nodes may be down: returns when (ns) a node acts that would act at some time, which is that
             time itself unless it is down; infinity: never, or nobody knows.
         life: Where nodes lose their memory when they go down: returns how often a node has done so by some time.
-        when_back: Where it is not known ahead when nodes are back: has something called once a node is.
+        when_back: Where recovery times are unknown in advance: calls something once a node has recovered.
     """
 
     def __init__(self, environment: Environment, slot: int, horizon: int) -> None:
@@ -108,18 +108,18 @@ class Clock:
     @property
     def now(self) -> int:
         """The present time in nanoseconds."""
-        return self.environment._now  # a property of it takes four times as long to read
+        return self.environment._now  # its property takes four times as long to read
 
     def boundary(self, time: int) -> int:
         """Return the number of the first slot boundary at or after *time* (ns)."""
         return -(-time // self.slot)
 
     def effective_time(self, begun: int, delivered: int) -> int:
-        """Return when (ns) a node takes in what a slotted hop brought; see the function of that name."""
+        """Return when (ns) the payload of a slotted hop takes effect; see the function of that name."""
         return effective_time(begun, delivered, self.slot)
 
     def at_end(self, act: Callable[[], None]) -> None:
-        """Have *act* called at the end of the last slot, after all else in it.
+        """Call *act* at the end of the last slot, after all other events in it.
 
         That is in its last nanosecond: what goes on from instant to instant stops before an event of an earlier one,
         but at the horizon itself would come before or behind this, as it happens to have been woken.
@@ -137,14 +137,14 @@ class Clock:
 
 
 class InstantQueue(Generic[What]):
-    """Nodes that act at the same instant act together, in order of number, after all arrivals.
+    """Batches the nodes that act at the same instant, in order of number, after all arrivals.
 
-    One pending event an instant, however many nodes wait for it. Who is down acts when it is back, unless it has lost
-    its memory, and with it what it had to deal with.
+    One event is pending per instant, however many nodes wait for it. A node that is down acts when it is up again,
+    unless it has lost its memory, and with it its pending items.
 
     Args:
         clock: The clock.
-        act: Called once an instant with (node, what it has to deal with) for each node that acts, ascending.
+        act: Called once per instant with (node, pending items) for each node that acts, ascending.
         turn: When in the instant they act.
     """
 
@@ -158,11 +158,11 @@ class InstantQueue(Generic[What]):
         self._clock = clock
         self._act = act
         self._due: dict[int, dict[int, list[What]]] = {}
-        self._lives: dict[tuple[int, int], list[int]] = {}  # in which life of its node each of these was made
+        self._lives: dict[tuple[int, int], list[int]] = {}  # the node's incarnation when each was queued
         self._callbacks: list[Callable[[Event], None]] = [self._now]
 
     def at(self, time: int, node: int, what: What) -> None:
-        """Let *node* deal with *what* at *time* (ns), now or later."""
+        """Queue *what* for *node* at *time* (ns), now or later."""
         due = self._due.get(time)
         if due is None:
             due = self._due[time] = {}
@@ -184,7 +184,7 @@ class InstantQueue(Generic[What]):
     def _remembered(
         self, due: list[tuple[int, list[What]]], life: Callable[[int, int], int]
     ) -> list[tuple[int, list[What]]]:
-        """Return what is due at nodes that have not been down since it came to them."""
+        """Return the due items of nodes that have not been down since these were queued."""
         now = self._clock.now
         here = []
         for node, whats in due:
@@ -202,7 +202,7 @@ class InstantQueue(Generic[What]):
     def _up(
         self, due: list[tuple[int, list[What]]], postpone: Callable[[int, int], float]
     ) -> list[tuple[int, list[What]]]:
-        """Return what is due at nodes that are up; the others deal with it once they are back."""
+        """Return the due items of nodes that are up; postpone the others until their nodes are up."""
         now = self._clock.now
         here = []
         for node, whats in due:
@@ -217,7 +217,7 @@ class InstantQueue(Generic[What]):
         return here
 
     def _resume(self, node: int, whats: list[What]) -> None:
-        """Let *node*, which is back, deal with *whats* at the next boundary."""
+        """Queue *whats* for *node*, which is up again, at the next boundary."""
         boundary = self._clock.boundary(self._clock.now)
         if boundary < self._clock.horizon:
             for what in whats:

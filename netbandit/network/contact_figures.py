@@ -1,4 +1,4 @@
-"""What a graph whose links come and go is like over time: contacts, degree, connectedness, temporal paths."""
+"""Statistics of a time-varying graph: contacts, degree, connectedness, temporal paths."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,18 +10,18 @@ from netbandit.network import distances
 from netbandit.network.contacts import Integers, UpTimes
 
 _AT_ONCE = 1 << 20
-"""About how many links of graphs side by side are looked at together."""
+"""About how many links of snapshot graphs are processed together."""
 _EVENTS = 1 << 12
-"""How many beginnings and ends of contacts are looked at before it is asked for more."""
+"""How many beginnings and ends of contacts are processed before more are requested."""
 
 
 class ContactFigures(NamedTuple):
-    """What a graph is like over time.
+    """Statistics of a graph over time.
 
     Attributes:
         contacts: How many contacts begin.
-        degree: How many neighbours of an agent are present, in the mean over agents and time.
-        connected: For what share of the time all agents are connected.
+        degree: The mean number of present neighbours, over agents and time.
+        connected: The share of the time in which the graph is connected.
         reachable: How many ordered pairs of agents have a temporal path from one to the other that begins at 0 or
             later, if hops take no time.
     """
@@ -33,7 +33,7 @@ class ContactFigures(NamedTuple):
 
 
 def contact_figures(up: UpTimes, edges: Integers, agents: int, end: int) -> ContactFigures:
-    """Return what a graph is like from 0 to *end* (ns).
+    """Return the statistics of a graph from 0 to *end* (ns).
 
     Args:
         up: All contacts before *end*.
@@ -62,7 +62,7 @@ def connectedness(up: UpTimes, edges: Integers, agents: int, end: int) -> tuple[
     first, last = np.searchsorted(times, up.begin), np.searchsorted(times, up.end)
     counts = np.cumsum(np.bincount(first, minlength=len(times) + 1) - np.bincount(last, minlength=len(times) + 1))
     found = np.full(len(times), agents == 1)
-    possible = np.flatnonzero(counts[: len(times)] >= max(1, agents - 1))  # fewer links connect nobody
+    possible = np.flatnonzero(counts[: len(times)] >= max(1, agents - 1))  # with fewer links no graph is connected
     order = np.argsort(first, kind="stable")
     for chunk in _chunks(possible, counts):
         # All graphs of a chunk side by side: agent i of the k-th is node k agents + i.
@@ -79,7 +79,7 @@ def connectedness(up: UpTimes, edges: Integers, agents: int, end: int) -> tuple[
 
 
 def _chunks(possible: Integers, counts: Integers) -> Iterator[Integers]:
-    """Yield parts of what is *possible* with about as many links as can be looked at together."""
+    """Yield chunks of *possible* with about as many links as are processed together."""
     if len(possible):
         parts = np.cumsum(counts[possible]) // _AT_ONCE
         yield from np.split(possible, np.flatnonzero(np.diff(parts)) + 1)
@@ -88,7 +88,7 @@ def _chunks(possible: Integers, counts: Integers) -> Iterator[Integers]:
 def reached(up: UpTimes, edges: Integers, agents: int) -> list[int]:
     """Return for each agent the agents from which a temporal path leads to it, itself included, bit by bit.
 
-    Within a component of an instant all know the same, so a contact matters only where its two ends do not.
+    Within a component of an instant all sets are equal, so a contact matters only where its two ends differ.
     """
     knows = [1 << agent for agent in range(agents)]
     everybody = (1 << agents) - 1
@@ -116,7 +116,7 @@ def reached(up: UpTimes, edges: Integers, agents: int) -> list[int]:
 
 
 def _in_order(up: UpTimes, edges: Integers) -> Iterator[tuple[int, int, int]]:
-    """Yield whether a contact begins or ends, and its agents, in order of time; at one time ends come first."""
+    """Yield whether a contact begins or ends, and its agents, in order of time; ends come first at equal times."""
     number = len(up.begin)
     begun = np.repeat(np.array([1, 0]), number)
     order = np.lexsort((begun, np.concatenate([up.begin, up.end])))

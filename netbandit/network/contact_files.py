@@ -1,7 +1,7 @@
-"""Contacts from files: traces of who met whom and when, and contact plans, as they are found in the wild.
+"""Reads contacts from files: contact traces and contact plans in common formats.
 
-Each reader takes the lines of a file and returns, for each contact, who met and from when until when. Files have times
-in seconds; here they are whole nanoseconds. How text and comments are read, `netbandit.util.table_files` says.
+Each reader takes the lines of a file and returns, for each contact, its two nodes, begin and end. Files give times
+in seconds; here they are whole nanoseconds. `netbandit.util.table_files` defines how text and comments are read.
 """
 
 import re
@@ -29,7 +29,7 @@ MOST_LINES = 1 << 23
 _SECOND = 10**9
 _LATEST = 10**9 * _SECOND
 _NUMBER = re.compile(r"[+-]?\d{1,18}(\.\d{0,30})?([eE][+-]?\d{1,2})?", re.ASCII)
-_LONGEST_LINE = 1 << 24  # a line of BonnMotion is all that a node does
+_LONGEST_LINE = 1 << 24  # a line of BonnMotion holds the whole track of a node
 
 _Intervals = list[tuple[int, int]]
 
@@ -39,15 +39,15 @@ class BadLineError(Exception):
 
 
 class Trace(NamedTuple):
-    """What a file says.
+    """The content of a contact file.
 
     Attributes:
         ids: The nodes, as the file names them, in order of their first line.
-        ends: The two nodes of each contact, by their places in *ids*, shape (n, 2).
+        ends: The two nodes of each contact, by their indices in *ids*, shape (n, 2).
         begin: When each begins (ns),
         end: and before when it ends.
-        latencies: The latency (s) of links of which the file says one, by the places of their ends.
-        notes: What of the file is not used, a phrase each.
+        latencies: The latency (s) of links for which the file gives one, by the indices of their ends.
+        notes: The unused parts of the file, a phrase each.
     """
 
     ids: list[str]
@@ -65,8 +65,8 @@ class Meetings(NamedTuple):
         names: The name of each agent.
         edges: The links, shape (L, 2), the lower agent first, in lexicographic order.
         contacts: When they are up.
-        latencies: The latency (s) of links of which something is known, by their ends.
-        notes: What should be known of what was read, each at a key path relative to the topology's table.
+        latencies: The latency (s) of links where known, by their ends.
+        notes: Notes on the file, each at a key path relative to the topology's table.
     """
 
     names: list[str]
@@ -77,12 +77,12 @@ class Meetings(NamedTuple):
 
 
 Reader = Callable[[TextLines], Trace]
-"""Takes the lines of a file, and returns what they say."""
+"""Parses the lines of a file."""
 What = TypeVar("What")
 
 
 def read(path: Path, reader: Callable[[TextLines], What]) -> What:
-    """Return what the file at *path* says.
+    """Return the parsed content of the file at *path*.
 
     Raises:
         TopologyError: It cannot be read; at the key ``file``, with the line.
@@ -108,7 +108,7 @@ def texts(lines: TextLines) -> Iterator[str]:
 
 
 def _rows(lines: TextLines) -> Iterator[list[str]]:
-    """Yield the fields of each line, which commas or semicolons separate, or blanks."""
+    """Yield the fields of each line, separated by commas, semicolons or blanks."""
     for number, cells in Records(lines.path, ",; "):
         lines.number = number
         _count(lines)
@@ -124,7 +124,7 @@ def nanoseconds(text: str) -> int:
     """Return a number of seconds in nanoseconds, rounded up.
 
     Raises:
-        BadLineError: It is none.
+        BadLineError: It is not a number.
     """
     whole, _, part = text.partition(".")
     if whole.isdigit() and whole.isascii() and len(whole) < 10 and len(part) < 10:
@@ -151,7 +151,7 @@ class _Nodes:
         """Return the ends of a link, the lower number first.
 
         Raises:
-            BadLineError: It leads from a node to itself.
+            BadLineError: It is a self loop.
         """
         if one == other:
             raise BadLineError(f"node {quoted(one)} meets itself")
@@ -160,23 +160,23 @@ class _Nodes:
         return (first, second) if first < second else (second, first)
 
     def meet(self, link: tuple[int, int], begin: int, end: int) -> None:
-        """Have the ends of a link meet from a time until before another one."""
+        """Record a contact of the ends of a link, from *begin* until before *end*."""
         self._contacts.extend((*link, begin, end))
 
     def trace(self) -> Trace:
-        """Return the trace of all who met."""
+        """Return the trace of all contacts."""
         columns = np.array(self._contacts, dtype=np.int64).reshape(-1, 4)
         return Trace(list(self.numbers), columns[:, :2], columns[:, 2], columns[:, 3])
 
 
 _ONE_OTHERS = frozenset({"C", "S", "A", "DE", "DR", "R"})
-"""What else ONE's event files say: of messages."""
+"""The other records of ONE's event files: message events."""
 
 
 def one(lines: TextLines) -> Trace:
     """Read ``TIME CONN A B up|down``, as the ONE simulator writes and reads connections.
 
-    A sixth word names the interface: two are linked while one of their interfaces is. What is up at the end of the
+    A sixth word names the interface: two nodes are linked while one of their interfaces is. A link up at the end of the
     file stays up. Events of messages are skipped.
     """
     nodes = _Nodes()
@@ -209,11 +209,11 @@ def one(lines: TextLines) -> Trace:
 
 
 def moments(lines: TextLines, window: int) -> Trace:
-    """Read ``TIME A B``, and perhaps more fields: who was seen together, as SocioPatterns publishes it.
+    """Read ``TIME A B``, with optional further fields: co-presence records, as SocioPatterns publishes them.
 
     Args:
         lines: The lines.
-        window: How long (ns) a contact lasts from its moment on.
+        window: The duration (ns) of a contact from its moment on.
     """
     nodes = _Nodes()
     latest = -FOR_EVER
@@ -321,7 +321,7 @@ def _merged(intervals: Iterable[tuple[int, int]]) -> _Intervals:
 
 
 def _common(some: _Intervals, others: _Intervals) -> Iterator[tuple[int, int]]:
-    """Yield when both of two ascending lists of intervals are on."""
+    """Yield the intersection of two ascending lists of intervals."""
     place = 0
     for begin, end in some:
         while place < len(others) and others[place][1] <= begin:
@@ -339,7 +339,7 @@ def meetings(trace: Trace, since: int, until: int, agents: int | None = None) ->
         trace: The trace.
         since: The trace's time (ns) that is the run's 0.
         until: When the run ends, by its own time (ns): links are the pairs that meet before.
-        agents: How many agents there are, which the file calls 0, 1, ...; None: those that it names, sorted, as numbers
+        agents: The number of agents, which the file calls 0, 1, ...; None: the nodes that it names, sorted, as numbers
             if all are.
 
     Raises:
@@ -367,7 +367,7 @@ def meetings(trace: Trace, since: int, until: int, agents: int | None = None) ->
 
 
 def beyond(what: str, first: int, last: int | None, since: int, until: int) -> str:
-    """Return what is said where a run has nothing of what a file says.
+    """Return the message for a file none of whose data fall into the run.
 
     Args:
         what: What that is.
@@ -383,7 +383,7 @@ def beyond(what: str, first: int, last: int | None, since: int, until: int) -> s
 
 
 def listed(ends: Integers, begin: Integers, end: Integers) -> tuple[Integers, ContactList]:
-    """Return links and their contacts, from contacts in any order, of which those of a pair that touch are one.
+    """Return links and their contacts, from contacts in any order; touching contacts of a pair are merged.
 
     Args:
         ends: The agents of each contact, the lower first, shape (n, 2).
@@ -391,7 +391,7 @@ def listed(ends: Integers, begin: Integers, end: Integers) -> tuple[Integers, Co
         end: and before when it ends.
 
     Returns:
-        The links, shape (L, 2), in lexicographic order, and when they are up.
+        The links, shape (L, 2), in lexicographic order, and their contacts.
     """
     order = np.lexsort((begin, ends[:, 1], ends[:, 0]))
     ends, begin, end = ends[order], begin[order], end[order]
@@ -410,7 +410,7 @@ def listed(ends: Integers, begin: Integers, end: Integers) -> tuple[Integers, Co
 
 
 def _running_maximum(values: Integers, group: Integers) -> Integers:
-    """Return the largest of the values so far in each group; groups stand one after the other."""
+    """Return the running maximum of the values in each group; groups are contiguous."""
     ranks = np.empty(len(values), dtype=np.int64)
     order = np.argsort(values, kind="stable")
     ranks[order] = np.arange(len(values))

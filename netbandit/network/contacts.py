@@ -1,7 +1,7 @@
-"""When the links of a graph are up: contacts, by a law or from a list.
+"""Contacts: the intervals in which the links of a graph are up, by a law or from a list.
 
-A contact is an interval [begin, end) in nanoseconds in which a link is up; between contacts it is down. Nothing that is
-sent changes that.
+A contact is an interval [begin, end) in nanoseconds in which a link is up; between contacts it is down. Contacts do
+not depend on traffic.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ FOR_EVER = 1 << 62
 
 @dataclass(frozen=True)
 class Markov:
-    """Each link comes up and goes down as a Markov chain.
+    """Each link is a two-state Markov chain.
 
     Attributes:
         born: The probability that a link that is down is up in the next period.
@@ -72,7 +72,7 @@ Law = Markov | Redrawn | Matching | Recurring
 
 
 class ContactsByLaw:
-    """Contacts that are drawn, each link's from its own numbers; see `LinkSchedule`.
+    """Random contacts, each link drawn from its own numbers; see `LinkSchedule`.
 
     Args:
         law: The law.
@@ -106,7 +106,7 @@ class ContactsByLaw:
 
 
 class ContactList:
-    """Contacts that are listed; see `LinkSchedule`.
+    """Listed contacts; see `LinkSchedule`.
 
     Args:
         first: Where the contacts of each link begin in the list, and the end, shape (L + 1,).
@@ -188,7 +188,7 @@ def expected_contacts(law: Law, links: int, agents: int, end: int) -> float:
 
 
 def is_always_up(law: Law) -> bool:
-    """Return whether by a law no link is ever down."""
+    """Return whether no link is ever down under a law."""
     if isinstance(law, Markov):
         return law.dies <= 0 and law.share >= 1
     return isinstance(law, Redrawn) and law.up >= 1

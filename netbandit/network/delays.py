@@ -1,4 +1,4 @@
-"""Laws of delays, beside those of `netbandit.network.jitter`: uniform numbers on [0, 1) become whole nanoseconds."""
+"""Delay models beyond those of `netbandit.network.jitter`: uniform numbers on [0, 1) become whole nanoseconds."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -8,7 +8,7 @@ import numpy as np
 from netbandit.network.jitter import ExponentialJitter, LognormalJitter, Nanoseconds, UniformJitter, Uniforms, whole
 
 NEVER = -1
-"""Stands for a delay without an end."""
+"""Represents an infinite delay."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,13 @@ class ParetoDelay:
 
     def times(self, uniforms: Uniforms) -> Nanoseconds:
         """Return nanoseconds from numbers uniform on [0, 1)."""
-        with np.errstate(over="ignore"):  # what is beyond all numbers is beyond all times
+        with np.errstate(over="ignore"):  # an overflow means a time beyond the horizon
             return whole(np.rint(self.least * (1 - uniforms) ** (-1 / self.shape)))
 
 
 @dataclass(frozen=True)
 class ListedDelay:
-    """Each of a list as likely.
+    """A uniform choice from a list.
 
     Attributes:
         delays: Nanoseconds, or `NEVER`.
@@ -62,4 +62,4 @@ class ListedDelay:
 
 
 Delay: TypeAlias = UniformJitter | ExponentialJitter | LognormalJitter | GeometricDelay | ParetoDelay | ListedDelay
-"""A law of delays."""
+"""A delay model."""

@@ -1,4 +1,4 @@
-"""Delivery: what arrives is taken off its channels, acknowledged, and handed to its receivers.
+"""Delivery: messages are popped from their channels, acknowledged, and passed to their receivers.
 
 SimPy's queue holds a single event for the whole network: its next arrival. From there the network delivers instant
 after instant for as long as nothing else is due before, so a message costs no SimPy event of its own.
@@ -29,10 +29,10 @@ _RANK_AND_SERIAL = itemgetter(0, 1)
 def deliver_due(network: "Network", event: Event) -> None:
     """Deliver instant after instant, until something else in the simulation is due first.
 
-    In an instant, each receiver gets all that arrives for it at once. What is sent in answer over channels without
-    latency arrives at the same instant, but in a later pass.
+    At an instant, each receiver gets all its arrivals in one call. Replies over channels without latency arrive at the
+    same instant, but in a later pass.
     """
-    if event is not network.appointment:  # it was overtaken by an earlier one
+    if event is not network.appointment:  # replaced by an earlier appointment
         return
     environment, instants = network.environment, network.instants
     deliver = deliver_deciding if network.decides_on_arrival or network.deferred_outcomes else deliver_pass
@@ -58,9 +58,9 @@ def deliver_due(network: "Network", event: Event) -> None:
 
 
 def deliver_pass(network: "Network", due: list[Channel], now: int) -> None:
-    """Take what is due *now* (ns) off its channels, and hand each receiver all that arrives for it.
+    """Pop the messages due *now* (ns) from their channels, and pass each receiver all that arrives for it.
 
-    Where an answer may be due at the same instant, all is taken off the channels before anybody acts.
+    Where a reply may be due at the same instant, all arrivals are popped before any receiver acts.
     """
     if len(due) > 1:
         due.sort(key=BY_RANK)
@@ -92,7 +92,7 @@ def deliver_pass(network: "Network", due: list[Channel], now: int) -> None:
 
 
 def deliver_deciding(network: "Network", due: list[Any], now: int) -> None:
-    """As `deliver_pass`, where it is decided on arrival whether a message is news, or arrives at all."""
+    """As `deliver_pass`, where the arrival decides whether a message is new, or lost."""
     together = network.instantaneous or network.decides_on_arrival
     inboxes: list[tuple[int, list[Arrival]]] = []
     inbox: list[Arrival] = []
@@ -119,7 +119,7 @@ def deliver_deciding(network: "Network", due: list[Any], now: int) -> None:
 
 
 def pop_entries(network: "Network", due: list[Any], now: int) -> list[tuple[Channel, tuple[Any, ...]]]:
-    """Take all that is due *now* (ns) off its channels; return it with these, by receiver and sender, then as sent."""
+    """Pop all entries due *now* (ns); return them with their channels, by receiver and sender, then as sent."""
     if not network.in_order:
         due.sort(key=_RANK_AND_SERIAL)
         return [(channel, entry) for _, _, channel, entry in due]
@@ -147,10 +147,10 @@ def arrive(
     copy: bool,
     now: int,
 ) -> bool:
-    """Let a message whose outcome was deferred arrive: the second half of a hop; return whether it is news.
+    """Resolve the arrival of a deferred message, the second half of a hop; return whether it is new.
 
     It was *handed* to its channel, started at *start*, and was *due* (all in ns), which is *now*, or a nanosecond ago.
-    If it is a *copy* that the network has made, nothing else is counted of it.
+    A *copy* that the network has made is not counted otherwise.
     """
     missed = is_missed(network, channel, due)
     if not missed and network.radio is not None and not is_uplink(network, channel):
@@ -172,14 +172,14 @@ def arrive(
 def receive(
     network: "Network", channel: Channel, message: Message, packet: Packet | None, waits: int, now: int
 ) -> bool:
-    """Let something arrive on *channel*, and be acknowledged; return whether it is news to its receiver.
+    """Receive a message on *channel* and acknowledge it; return whether it is new to its receiver.
 
     Args:
         network: The network.
         channel: The channel.
         message: The message, as it was sent: an acknowledgement says which packet it acknowledges.
-        packet: What it is a transmission of; None: it comes for the first time, and there is no record of it.
-        waits: `LATE`: its sender no longer waits when it receives an acknowledgement. Else its place on the channel.
+        packet: The packet that it transmits; None: it arrives for the first time, and has no packet yet.
+        waits: `LATE` if the acknowledgement reaches its sender after the timeout. Else its index on the channel.
         now: The present time (ns).
     """
     network.pending += (now, channel.receiver, message.code, message.size)
@@ -209,7 +209,7 @@ def receive(
 def acknowledge(
     network: "Network", channel: Channel, message: Message, packet: Packet | None, waits: int, now: int
 ) -> None:
-    """Let the receiver acknowledge what arrived on *channel*, and its sender wait in vain if it must; see `receive`."""
+    """Send the acknowledgement of an arrival on *channel*, or start its sender's timeout; see `receive`."""
     back, faults = channel.back, channel.faults
     if packet is None and channel.latency + back.latency > faults.least_patience:
         packet = _arrived_packet(channel, message, waits, now)
@@ -225,7 +225,7 @@ def acknowledge(
 
 
 def _arrived_packet(channel: Channel, message: Message, place: int, now: int) -> Packet:
-    """Return a record of a *message*, of which there was none: it has arrived on *channel* now (ns)."""
+    """Return a new packet for a *message* without one, which has arrived on *channel* now (ns)."""
     packet = Packet(message, channel, place)
     packet.since = now - channel.latency
     packet.sent = 1
@@ -234,9 +234,9 @@ def _arrived_packet(channel: Channel, message: Message, place: int, now: int) ->
 
 
 def repeat(network: "Network", channel: Channel, packet: Packet) -> None:
-    """Send *packet* once more, unless it was acknowledged after all, or that was the last attempt.
+    """Retransmit *packet*, unless it was acknowledged after all, or had its last attempt.
 
-    What was broadcast is repeated over the uplink of the agent that did not acknowledge it.
+    A broadcast is retransmitted over the uplink of the agent that did not acknowledge it.
     """
     now = network.environment._now
     if packet.settled or now >= network.end:

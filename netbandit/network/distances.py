@@ -1,8 +1,8 @@
-"""Distances in hops: searches, trees, and exact eccentricities of graphs of any size.
+"""Hop distances: searches, trees, and exact eccentricities of graphs of any size.
 
 A graph here is a symmetric `scipy.sparse.csr_array` of shape (n, n) with sorted indices, a 1 for each direction of
-each link, as `adjacency` makes it. Searches are those of `scipy.sparse.csgraph`. Where many sources must be looked
-at, 64 of them share one pass, a bit each, so that no table of all pairs is ever held.
+each link, as `adjacency` builds it. Searches are those of `scipy.sparse.csgraph`. Where many sources are searched
+from, 64 of them share one pass, a bit each, so no all-pairs table is ever stored.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Integers = NDArray[np.int64]
 
 SEARCHES = 128
-"""Single searches spent on narrowing bounds before the rest is looked at in batches."""
+"""Single searches spent on narrowing bounds before the rest is searched in batches."""
 
 BATCH = 64
 """Sources of a batch: the bits of a word."""
@@ -55,11 +55,11 @@ def components(graph: "Adjacency") -> Integers:
 def components_of(agents: int, edges: Integers) -> Integers:
     """Return the component of each node as `components` does, shape (agents,), for links of shape (links, 2).
 
-    Few links need no scipy, whose import takes longer than all else that a check of a small scenario does.
+    Few links need no scipy, whose import takes longer than the rest of a small scenario's check.
     """
     if agents + len(edges) > _FEW:
         return components(adjacency(agents, edges))
-    lowest = list(range(agents))  # of the nodes known to be in one component, by way of others
+    lowest = list(range(agents))  # union-find: leads to the lowest node of the component
 
     def root(node: int) -> int:
         while lowest[node] != node:
@@ -74,7 +74,7 @@ def components_of(agents: int, edges: Integers) -> Integers:
 
 
 _FEW = 20_000
-"""Nodes and links up to which they are looked at one by one."""
+"""Nodes and links up to which they are processed in plain Python."""
 
 
 def hops(graph: "Adjacency", source: int) -> Integers:
@@ -104,7 +104,7 @@ def bfs_tree(graph: "Adjacency", root: int) -> Integers:
     """Return each node's parent in the breadth-first tree of *root*, shape (n,).
 
     The parent is the lowest-numbered neighbour that is one hop nearer to the root; -1 for the root itself and for
-    what it cannot reach.
+    unreachable nodes.
     """
     return _parents(graph, hops(graph, root))
 
@@ -158,7 +158,7 @@ def eccentricities(graph: "Adjacency") -> Integers:
 
 @dataclass(frozen=True)
 class Extremes:
-    """What the eccentricities of a connected graph come to.
+    """The extreme eccentricities of a connected graph.
 
     Attributes:
         diameter: The largest eccentricity, in hops.
@@ -281,10 +281,10 @@ class _Bounds:
         return int(farthest[self.far[farthest].argmax()])
 
     def close(self, open_nodes: "Callable[[_Bounds], NDArray[np.bool_]]") -> None:
-        """Make exact every node that *open_nodes* still asks for, looked at anew after each step."""
+        """Make the bounds of all *open_nodes* exact; the set is computed anew after each step."""
         searches = 0
         while (left := np.flatnonzero(open_nodes(self))).size and searches < SEARCHES:
-            # In turn the node that may be most central, what lies farthest from it, and the most remote.
+            # Alternate between the most central candidate, the node farthest from it, and the most remote one.
             central = left[np.lexsort((self.far[left], self.lower[left]))[0]]
             remote = left[np.lexsort((-self.far[left], -self.upper[left]))[0]]
             self.search(self.search(int(central)))

@@ -1,4 +1,4 @@
-"""When one thing is down: a link, a node, or the good state of a channel."""
+"""Downtimes of one entity: a link, a node, or the good state of a channel."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
@@ -11,35 +11,35 @@ import numpy as np
 from netbandit.network.draws import Draws
 
 Interval = tuple[int, float]
-"""From when (ns) until when (ns, or infinity) a thing is down; it is up again at the end."""
+"""From when (ns) until when (ns, or infinity) an entity is down; it is up again at the end."""
 
 
 class Downtimes:
-    """The intervals [from, until) in which a thing is down, looked at no further ahead than anybody asks.
+    """The intervals [from, until) in which an entity is down, read lazily as far as queried.
 
     Args:
-        intervals: Intervals in order of their beginning; they may overlap, and there may be no end of them.
+        intervals: Intervals in order of their beginning; they may overlap, and be infinitely many.
     """
 
     def __init__(self, intervals: Iterable[Interval] = ()) -> None:
         self._source = iter(intervals)
         self._begins: list[int] = []
         self._ends: list[float] = []
-        self._known: float = -1  # all that begins up to here is on the lists
+        self._known: float = -1  # all intervals that begin up to here have been read
 
     @classmethod
     def of(cls, *sources: Iterable[Interval]) -> "Downtimes":
-        """Return the times at which any of *sources*, each in order of its beginnings, says that the thing is down."""
+        """Return the union of the downtimes of *sources*, each in order of its beginnings."""
         return cls(merge(*sources))
 
     def at(self, time: int) -> bool:
-        """Return whether the thing is down at *time* (ns)."""
+        """Return whether the entity is down at *time* (ns)."""
         return self.during(time, time)
 
     def during(self, begin: int, end: int) -> bool:
-        """Return whether the thing is down at any moment from *begin* to *end* (ns), both included.
+        """Return whether the entity is down at any moment from *begin* to *end* (ns), both included.
 
-        It is looked at no further than to the first such moment: in a long time a thing may go down countless times.
+        Reading stops at the first such moment: over a long time an entity may go down countless times.
         """
         if end > self._known:
             self._look(begin)
@@ -49,7 +49,7 @@ class Downtimes:
         return latest >= 0 and self._ends[latest] > begin
 
     def up(self, time: int) -> float:
-        """Return the first moment at or after *time* (ns) at which the thing is up; infinity if it never is."""
+        """Return the first moment at or after *time* (ns) at which the entity is up; infinity if it never is."""
         while True:
             if time > self._known:
                 self._look(time)
@@ -62,7 +62,7 @@ class Downtimes:
             time = int(end)
 
     def down(self, time: int) -> float:
-        """Return the first moment at or after *time* (ns) at which the thing is down; infinity if it never is."""
+        """Return the first moment at or after *time* (ns) at which the entity is down; infinity if it never is."""
         if self.at(time):
             return time
         following = bisect_right(self._begins, time)
@@ -72,7 +72,7 @@ class Downtimes:
         return self._begins[following]
 
     def ended(self, time: int) -> int:
-        """Return how many times the thing has come up again by *time* (ns)."""
+        """Return how many times the entity has come up again by *time* (ns)."""
         if time > self._known:
             self._look(time)
         return bisect_right(self._ends, time)
@@ -92,7 +92,7 @@ class Downtimes:
             pass
 
     def _take(self) -> bool:
-        """Take one more interval; return whether there was one."""
+        """Read one more interval; return whether there was one."""
         taken = next(self._source, None)
         if taken is None:
             self._known = inf
@@ -108,11 +108,11 @@ class Downtimes:
 
 
 NEVER_DOWN = Downtimes()
-"""What never goes down."""
+"""The downtimes of an entity that never goes down."""
 
 
 def failing(draws: Draws, column: int, up_for: float, down_for: float) -> Iterator[Interval]:
-    """Yield when a thing is down that stays up, and down, for exponential times; it begins in its stationary law.
+    """Yield the downtimes of an alternating renewal process with exponential times, begun in its stationary law.
 
     Args:
         draws: Where its numbers are.
@@ -132,7 +132,7 @@ def failing(draws: Draws, column: int, up_for: float, down_for: float) -> Iterat
 
 
 def redrawn(draws: Draws, column: int, up: float, every: int) -> Iterator[Interval]:
-    """Yield when a thing is down that is up in each period with a probability of its own.
+    """Yield the downtimes of an entity that is up in each period independently, with a given probability.
 
     Args:
         draws: Where its numbers are.

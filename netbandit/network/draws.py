@@ -1,4 +1,4 @@
-"""What messages draw: numbers that belong to a channel and to the place of a message on it."""
+"""Random numbers of messages, indexed by channel and by the message's index on it."""
 
 from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
@@ -17,14 +17,14 @@ MOST_NUMBERS = 1 << 20
 
 _LEAST_KEPT = 8
 _NUMBERS_KEPT = 1 << 21
-"""How many tables are kept at the least, and about how many numbers: channels use what they draw at their own pace."""
+"""How many tables are kept at least, and about how many numbers: channels use their numbers at different paces."""
 
 
 class Draws:
     """Uniform numbers from [0, 1) for one purpose: number n of column e is row n mod B, column e of a table.
 
     A table of B rows is drawn at once for all columns, from the stream (purpose, n // B). So what one column needs
-    never changes what another gets, the order in which messages are looked at makes no difference, and no generator
+    never changes what another gets, the order in which messages are processed makes no difference, and no generator
     is made per column.
 
     Args:
@@ -50,7 +50,7 @@ class Draws:
         table = self._tables.get(block)
         if table is None:
             drawn = self._streams.generator(self._purpose, block).random((self.rows, self._columns))
-            if len(self._tables) == self._most_kept:  # who is behind has it drawn again, and it is the same
+            if len(self._tables) == self._most_kept:  # a slower column draws it again, with the same result
                 del self._tables[heappop(self._kept)]
             heappush(self._kept, block)
             table = self._tables[block] = np.ascontiguousarray(drawn.T)
@@ -61,7 +61,7 @@ class Draws:
         return self.mapped(column, lambda uniforms: uniforms)
 
     def number(self, column: int, place: int) -> float:
-        """Return the number of *column* at a *place*, counted from 0."""
+        """Return the number of *column* at index *place*, from 0."""
         block, row = divmod(place, self.rows)
         table = self._tables.get(block)
         number: float = (self.table(block) if table is None else table).item(column, row)
@@ -72,5 +72,5 @@ class Draws:
         return chain.from_iterable((self.table(block)[column] >= least).tobytes() for block in count())
 
     def mapped(self, column: int, law: Callable[[NDArray[np.float64]], NDArray[np.generic]]) -> Iterator[float]:
-        """Return what *law* makes of the numbers of *column*, a block at a time, without an end."""
+        """Apply *law* to the numbers of *column*, a block at a time, without an end."""
         return chain.from_iterable(law(self.table(block)[column]).tolist() for block in count())

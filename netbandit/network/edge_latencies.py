@@ -1,4 +1,4 @@
-"""The latency that each link of a graph brings itself, as its attribute ``latency``."""
+"""Link latencies that a graph itself provides, in the edge attribute ``latency``."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,7 @@ from netbandit.util.units import Duration
 from netbandit.util.wording import show
 
 LONGEST = 2**62
-"""In nanoseconds: as much cannot be added up."""
+"""In nanoseconds: sums of such latencies would overflow."""
 NAMED = 5
 """How many of the links without a latency an error names."""
 NOT_TAKEN = 'the links of this graph have latencies of their own, which are not used; "edges" takes them'

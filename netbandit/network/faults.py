@@ -1,4 +1,4 @@
-"""What can go wrong with the messages of a network, as its builder is told."""
+"""The fault models of a network's channels, as passed to its constructor."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,11 +15,11 @@ class ChannelFaults:
     """What can go wrong on the channels of one class of links.
 
     Attributes:
-        loss: With what probability a message is lost; None: never.
+        loss: The loss model; None: no message is lost.
         jitter: What is added to its latency; None: nothing.
         overtaking: Whether jitter lets messages overtake each other; if not, they are held back.
         duplicate: The probability that a message which is not lost arrives once more.
-        retry: How senders repeat what is not acknowledged; None: they do not.
+        retry: How senders retransmit unacknowledged messages; None: they do not.
     """
 
     loss: Loss | None = None
@@ -33,13 +33,13 @@ class ChannelFaults:
 
     @property
     def in_order(self) -> bool:
-        """Whether what is put on a channel arrives in the order of sending, each transmission at most once."""
+        """Whether messages arrive on a channel in the order of sending, each transmission at most once."""
         return self.jitter is None and not self.duplicate
 
 
 @dataclass(frozen=True, slots=True)
 class FaultModel:
-    """What can go wrong on the channels of one class of links, as the engine looks at it.
+    """The faults of the channels of one class of links, in the form that the engine reads.
 
     Attributes:
         loses: Whether messages are lost by chance,
@@ -51,11 +51,11 @@ class FaultModel:
         jitters: Whether latencies vary from message to message.
         overtaking: Whether jitter lets messages overtake each other.
         duplicate: The probability that a message arrives once more.
-        attempts: How often a message is sent in all; 0: nothing is acknowledged.
-        timeout: How long (ns) a sender waits at the first time, but for what it draws.
-        spread: The largest factor that a message draws for that.
-        least_patience: How long (ns) a sender waits at the least.
-        factors: What the timeout of each repetition is multiplied by.
+        attempts: The number of transmissions of a message in all; 0: no acknowledgements.
+        timeout: The first timeout (ns) of a sender, before its random factor.
+        spread: The largest random factor of the timeout.
+        least_patience: The shortest possible timeout (ns).
+        factors: The factor of the timeout at each retransmission.
     """
 
     loses: bool = False
@@ -75,7 +75,7 @@ class FaultModel:
 
     @classmethod
     def of(cls, faults: ChannelFaults) -> "FaultModel":
-        """Return what *faults* come to."""
+        """Return the fault model of *faults*."""
         loss, retry = faults.loss, faults.retry
         chance = 0.0 if loss is None else loss.good if isinstance(loss, BurstLoss) else loss.probability
         return cls(
@@ -102,13 +102,13 @@ NO_FAULTS = FaultModel()
 
 @dataclass(frozen=True)
 class Faults:
-    """All that can go wrong in a network.
+    """All faults of a network.
 
     Attributes:
-        peer: What can go wrong between agents.
-        uplink: What can go wrong between agents and the server.
-        plan: What is down, and when.
-        radio: How agents share the air; None: each link is a wire of its own.
+        peer: Faults of the channels between agents.
+        uplink: Faults of the channels between agents and the server.
+        plan: The outages and contacts.
+        radio: How agents share a radio channel; None: each link is a separate wire.
     """
 
     peer: ChannelFaults = ChannelFaults()
@@ -121,7 +121,7 @@ class Faults:
 
     @property
     def may_lose(self) -> bool:
-        """Whether any message may be lost: by a law of loss, because something is down, or by collisions.
+        """Whether any message may be lost: by a loss model, by an outage, or by collisions.
 
         A retry loses none.
         """
@@ -129,10 +129,10 @@ class Faults:
 
     @property
     def peers_lose_for_good(self) -> bool:
-        """Whether messages between agents may be lost that nothing repeats."""
+        """Whether messages between agents may be lost without a retransmission."""
         return (self.peer.loss is not None and self.peer.retry is None) or self._peers_lose_unheard
 
     @property
     def _peers_lose_unheard(self) -> bool:
-        """Whether messages may be lost because something is down, or agents send at the same time."""
+        """Whether messages may be lost to outages or collisions."""
         return self.plan.loses or self.radio is not None

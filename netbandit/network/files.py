@@ -1,7 +1,7 @@
-"""Networks from files: GraphML, GML, edge lists and networkx's node-link JSON, as they are found in the wild.
+"""Reads graphs from files: GraphML, GML, edge lists and networkx's node-link JSON.
 
-Whatever the file has is brought to one form: undirected, parallel links merged, self loops dropped, agents numbered by
-sorted id, each with a name of its own and, where the file has them, its coordinates.
+All formats are normalised to one form: undirected, parallel links merged, self loops dropped, agents numbered by
+sorted id, each with a unique name and, where the file has them, its coordinates.
 """
 
 import math
@@ -44,7 +44,7 @@ _BANDWIDTHS = {"bit": "bit/s", "kbit": "kbit/s", "mbit": "Mbit/s", "gbit": "Gbit
 """Those of a bandwidth, all a second: ``bandwidth_kbit``, ``bandwidth_mbits``."""
 _SPEED = "linkspeedraw"
 _KNOWN_BY = ("id", "key", "label", "name", "source", "target")
-"""Attributes by which a link is known, and which say nothing of it."""
+"""Attributes that identify a link, without describing it."""
 _UNUSED = "unused figures of links"
 
 
@@ -79,7 +79,7 @@ def read(path: Path, component: str | None = None, columns: Sequence[str] | None
 def of_graph(given: Any, component: str | None = None) -> "networkx.Graph[int]":
     """Return a graph of networkx with nodes 0..n-1 in the order of its sorted nodes, which may be of any kind.
 
-    Nodes that cannot be compared are sorted as text. See `read` for the form it is brought to, and *component*.
+    Nodes that cannot be compared are sorted as text. See `read` for the normal form, and for *component*.
 
     Raises:
         TopologyError: It is no graph, has no nodes, or is disconnected.
@@ -108,7 +108,7 @@ def of_graph(given: Any, component: str | None = None) -> "networkx.Graph[int]":
 
 
 def unused(graph: "networkx.Graph[int]") -> str:
-    """Return what of a link's figures *graph* was read with and does not take, in words; empty if there are none.
+    """Return, in words, the link attributes of the input that *graph* does not use; empty if there are none.
 
     Args:
         graph: What `read` or `of_graph` returned.
@@ -225,12 +225,12 @@ def _is_latency(attribute: str) -> bool:
 
 
 def _is_unused(attribute: str) -> bool:
-    """Tell whether an attribute says something of a link that is not taken."""
+    """Return whether an attribute describes a link but is not used."""
     return not _is_latency(attribute) and attribute.lower() not in (_SPEED, *_KNOWN_BY)
 
 
 def _instead(attribute: str, values: Sequence[Any]) -> str:
-    """Return which key of a scenario takes what all links say of bandwidth or loss; empty where none does."""
+    """Return the scenario key for a bandwidth or loss that all links state; empty where there is none."""
     word, _, unit = attribute.lower().partition("_")
     texts = list(dict.fromkeys(map(str, values)))
     if word == "bandwidth":
@@ -254,7 +254,7 @@ def _readable(text: str) -> str:
 
 
 def _names(ids: list[str], nodes: list[Attributes]) -> list[str]:
-    """Return a name for each node that no other has: its label, with the id where labels repeat, or the id."""
+    """Return a unique name for each node: its label, with the id where labels repeat, or the id."""
     labels = [_readable(str(_value(node, "label", "name") or "")).strip() for node in nodes]
     ids = [_readable(id_) for id_ in ids]
     count = Counter(labels)

@@ -15,7 +15,7 @@ _MASK = (1 << 63) - 1
 class Fingerprint:
     """Hashes time, node, kind and size of every event, in the order in which they happen.
 
-    All four are integers, so nothing in it hinges on the last bit of a sum of floats.
+    All four are integers, so floating-point rounding cannot change the fingerprint.
 
     Attributes:
         pending: Numbers not yet hashed, four an event; the network's inner loop appends to it directly and
@@ -28,7 +28,7 @@ class Fingerprint:
         self._hash = blake2b(digest_size=16)
 
     def record(self, time: int, node: int, code: int, size: int) -> None:
-        """Take in one event.
+        """Add one event.
 
         Args:
             time: Nanoseconds.
@@ -41,7 +41,7 @@ class Fingerprint:
             self.flush()
 
     def record_all(self, events: "NDArray[np.int64]") -> None:
-        """Take in many events, shape (n, 4): time, node, code and size of each, in order."""
+        """Add many events, shape (n, 4): time, node, code and size of each, in order."""
         self.flush()
         self._hash.update(events.astype("<i8", order="C", copy=False).reshape(-1).data)
         self._hashed_events += len(events)

@@ -1,4 +1,4 @@
-"""How long light takes from city to city: latencies from coordinates."""
+"""Link latencies from coordinates: great-circle distance over the speed of light in fibre."""
 
 from collections.abc import Sequence
 from typing import Literal

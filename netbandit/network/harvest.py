@@ -1,4 +1,4 @@
-"""What agents harvest: power over time, constant between the moments at which it changes."""
+"""Energy harvesting: power over time, piecewise constant."""
 
 from collections.abc import Iterator, Sequence
 
@@ -23,14 +23,14 @@ def daily(power: int, begin: int, end: int, every: int) -> Harvest:
 
 
 def on_and_off(draws: Draws, agent: int, power: int, on_for: int, off_for: int) -> Harvest:
-    """Yield a *power* (nW) that is there and gone for exponential times, and begins in its stationary law.
+    """Yield a *power* (nW) that is on and off for exponential times, begun in its stationary law.
 
     Args:
         draws: Where the numbers of all agents are.
         agent: The agent.
-        power: The power (nW) while it is there.
-        on_for: For how long it is there in the mean (ns).
-        off_for: For how long it is gone in the mean (ns).
+        power: The power (nW) while it is on.
+        on_for: The mean on time (ns).
+        off_for: The mean off time (ns).
     """
     yield 0, 0
     for begin, end in failing(draws, agent, off_for, on_for):
@@ -39,6 +39,6 @@ def on_and_off(draws: Draws, agent: int, power: int, on_for: int, off_for: int) 
 
 
 def listed(moments: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield what a list says: from when on (ns) how much power (nW)."""
+    """Yield the listed powers: from when on (ns) which power (nW)."""
     yield 0, 0
     yield from moments

@@ -1,4 +1,4 @@
-"""What is added to the latency of each message, one by one."""
+"""Jitter distributions: random additions to the latency of each message."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -66,7 +66,7 @@ class LognormalJitter:
         from scipy.special import ndtri
 
         normal = np.maximum(ndtri(uniforms), _LEAST_NORMAL)
-        with np.errstate(over="ignore"):  # what is beyond all numbers is beyond all times
+        with np.errstate(over="ignore"):  # an overflow means a time beyond the horizon
             exponents = np.minimum(self.sigma * normal, _MOST_EXPONENT)
         return whole(np.rint(self.median * np.exp(exponents)))
 
@@ -109,7 +109,7 @@ class GeometricJitter:
 
 
 Jitter: TypeAlias = UniformJitter | ExponentialJitter | LognormalJitter | GeometricJitter
-"""A law of jitter."""
+"""A jitter model."""
 
 
 def whole(times: NDArray[np.float64]) -> Nanoseconds:

@@ -1,4 +1,4 @@
-"""What communication has cost: messages, bytes, activations, energy, money."""
+"""The cost of communication: messages, bytes, activations, energy, money."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from netbandit.network.message import Kind
 
 @dataclass(frozen=True)
 class Totals:
-    """What one class of links carried.
+    """The traffic totals of one class of links.
 
     Attributes:
         messages: Messages put on its links.
@@ -45,7 +45,7 @@ class Totals:
 
 @dataclass
 class Outcomes:
-    """What became of all messages that were put on links; broadcasts, which use none, are not among them.
+    """The outcomes of all messages put on links; broadcasts, which use no link, are not counted.
 
     Each message, and each copy that the network made of one, ends in exactly one way:
     ``messages + duplicates = delivered + lost + duplicates_dropped + in_flight``.
@@ -54,9 +54,9 @@ class Outcomes:
         delivered: Messages that reached their receiver for the first time, acknowledgements included.
         lost: Messages and copies that never arrived.
         duplicates: Copies that the network made.
-        duplicates_dropped: Copies and repetitions of what the receiver had already taken in.
+        duplicates_dropped: Copies and retransmissions of messages that the receiver already had.
         in_flight: What was still under way; nothing, unless the run was cut.
-        retransmissions: Repetitions, which are messages of their own.
+        retransmissions: Retransmissions, each counted as a message.
         given_up: Messages whose sender stopped waiting for an acknowledgement, and copies of broadcasts likewise.
     """
 
@@ -84,9 +84,9 @@ COUNTED_FATES = tuple(field.name for field in fields(Outcomes) if field.name != 
 
 @dataclass
 class BroadcastCopies:
-    """What became of broadcasts of the server: of each there is a copy for every agent that is to hear it.
+    """The outcomes of the server's broadcasts: each has one copy per receiving agent.
 
-    Each copy ends in exactly one way: ``sent = delivered + missed + in_flight``. What is missed may be repeated, by
+    Each copy ends in exactly one way: ``sent = delivered + missed + in_flight``. Missed copies may be retransmitted, as
     messages.
 
     Attributes:
@@ -112,7 +112,7 @@ class BroadcastCopies:
 
 @dataclass(slots=True)
 class Waiting:
-    """What is counted of messages between agents that wait for their links to come up.
+    """Counters of messages between agents that wait for their links to come up.
 
     Attributes:
         cut_off: Attempts whose link went down before they were due, as their senders saw.
@@ -129,7 +129,7 @@ class Waiting:
 
 @dataclass(slots=True)
 class Tally:
-    """What has become of messages and broadcasts so far, counted as it happens.
+    """Running counters of the outcomes of messages and broadcasts.
 
     Attributes:
         delivered, lost, duplicates, duplicates_dropped, retransmissions, given_up: See `Outcomes`.
@@ -137,7 +137,7 @@ class Tally:
         copies_sent, copies_delivered, copies_missed: See `BroadcastCopies`.
         dropped: Messages that were not put on their channels because too many waited there already.
         dropped_on_uplinks: How many of these were to or from the server.
-        waiting_most: The most messages that waited for a channel with a limit to that.
+        waiting_most: The longest queue, in messages, of a channel with a queue limit.
     """
 
     delivered: int = 0
@@ -155,11 +155,11 @@ class Tally:
     waiting_most: int = 0
 
     def outcomes(self, in_flight: int) -> Outcomes:
-        """Return what became of messages, of which so many are still under way."""
+        """Return the outcomes of messages, with so many still in flight."""
         return Outcomes(in_flight=in_flight, **{name: getattr(self, name) for name in COUNTED_FATES})
 
     def copies(self, in_flight: int) -> BroadcastCopies:
-        """Return what became of broadcasts, of which so many copies are still under way."""
+        """Return the outcomes of broadcasts, with so many copies still in flight."""
         return BroadcastCopies(self.copies_sent, self.copies_delivered, self.copies_missed, in_flight)
 
 
@@ -169,8 +169,8 @@ class Ledger:
     Attributes:
         counts: For each kind that was sent, [messages, bytes].
         broadcasts: Broadcasts of the server, which use no link and are free.
-        copies: What became of them.
-        outcomes: What became of what was put on links.
+        copies: Their outcomes.
+        outcomes: The outcomes of messages put on links.
     """
 
     def __init__(self) -> None:

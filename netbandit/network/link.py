@@ -1,4 +1,4 @@
-"""A link: two channels, one each way, that delay messages, and what is counted for both together."""
+"""A link: two channels, one per direction, that delay messages, and the counters of the pair."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -20,16 +20,16 @@ Arrival = tuple[int, int, Message]
 
 @dataclass(frozen=True)
 class LinkClass:
-    """What all links of one class (agent-agent or agent-server) have in common.
+    """The parameters of one class of links (agent-agent or agent-server).
 
     Attributes:
         bandwidth: Bits a second in each direction; None is unlimited.
         cost: The price of one activation (c2 between agents, c1 to the server, in Li & Song).
         energy_per_message: Joule a message, sender and receiver together.
         energy_per_byte: Joule a byte, sender and receiver together.
-        modulation: What says how long a message is on the air; None: its bits, by the bandwidth.
-        most_waiting: How many messages, or bytes of these, may wait for a channel in use; None: there is no limit.
-        counts_bytes: Whether that is in bytes.
+        modulation: The modulation that determines the airtime; None: bits divided by the bandwidth.
+        most_waiting: The queue limit of a busy channel, in messages or bytes; None: unlimited.
+        counts_bytes: Whether the limit is in bytes.
     """
 
     bandwidth: int | None = None
@@ -55,7 +55,7 @@ class LinkClass:
 
 
 class Link:
-    """Both directions of a link together: what is counted once for the pair.
+    """Both directions of a link: the counters of the pair.
 
     An activation is a distinct slot (for an uplink: a distinct round) in which at least one message is put on
     the link, whichever way it goes: equation (2) of Li & Song counts built connections, not messages.
@@ -79,7 +79,7 @@ class Link:
     def activate(self, period: int) -> None:
         """Count *period* (a slot or a round) unless it is the latest one already counted.
 
-        Right for periods that never decrease, which holds where nothing queues.
+        Correct for non-decreasing periods, which holds where nothing queues.
         """
         if period != self.latest:
             self.latest = period
@@ -109,10 +109,10 @@ class Queue:
     """The queue for a channel whose bandwidth is limited, and how long the channel is occupied.
 
     Attributes:
-        busy: For how long (ns) of the run messages occupied the channel.
-        waited: How long (ns) messages waited for those before them, all of them together.
-        longest_wait: How long (ns) the one that waited longest did.
-        starts: When (ns) each message starts that may still wait, and its bytes, where there is a limit to that.
+        busy: The time (ns) of the run in which the channel was busy.
+        waited: The total queueing delay (ns).
+        longest_wait: The longest queueing delay (ns).
+        starts: The start (ns) and the bytes of each message that may still wait, where the queue is limited.
     """
 
     busy: int = 0
@@ -122,12 +122,12 @@ class Queue:
 
 
 NOTHING_YET: deque[Arrival] = cast(deque[Arrival], ())
-"""What is under way on a channel that was never used: a deque takes 600 bytes, and most channels of a large network
+"""The flight of a channel that was never used: a deque takes 600 bytes, and most channels of a large network
 are never used."""
 
 
 class Channel:
-    """A channel: one direction of a link, on which nothing goes wrong; otherwise it is a `FaultyChannel`.
+    """A fault-free channel: one direction of a link; see also `FaultyChannel`.
 
     Attributes:
         faults: What can go wrong.
@@ -136,13 +136,13 @@ class Channel:
         latency: Propagation in nanoseconds; it does not occupy the channel.
         link: The link that it is one direction of.
         rank: Sorts channels by receiver, then sender.
-        flight: All that is under way, in order of arrival.
+        flight: The messages in flight, in order of arrival.
         free_at: The time in ns at which the last queued message will have been put on it.
         latest: The arrival (ns) behind which others are held back.
         messages: Messages put on it so far.
         bytes: Bytes put on it so far.
         lost: How many of these were lost.
-        queue: What is known of its queue; None: nothing has been put on it, or its bandwidth is unlimited.
+        queue: The state of its queue; None: it was never used, or its bandwidth is unlimited.
     """
 
     # As on a faulty channel; nothing of this is stored with each channel of a network without faults.
@@ -191,18 +191,18 @@ class Channel:
 
 
 class FaultyChannel(Channel):
-    """A channel on which things may go wrong.
+    """A channel with faults.
 
     Attributes:
         faults: What can go wrong.
         back: The other direction; of the air between the server and an agent, the agent's uplink.
         down: When its link is down.
-        contacts: When its sender sees it down: between contacts.
-        up_from, up_until: A contact that its sender has looked at, or a part of it (ns).
-        bursts: When it is bad; None: always the same is lost.
-        losses, jitters, duplicates, copy_jitters: What its messages draw, one after the other.
-        spreads, column: Where it is found what they draw for their timeouts.
-        undrawn: How many of its messages were counted before the first slot, and drew nothing.
+        contacts: The downtimes that its sender sees: the gaps between contacts.
+        up_from, up_until: The contact looked up last, or a part of it (ns).
+        bursts: The periods in which it is bad; None: it has one state.
+        losses, jitters, duplicates, copy_jitters: The random draws of its messages, in order.
+        spreads, column: The table and the column of the random factors of their timeouts.
+        undrawn: The number of its messages counted before the first slot, without random draws.
     """
 
     __slots__ = (
@@ -247,4 +247,4 @@ class FaultyChannel(Channel):
 
 
 BY_RANK = attrgetter("rank")
-"""Sorts channels in the order in which what arrives on them at once is handled."""
+"""Sorts channels in the order in which simultaneous arrivals are handled."""

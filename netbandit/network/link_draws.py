@@ -1,4 +1,4 @@
-"""What the messages of one class of links draw, each from its own channel's numbers."""
+"""Random numbers of the messages of one class of links, drawn per channel."""
 
 from collections.abc import Iterator
 from itertools import repeat
@@ -11,17 +11,17 @@ from netbandit.util.streams import Streams
 
 
 class ClassDraws:
-    """Gives out what the messages of one class of links draw.
+    """Provides the random draws of the messages of one class of links.
 
     Args:
-        faults: What can go wrong there.
+        faults: The faults of the class.
         name: The name of the class, ``"peer"`` or ``"uplink"``: its streams are ``"loss.peer"`` and so on.
         channels: The number of directed channels.
         streams: The streams of the replication.
 
     Attributes:
-        model: What can go wrong, as the engine looks at it.
-        spreads: What messages draw for their timeouts; number n of a channel is that of its message n.
+        model: The faults, in the form that the engine reads.
+        spreads: The random factors of timeouts; number n of a channel is that of its message n.
     """
 
     def __init__(self, faults: ChannelFaults, name: str, channels: int, streams: Streams) -> None:
@@ -35,7 +35,7 @@ class ClassDraws:
         self.model = FaultModel.of(faults)
 
     def bursts(self, column: int) -> Bursts | None:
-        """Return when the channel of this *column* is bad; None: never."""
+        """Return the bad periods of the channel of this *column*; None: it has one state."""
         loss = self._faults.loss
         return bursts(loss, self._states, column) if isinstance(loss, BurstLoss) else None
 
@@ -52,15 +52,15 @@ class ClassDraws:
         return self._losses.numbers(column)
 
     def jitters(self, column: int) -> Iterator[Any]:
-        """Yield what is added to the latency of each message (ns)."""
+        """Yield the jitter of each message (ns)."""
         jitter = self._faults.jitter
         return repeat(0) if jitter is None else self._jitters.mapped(column, jitter.times)
 
     def duplicates(self, column: int) -> Iterator[float]:
-        """Yield a number for each message: below the probability of that, it arrives once more."""
+        """Yield a number for each message: below the duplication probability, it arrives once more."""
         return self._duplicates.numbers(column)
 
     def copy_jitters(self, column: int) -> Iterator[Any]:
-        """Yield what is added to the latency of the copy of each message (ns)."""
+        """Yield the jitter of the copy of each message (ns)."""
         jitter = self._faults.jitter
         return repeat(0) if jitter is None else self._copy_jitters.mapped(column, jitter.times)

@@ -1,4 +1,4 @@
-"""Laws of loss: with what probability a message is lost on its way; `begin` in `transmission` draws."""
+"""Loss models: the probability that a message is lost on a hop; `begin` in `transmission` draws the outcome."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -8,7 +8,7 @@ from netbandit.network.draws import Draws
 
 
 def chance_of_bits(chance: float, size: int) -> float:
-    """Return the probability that a message of *size* bytes is lost whose bits are, each with this *chance*."""
+    """Return the probability that a message of *size* bytes is lost, for a bit error probability *chance*."""
     return 1.0 - (1.0 - chance) ** float(8 * size)  # type: ignore[no-any-return]
 
 
@@ -17,7 +17,7 @@ class ConstantLoss:
     """Every message is lost with the same probability.
 
     Attributes:
-        probability: That of each message on each hop.
+        probability: The loss probability per message and hop.
     """
 
     probability: float
@@ -25,10 +25,10 @@ class ConstantLoss:
 
 @dataclass(frozen=True)
 class BitLoss:
-    """A message is lost if any of its bits is: long messages are lost more often.
+    """A message is lost if any of its bits is in error: long messages are lost more often.
 
     Attributes:
-        probability: That of each bit.
+        probability: The bit error probability.
     """
 
     probability: float
@@ -38,7 +38,7 @@ class BitLoss:
 class BurstLoss:
     """Gilbert-Elliott in continuous time: a channel is good or bad for exponential times, and loses more while bad.
 
-    Each direction of a link has a chain of its own, which begins in its stationary law. The state at the start of a
+    Each direction of a link has a separate chain, begun in its stationary law. The state at the start of a
     transmission counts.
 
     Source:
@@ -46,7 +46,7 @@ class BurstLoss:
 
     Attributes:
         good, bad: The probability that a message is lost in each state.
-        good_for, bad_for: How long (ns) a state lasts in the mean.
+        good_for, bad_for: The mean duration (ns) of each state.
     """
 
     good: float
@@ -56,11 +56,11 @@ class BurstLoss:
 
 
 Loss: TypeAlias = ConstantLoss | BitLoss | BurstLoss
-"""A law of losses."""
+"""A loss model."""
 
 
 class Bursts:
-    """When one channel is bad: it is looked up once for each stay in a state.
+    """The bad periods of one channel, looked up once per stay in a state.
 
     Args:
         bad: When it is.

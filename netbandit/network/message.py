@@ -1,4 +1,4 @@
-"""What travels: a kind, a size, an opaque value and the number of its round; its channel knows the sender."""
+"""A message: kind, size, opaque payload and round number; its channel identifies the sender."""
 
 from typing import Any, ClassVar
 from zlib import crc32
@@ -9,7 +9,7 @@ LABEL_BYTES = 4
 
 
 class Kind:
-    """A kind of message, counted apart in the ledger.
+    """A kind of message, counted separately in the ledger.
 
     Args:
         name: The name shown in tables and traces, ``"ADV"``.
@@ -21,7 +21,7 @@ class Kind:
     __slots__ = ("code", "name")
 
     all: ClassVar[list["Kind"]] = []
-    """All that there are, in the order in which they were made: processes that are forks have these in common."""
+    """All kinds, in order of creation; forked processes share them."""
 
     def __init__(self, name: str) -> None:
         if not isinstance(name, str) or not name or not name.isprintable():
@@ -36,15 +36,15 @@ class Kind:
 
 
 class Message:
-    """What is said; the links say from whom and when.
+    """A message without sender and time, which its channel knows.
 
-    All links on which a node puts it at once share one message, and a relay that changes nothing passes on
-    the very same one.
+    All links on which a node puts it at one instant share one object, and a relay that changes nothing forwards
+    the same object.
 
     Args:
         kind: What kind of message it is.
         size: Bytes on the wire, header included.
-        value: What it says; opaque to the network.
+        value: The payload; opaque to the network.
         round: The number of the round it belongs to.
 
     Raises:
@@ -67,5 +67,5 @@ class Message:
 
 
 def negative_size(kind: Kind, size: float) -> ValueError:
-    """Return the error of a message of *kind* that is to have so many bytes: fewer than none, or NaN."""
+    """Return the error for a message of *kind* with a negative or NaN *size*."""
     return ValueError(f"a message of the kind {kind.name} cannot have {size} bytes")

@@ -1,4 +1,4 @@
-"""What a transmission costs, counted as it happens: the ledger, activations of links, queues, batteries, the trace."""
+"""Accounts for transmissions as they happen: ledger, link activations, queues, batteries, trace."""
 
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ def is_uplink(network: "Network", channel: Channel) -> bool:
 
 
 def is_broadcast(channel: Channel) -> bool:
-    """Return whether *channel* is the air over which an agent hears broadcasts of the server."""
+    """Return whether *channel* carries the server's broadcasts to an agent."""
     return bool(channel.rank & 1)
 
 
@@ -38,7 +38,7 @@ def occupy(channel: Channel, wait: int, busy: int) -> None:
 
 
 def pay_to_send(network: "Network", channel: Channel, size: int, airtime: int) -> None:
-    """Let the battery of the sender pay for *size* bytes that take so long (ns), unless a transmitter pays for them."""
+    """Charge the sender's battery for *size* bytes of this *airtime* (ns), unless a transmitter pays for them."""
     if network.batteries is None or channel.sender == network.server:
         return
     uplink = channel.receiver == network.server
@@ -47,7 +47,7 @@ def pay_to_send(network: "Network", channel: Channel, size: int, airtime: int) -
 
 
 def pay_to_receive(network: "Network", channel: Channel, size: int) -> None:
-    """Let the battery of the receiver pay for *size* bytes; broadcasts of the server are free."""
+    """Charge the receiver's battery for *size* bytes; broadcasts of the server are free."""
     if network.batteries is None or channel.receiver == network.server or is_broadcast(channel):
         return
     uplink = channel.sender == network.server

@@ -1,4 +1,4 @@
-"""The network: nodes, links between them, what is under way, and what was counted."""
+"""The network: nodes, links, messages in flight, and counters."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -48,15 +48,15 @@ class Send(Protocol):
 class Network:
     """Agents joined by peer links, and a server that any agent can reach over an uplink.
 
-    The server is node number ``agents``; it is no node of the graph. What happens to a message is written in
+    The server is node number ``agents``; it is no node of the graph. A message is handled by
     `netbandit.network.transmission`, up to its arrival, and in `netbandit.network.delivery`, from then on.
 
     Args:
         clock: The clock.
-        neighbours: For each agent its neighbours, ascending.
-        peer: What the peer links have in common.
+        neighbours: The neighbours of each agent, ascending.
+        peer: The class of the peer links.
         peer_latency: (lower end, higher end) -> nanoseconds, for every peer link.
-        uplink: What the uplinks have in common.
+        uplink: The class of the uplinks.
         uplink_latency: For each agent, nanoseconds to and from the server.
         fingerprint: Takes in every delivery.
         trace: Where to write every message, or None.
@@ -64,7 +64,7 @@ class Network:
             them if it is not given.
         streams: The random streams of what nodes of the network draw.
         faults: What can go wrong.
-        energy: What agents live on; None: nothing.
+        energy: The energy plan of the agents; None: they need none.
 
     Attributes:
         acting: The agents that act in this process: all, unless `speak_through` was called.
@@ -76,13 +76,13 @@ class Network:
         trace: As given; who makes the agents act may write their phases to it.
         send: Puts a message on channels between agents; see `netbandit.network.transmission.send`.
         radio: The transmitters of the agents, if they share the air.
-        deferred_outcomes: Whether what becomes of a message depends on what else is sent, so that it is decided as it
+        deferred_outcomes: Whether the outcome of a message depends on other messages, so that it is resolved as it
             happens.
         node_outages: When nodes are down; None where none ever is.
         links_fail: Whether a link between agents may go down while a message is on its way.
-        waits: Whether what agents send over a link that they see down waits for it.
+        waits: Whether messages wait for a link that agents see down.
         always_up: Whether all links and nodes are.
-        instantaneous: Whether an answer may arrive at the very instant of what it answers.
+        instantaneous: Whether a reply may arrive at the very instant of its request.
         in_order: Whether messages arrive on each channel in the order of sending, each transmission at most once.
         prompt: Whether it is known how long a message was under way: nothing queues, is late or copied, and no node is
             ever down.
@@ -210,7 +210,7 @@ class Network:
         self.send: Send = self._send if self.radio is None else self.radio.send
 
     def _note_what_can_happen(self) -> None:
-        """Note once what each message would ask for."""
+        """Cache the flags that each message would look up."""
         outages, faults = self.outages, self.faults
         classes = (faults.peer, self.peer_class), (faults.uplink, self.uplink_class)
         jitters = any(one.jitter is not None for one, _ in classes)
@@ -218,7 +218,7 @@ class Network:
         self.waits = outages is not None and outages.waits
         self.links_fail = outages is not None and outages.any_links
         if outages is not None and self.waits and not (jitters or outages.fail_unseen):
-            self.links_fail = False  # what starts gets through
+            self.links_fail = False  # a message that starts gets through
         self.always_up = not (self.links_fail or self.waits or self.node_outages is not None)
         self._takes_time = any(links.takes_time for _, links in classes)
         self.drops = any(links.most_waiting is not None for _, links in classes)
@@ -234,7 +234,7 @@ class Network:
         self.is_reliable = not (self.unreliable or self._takes_time or self.deferred_outcomes or self.trace is not None)
 
     def _live_on(self, energy: EnergyPlan, outages: Outages) -> None:
-        """Give each agent a battery, on which depends when it is down."""
+        """Give each agent a battery, which determines its downtimes."""
         known = [outages.node(agent) for agent in range(self.agents)]
         self.batteries = Batteries(energy, self.clock, known, self.streams)
         outages.depend_on(self.batteries.downtimes)
@@ -268,7 +268,7 @@ class Network:
         return self.outages is not None and self.outages.any_agents and self.outages.forgets
 
     def watch_agents(self, changed: Callable[[int, bool], None]) -> list[int]:
-        """Have *changed* told of every agent that goes down or comes back; return those that are down now.
+        """Call *changed* for every agent that goes down or comes back up; return those that are down now.
 
         It is called with the agent and whether it is up, before what arrives at that instant.
         """
@@ -282,11 +282,11 @@ class Network:
         return [agent for agent in range(self.agents) if outages.node(agent).at(now)]
 
     def attach(self, handler: Receive) -> None:
-        """Have *handler* called with all that reaches a node, the server included, in place of any one before."""
+        """Call *handler* with all arrivals at a node, the server included; it replaces any earlier handler."""
         self.handler = handler
 
     def speak_through(self, send: Send, acting: Sequence[int]) -> Send:
-        """Let *send* carry what only the agents *acting* here say; what reaches them is for `handler`.
+        """Route the messages of the agents *acting* in this process through *send*; `handler` gets their arrivals.
 
         Return what put messages on channels before: it still counts them and decides when they are due, but nothing is
         delivered any more.
@@ -363,7 +363,7 @@ class Network:
         self._send(message, [self.downlink(agent) for agent in agents])
 
     def broadcast(self, message: Message, agents: Sequence[int]) -> None:
-        """Let *agents* hear *message* of the server; see `netbandit.network.transmission.broadcast`."""
+        """Broadcast *message* of the server to *agents*; see `netbandit.network.transmission.broadcast`."""
         if self.clock.now < self.end and agents and not self.is_down(self.server):
             self.ledger.broadcasts += 1
             transmission.broadcast(self, message, agents)
@@ -373,7 +373,7 @@ class Network:
         return [MethodType(delivery.deliver_due, self)]
 
     def appoint(self, arrival: int) -> None:
-        """Let SimPy wake the network at *arrival*; this overtakes an appointment for later."""
+        """Schedule SimPy to wake the network at *arrival*; this replaces a later appointment."""
         self.appointed = arrival
         self.appointment = ScheduledEvent(self._callbacks)
         self.environment.schedule(self.appointment, ARRIVALS, arrival - self.environment.now)
@@ -395,7 +395,7 @@ class Network:
 
     @property
     def unreliable(self) -> bool:
-        """Whether anything can go wrong in it."""
+        """Whether faults are possible."""
         return bool(self.faults) or self.batteries is not None or self.drops
 
     @property
@@ -456,7 +456,7 @@ class Network:
 
     @property
     def link_downtimes(self) -> Callable[[int, int], Downtimes] | None:
-        """What tells when the link between two agents is down, the lower number first; None: no link ever is."""
+        """The downtimes of the link between two agents, the lower number first; None: no link is ever down."""
         return self.outages.link if self.outages is not None and self.outages.any_links else None
 
     def count_in_bulk(
@@ -508,11 +508,11 @@ class Network:
         return self.peer_class.transmission(size)
 
     def before_close(self, act: Callable[[], None]) -> None:
-        """Have *act* called, once, before all is added up: it counts what it has put on links itself."""
+        """Call *act* once before the totals are computed: it counts the messages that it has put on links itself."""
         self._before_close.append(act)
 
     def close(self) -> Outcomes:
-        """Add up, after the last event, what became of all that was put on links."""
+        """Compute, after the last event, the outcomes of all messages put on links."""
         for act in self._before_close:
             act()
         ledger, tally = self.ledger, self.tally
@@ -530,9 +530,9 @@ class Network:
         return ledger.outcomes
 
     def spent_on_messages(self, plan: EnergyPlan) -> int:
-        """Return what messages took of agents (aJ), each of its sender and its receiver, whether it arrived or not.
+        """Return the energy of messages (aJ), at sender and receiver, whether they arrived or not.
 
-        Over the air, each transmission took it of its sender, and of all whom it reached.
+        Over a radio channel, each transmission costs its sender, and all agents in reach.
         """
         spent = 0
         radio = self.radio
@@ -571,11 +571,11 @@ class Network:
         return ((up, down) for up, down in pairs if up.messages or down.messages)
 
     def peer_totals(self) -> Totals:
-        """Return what the peer links carried so far."""
+        """Return the totals of the peer links so far."""
         return Totals.of(self.peer_class, self._peer_channels(), self.links)
 
     def uplink_totals(self) -> Totals:
-        """Return what the uplinks carried so far; broadcasts are not among it."""
+        """Return the totals of the uplinks so far, without broadcasts."""
         return Totals.of(self.uplink_class, self._uplink_channels(), (channel.link for channel in self._up.values()))
 
     def _peer_channels(self) -> Iterator[Channel]:
@@ -614,11 +614,11 @@ class Network:
         return channel
 
     def _rank(self, sender: int, receiver: int, broadcast: bool = False) -> int:
-        """Return the place of a channel in the order in which things are handled that arrive at once."""
+        """Return the rank of a channel among simultaneous arrivals."""
         return (receiver * (self.agents + 1) + sender) * 2 + broadcast
 
     def _postponed(self, node: int, time: int) -> float:
-        """Return when *node* acts that would act at *time* (ns): if it is down then, at a boundary once it is back."""
+        """Return when *node* acts that is due at *time* (ns): if it is down then, at a boundary once it is up."""
         assert self.outages is not None
         down = self.outages.node(node)
         if not down.at(time):
@@ -638,7 +638,7 @@ class Network:
 
 
 def _join(one: Channel, other: Channel) -> None:
-    """Let each of two channels be the other direction of the other."""
+    """Make two channels each other's reverse direction."""
     if isinstance(one, FaultyChannel) and isinstance(other, FaultyChannel):
         one.back, other.back = other, one
 

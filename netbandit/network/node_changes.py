@@ -1,4 +1,4 @@
-"""When nodes go down and come back, told to who must know as it happens."""
+"""Notifies a listener when nodes go down and come back up."""
 
 from collections.abc import Callable
 from heapq import heapify, heapreplace
@@ -17,13 +17,13 @@ Changed = Callable[[int, bool], None]
 
 
 class NodeChanges:
-    """Tells of every change, from the first slot to the horizon: one pending event for all nodes.
+    """Reports every change from the first slot to the horizon: one pending event for all nodes.
 
     Args:
         clock: The clock.
         outages: When nodes are down.
         agents: The number of agents; the server is not watched.
-        changed: Who is told.
+        changed: The listener.
     """
 
     def __init__(self, clock: Clock, outages: Outages, agents: int, changed: Changed) -> None:

@@ -1,4 +1,4 @@
-"""When links, nodes and the server are down: what is known ahead, and what happens at random."""
+"""Outages of links, nodes and the server: scheduled and random."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ Memory: TypeAlias = Literal["kept", "lost"]
 
 @dataclass(frozen=True)
 class Failing:
-    """A thing fails and is mended again and again, after exponential times.
+    """An entity fails and is repaired again and again, after exponential times.
 
     Attributes:
         up_for: How long it stays up in the mean (ns).
@@ -28,7 +28,7 @@ class Failing:
 
 @dataclass(frozen=True)
 class Redrawn:
-    """A thing is up in each period with a probability of its own.
+    """An entity is up in each period independently, with a given probability.
 
     Attributes:
         up: The probability.
@@ -77,14 +77,14 @@ class LinkSchedule(Protocol):
 
 @dataclass(frozen=True)
 class OutagePlan:
-    """All that goes down in a scenario.
+    """The outages and contacts of a scenario.
 
     Attributes:
         links: How peer links fail at random, if they do.
         nodes: How agents fail at random, if they do.
         server: How the server fails at random, if it does.
-        memory: Whether an agent that comes back knows what it knew.
-        outages: What is known ahead, in any order.
+        memory: Whether an agent keeps its memory while it is down.
+        outages: The scheduled outages, in any order.
         contacts: When peer links are up, where the graph changes.
         sensed: Whether agents see that.
         waits: Whether what they are handed for a link that is down waits for it, and does so again if it is cut off.
@@ -114,7 +114,7 @@ class OutagePlan:
 
 
 class Outages:
-    """What is down, and when.
+    """The downtimes of all links and nodes.
 
     Args:
         plan: All that goes down.

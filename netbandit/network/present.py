@@ -1,4 +1,4 @@
-"""Which neighbours are there, where agents see their links come and go."""
+"""Present neighbours, where agents see their links come and go."""
 
 from collections.abc import Sequence
 
@@ -12,12 +12,12 @@ from netbandit.util.streams import Streams
 
 
 class Present:
-    """Neighbours that are there; where agents see nothing of that, or what they send waits, all are.
+    """The present neighbours; where agents do not see their links, or messages wait, all are present.
 
     Args:
         clock: The clock.
         streams: The streams of the replication.
-        chooses: Whether agents choose among those who are there.
+        chooses: Whether agents choose among present neighbours.
     """
 
     def __init__(self, clock: Clock, streams: Streams, *, chooses: bool) -> None:

@@ -1,16 +1,16 @@
-"""When agents that share the air transmit: one transmitter each, its queue, how it gets access, its duty cycle.
+"""Shared-channel transmission: one transmitter per agent, with a queue, channel access and a duty cycle.
 
-What an agent hands over at one instant for several neighbours is one transmission. Transmissions leave in the order in
-which they are handed over. One whose turn it is begins
+A message that an agent sends to several neighbours at one instant is one transmission. Transmissions leave in the
+order in which they were queued. The transmission at the head of the queue begins
 
 - at once;
-- by ALOHA after a delay, uniform from 0 to a longest one; or
-- by unslotted CSMA-CA (IEEE 802.15.4-2006, 7.5.1.4): after 0 to 2^b - 1 units, drawn uniformly, the agent looks
-  whether it hears anything. If not it sends; else it draws again, with b = 3, 4, 5, 5, ..., and gives up after so many
-  looks.
+- by ALOHA, after a random delay, uniform from 0 to a maximum; or
+- by unslotted CSMA-CA (IEEE 802.15.4-2006, 7.5.1.4): after a backoff of 0 to 2^b - 1 units, drawn uniformly, the
+  agent senses the channel. If it is idle it sends; else it backs off again, with b = 3, 4, 5, 5, ..., and gives up
+  after a maximum number of attempts.
 
-With the duty cycle d its turn comes a / d, rounded up, after a transmission of airtime a began, at the earliest.
-What would begin at or after the horizon is never sent; nor is what waits at an agent that goes down.
+With the duty cycle d, the next turn comes at the earliest a / d, rounded up, after a transmission of airtime a began.
+A transmission that would begin at or after the horizon is never sent; nor is one queued at an agent that goes down.
 """
 
 from collections import deque
@@ -36,7 +36,7 @@ LEAST_EXPONENT, LARGEST_EXPONENT = 3, 5
 
 
 class Transmission:
-    """What an agent has handed over, to be transmitted.
+    """A message queued for transmission.
 
     Attributes:
         message: The message.
@@ -58,10 +58,10 @@ class Transmitter:
     """The transmitter of an agent.
 
     Attributes:
-        queue: What waits, in order.
+        queue: The waiting transmissions, in order.
         free_at: When its next transmission may begin (ns).
-        looks: How often it has looked at a busy channel for the first of the queue.
-        generator: What it draws from; None: it has drawn nothing.
+        looks: How often it has sensed a busy channel for the head of the queue.
+        generator: Its random generator; None: it has drawn nothing.
     """
 
     __slots__ = ("callbacks", "free_at", "generator", "looks", "queue")
@@ -74,7 +74,7 @@ class Transmitter:
 
 
 class Radio:
-    """The transmitters of all agents; a single event is pending for each that has something to send.
+    """The transmitters of all agents; one event is pending for each with a non-empty queue.
 
     Args:
         plan: How agents share the air.
@@ -111,7 +111,7 @@ class Radio:
                 self._queue(Transmission(message, own, now))
 
     def has_collided(self, channel: Channel, due: int) -> bool:
-        """Return whether what is *due* (ns) on *channel* was destroyed, and count it."""
+        """Return whether the reception *due* (ns) on *channel* was destroyed, and count it."""
         destroyed = self._air.is_destroyed(channel.sender, channel.receiver, due)
         self.collided += destroyed
         return destroyed
@@ -155,12 +155,12 @@ class Radio:
             self._await_turn(agent)
 
     def _await_turn(self, agent: int) -> None:
-        """Let the first of the queue of *agent* try, when it may."""
+        """Schedule the head of the queue of *agent* for when it may begin."""
         self._transmitters[agent].looks = 0
         self._try_at(agent, max(self._transmitters[agent].free_at, self._clock.now) + self._delay(agent))
 
     def _delay(self, agent: int) -> int:
-        """Draw how long (ns) *agent* waits before it sends, or looks."""
+        """Draw the delay (ns) before *agent* sends, or senses the channel."""
         access = self._plan.access
         if access is None:
             return 0
@@ -185,7 +185,7 @@ class Radio:
         environment.schedule(ScheduledEvent(callbacks), SENDS, time - environment.now)
 
     def _act(self, agent: int, _: Event) -> None:
-        """Let *agent* look, or transmit the first of its queue."""
+        """Sense the channel, or transmit the head of the queue of *agent*."""
         transmitter, access = self._transmitters[agent], self._plan.access
         first = transmitter.queue[0]
         if isinstance(access, Csma) and self._air.hears_something(agent, self._clock.now):
@@ -228,7 +228,7 @@ class Radio:
         self.heard_airtime += hearers * airtime
 
     def _pay(self, agent: int, size: int, airtime: int, near: Sequence[Channel]) -> None:
-        """Let *agent* pay for a transmission now, and all whom it reaches when it is over, if they are up then."""
+        """Charge *agent* for a transmission now, and all agents in reach at its end, if they are up then."""
         batteries = self._network.batteries
         assert batteries is not None
         batteries.pay_to_send(agent, uplink=False, size=size, airtime=airtime)

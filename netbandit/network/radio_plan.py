@@ -1,4 +1,4 @@
-"""How agents share the air, as the builder of a network is told."""
+"""Parameters of the shared radio channel, as passed to the constructor of a network."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,11 +17,11 @@ class Aloha:
 
 @dataclass(frozen=True)
 class Csma:
-    """Random backoffs, and a look at the channel after each.
+    """Random backoffs, with carrier sensing after each.
 
     Attributes:
         unit: The unit of a backoff (ns).
-        attempts: How often an agent looks.
+        attempts: How often an agent senses the channel.
     """
 
     unit: int

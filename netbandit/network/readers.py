@@ -1,8 +1,8 @@
-"""The formats of network files: each reader turns a file's bytes into nodes and links, with nothing mended yet.
+"""Parsers of graph file formats: each turns a file's bytes into nodes and links, without any repair.
 
-GraphML and GML are read by networkx. Its other readers take too much and too little: `node_link_graph` makes one node
-of two with the same id and invents those that a link names, `parse_edgelist` skips lines that are no links and reads
-neither commas nor a line of column names.
+networkx reads GraphML and GML. Its other readers are too lenient and too strict: `node_link_graph` merges nodes
+with the same id and invents nodes that only a link names; `parse_edgelist` skips lines that are not links and reads
+neither commas nor a header line.
 """
 
 import ast
@@ -40,12 +40,12 @@ _GRAPH = re.compile(r'"[^"]*"|^\s*#.*$|(\bgraph\s*\[)', re.MULTILINE)
 
 
 class NotAGraphError(Exception):
-    """The content is not a graph in the format it should have; says why in a few words."""
+    """The content is not a graph in the expected format; the message says why."""
 
 
 @dataclass
 class Network:
-    """What a file says, in its own words.
+    """The raw content of a graph file.
 
     Attributes:
         nodes: The attributes of each node by its id.
@@ -92,7 +92,7 @@ def _through_networkx(read: Callable[[], "networkx.Graph[Any]"]) -> Network:
                 graph = read()
     except KeyError as error:
         raise NotAGraphError(f"unknown {error}") from error
-    # The readers of networkx meet a file that is not what it should be with errors of nearly any kind.
+    # The readers of networkx raise errors of nearly any kind for a malformed file.
     except Exception as error:
         raise NotAGraphError(" ".join(str(error).split()) or type(error).__name__) from error
     return Network(

@@ -1,4 +1,4 @@
-"""How long senders wait for acknowledgements, and how often they send again, as their settings say."""
+"""Retransmission parameters: acknowledgement timeouts and the number of attempts."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -52,10 +52,10 @@ class Packet:
     Attributes:
         message: The message, as it was sent first.
         origin: The channel on which it was put first.
-        place: Its place among all that were put there.
+        place: Its index among all messages put there.
         sent: How often it was sent.
         since: When (ns) all of the latest transmission was on the channel: its sender waits since then.
-        taken: The life of the receiver in which it was taken in; -1 before that.
+        taken: The incarnation of the receiver that received it; -1 before that.
         settled: Whether the sender has its acknowledgement, or has given up.
     """
 
@@ -74,7 +74,7 @@ _REPETITIONS: dict[Kind, Kind] = {}
 
 
 def repetition_of(kind: Kind) -> Kind:
-    """Return the kind under which repetitions of messages of *kind* are counted."""
+    """Return the kind under which retransmissions of messages of *kind* are counted."""
     found = _REPETITIONS.get(kind)
     if found is None:
         found = _REPETITIONS[kind] = Kind(f"{kind.name}-RETRY")

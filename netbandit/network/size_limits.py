@@ -1,4 +1,4 @@
-"""Graphs that are too large to be drawn, found out before they are."""
+"""Rejects graphs that are too large before they are generated."""
 
 from netbandit.parts.component import Checks, Mistake
 from netbandit.util.memory import exceeded, shown

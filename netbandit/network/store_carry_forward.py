@@ -1,4 +1,4 @@
-"""Messages that wait for their link, where agents see which of their links are up."""
+"""Store, carry, forward: messages wait for their link, where agents see which of their links are up."""
 
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 def next_start(network: "Network", channel: Channel, time: int) -> int:
-    """Return when (ns) a message may start on *channel* that is ready at a *time*: as soon as its link is up.
+    """Return when (ns) a message that is ready at *time* may start on *channel*: as soon as its link is up.
 
     Slotted, at the first boundary at which it is up. `NEVER`: it does not come up again.
     """
-    if channel.up_from <= time < channel.up_until:  # in the contact that was looked at last, as most are
+    if channel.up_from <= time < channel.up_until:  # in the contact looked up last, as in most calls
         return time
     assert isinstance(channel, FaultyChannel)  # all are where links come and go
     up = channel.contacts.up(time)

@@ -1,4 +1,4 @@
-"""Who is linked to whom: a frozen graph of agents and what follows from it."""
+"""The topology: an immutable graph of agents and the quantities derived from it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class TopologyError(Exception):
-    """A graph that cannot be had.
+    """A graph that cannot be read or generated.
 
     Attributes:
         problems: What is wrong, each at a key path relative to the topology's table.
@@ -33,7 +33,7 @@ class TopologyError(Exception):
 class Topology:
     """A graph of agents; the server, where there is one, is not part of it.
 
-    Nothing here depends on the order in which the graph was put together: nodes, links and neighbours are sorted.
+    Nothing here depends on the order in which the graph was built: nodes, links and neighbours are sorted.
 
     Args:
         graph: An undirected graph without self loops whose nodes are 0..n-1. A node may have a ``name``, a

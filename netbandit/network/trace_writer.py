@@ -1,4 +1,4 @@
-"""A trace: one JSON line for every message, written as it is sent, and for every phase of an agent."""
+"""Writes a trace: one JSON line per message, as it is sent, and one per phase of an agent."""
 
 import json
 from pathlib import Path

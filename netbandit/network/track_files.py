@@ -1,7 +1,7 @@
-"""Tracks of agents from files: as the ONE simulator, ns-2 and BonnMotion write them.
+"""Reads tracks of mobile agents from files of the ONE simulator, ns-2 and BonnMotion.
 
-Times in files are seconds and places metres; here times are whole nanoseconds. How text and comments are read,
-`netbandit.util.table_files` says.
+Times in files are seconds and positions metres; here times are whole nanoseconds. `netbandit.util.table_files`
+defines how text and comments are read.
 """
 
 import re
@@ -25,7 +25,7 @@ _LATEST = 4 * 10**9 * _SECOND
 
 
 class Paths(NamedTuple):
-    """What a file says.
+    """The content of a track file.
 
     Attributes:
         points: Of each agent when (ns) it is where (m), shapes (n,) and (n, 2), n at least 1, times ascending; where
@@ -164,7 +164,7 @@ def ns2(lines: TextLines) -> Paths:
 
 
 def _drive(track: "_Track", node: str, start: dict[str, float], commands: list[_Command], lines: TextLines) -> None:
-    """Write down where a node is that obeys *commands*."""
+    """Record the track of a node that follows *commands*."""
     here = {"Z": 0.0, **start}
     leg: _Leg | None = None
 
@@ -205,7 +205,7 @@ def _drive(track: "_Track", node: str, start: dict[str, float], commands: list[_
 
 
 class _Leg(NamedTuple):
-    """A straight way."""
+    """A straight segment of a track."""
 
     begin: int
     arrival: int
@@ -224,7 +224,7 @@ def _leg(time: int, source: dict[str, float], target: dict[str, float], speed: f
     if not speed or not distance:
         return None
     takes = distance / speed
-    if takes >= 4e9:  # nobody will see the end of it
+    if takes >= 4e9:  # capped: the end is beyond any run of interest
         target = {axis: place + (target[axis] - place) * 4e9 / takes for axis, place in source.items()}
         takes = 4e9
     return _Leg(time, time + max(1, round(takes * _SECOND)), source, target)

@@ -1,4 +1,4 @@
-"""Where agents are while they move: tracks, straight between their points."""
+"""Tracks: the piecewise linear trajectories of mobile agents."""
 
 from collections.abc import Callable, Iterator
 from math import ceil, hypot, log
@@ -24,7 +24,7 @@ _BYTES_A_POINT = 160
 
 
 class Tracks(NamedTuple):
-    """Where agents are during a time. Before its first point an agent is there, after its last one too.
+    """The positions of agents over an interval. Before its first point an agent rests there, after its last one too.
 
     Attributes:
         begin: From when (ns)
@@ -61,9 +61,9 @@ def mean_distance(width: float, height: float) -> float:
 
 
 class Waypoint(NamedTuple):
-    """Agents that go straight to a place drawn uniformly, at a speed drawn uniformly, pause there, and go on.
+    """Random waypoint: agents move straight to a uniform random position at a uniform random speed, pause, and go on.
 
-    They begin in the stationary law of this (Navidi and Camp, IEEE Trans. Mobile Comput. 2004).
+    They begin in the stationary law (Navidi and Camp, IEEE Trans. Mobile Comput. 2004).
 
     Attributes:
         area: Width and height of where they are (m); one of them may be 0.
@@ -132,7 +132,7 @@ def _in_nanoseconds(time: Floats, place: Floats) -> tuple[Integers, Floats]:
 
 
 class GaussMarkov(NamedTuple):
-    """Agents whose velocity changes in steps, each component v to memory v + sigma sqrt(1 - memory^2) normal.
+    """Gauss-Markov mobility: in each step a velocity component v becomes memory v + sigma sqrt(1 - memory^2) normal.
 
     They begin in the stationary law (Liang and Haas, IEEE/ACM Trans. Netw. 2003). Places beyond a border are mirrored.
 
@@ -186,7 +186,7 @@ class GaussMarkov(NamedTuple):
 
 
 def _mirrored(places: Floats, area: Floats) -> Floats:
-    """Return places anywhere as they are seen in an area whose borders are mirrors."""
+    """Return positions reflected into the area at its borders."""
     found: Floats = np.zeros_like(places)
     for axis in (0, 1):
         if area[axis] > 0:
@@ -196,7 +196,7 @@ def _mirrored(places: Floats, area: Floats) -> Floats:
 
 
 def fastest(tracks: Tracks) -> float:
-    """Return the largest speed (m/s) of a track, but for jumps, which take a nanosecond."""
+    """Return the largest speed (m/s) of a track, without jumps, which take a nanosecond."""
     same = np.ones(len(tracks.time), dtype=bool)
     same[tracks.first[:-1][tracks.first[:-1] < len(same)]] = False
     needed = np.diff(tracks.time)[same[1:]]

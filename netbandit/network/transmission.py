@@ -1,17 +1,17 @@
-"""The engine: what becomes of a message that is put on a channel.
+"""The transmission engine: resolves the outcome of a message that is put on a channel.
 
-When a message is put on a channel, all that will become of it is known: when it arrives, and whether. It waits for
-those before it, and takes size / bandwidth, then the latency, which does not occupy the channel. It is lost
+When a message is put on a channel, its outcome is known: whether it arrives, and when. It waits for the messages
+before it, and takes size / bandwidth, then the latency, which does not occupy the channel. It is lost
 
-- by the chance of its channel; or
+- at random, by the loss model of its channel; or
 - if its link is down at any moment from the start of its transmission to its arrival; or
 - if its receiver is down when it arrives.
 
 Where agents see which of their links are up, it waits for its link (`netbandit.network.store_carry_forward`).
 
-The sender has paid for it in each case. Where too many messages wait for a channel that is in use, another one is
-dropped: it is not counted, and nobody pays for it. What would start at or after the horizon, what a node would send
-while it is down, and what is still queued when it goes down, is neither sent nor counted.
+The sender pays for it in each case. Where too many messages wait for a busy channel, a further message is dropped: it
+is not counted, and costs nothing. A message that would start at or after the horizon, that a node would send while
+it is down, or that is still queued when its node goes down, is neither sent nor counted.
 
 So a hop has two halves: `begin`, when its transmission starts, and `netbandit.network.delivery.arrive`, when it is due.
 If messages do not interfere, a hop is resolved when the message is put on its channel. Otherwise its outcome is
@@ -96,13 +96,13 @@ def send_reliably(network: "Network", message: Message, channels: Sequence[Chann
 def put(
     network: "Network", channels: Sequence[Channel], message: Message, packet: Packet | None, excepted: int = -1
 ) -> int:
-    """Put a message on *channels*, of one class of links, and decide what will become of it.
+    """Put a message on *channels*, of one class of links, and resolve its outcome.
 
     Args:
         network: The network.
         channels: The channels.
         message: What is sent, as it is counted: an acknowledgement, or a repetition, is a message of its own.
-        packet: What it is a transmission of; None: it is sent for the first time, and there is no record of it.
+        packet: The packet that it transmits; None: it is sent for the first time, and has no packet.
         excepted: The node to which it is not sent; -1: none.
 
     Returns:
@@ -193,7 +193,7 @@ def begin(
     duration: int,
     excepted: int = -1,
 ) -> int:
-    """Let the transmission of a message start on *channels*: the first half of a hop, in which it is counted.
+    """Start the transmission of a message on *channels*: the first half of a hop, in which it is counted.
 
     Args:
         network: The network.
@@ -307,7 +307,7 @@ def begin(
 def put_copy(
     network: "Network", channel: Channel, message: Message, packet: Packet, handed: int, start: int, arrival: int
 ) -> None:
-    """Let a message arrive once more, at *arrival* (ns), as a copy that the network has made."""
+    """Schedule a duplicate of a message, made by the network, for *arrival* (ns)."""
     network.tally.duplicates += 1
     if is_cut(network, channel, start, arrival):
         network.tally.lost += 1
@@ -318,7 +318,7 @@ def put_copy(
 
 
 def chance_of_loss(channel: Channel, size: int, start: int) -> float:
-    """Return with what probability a message of *size* bytes is lost whose transmission starts at a time (ns)."""
+    """Return the loss probability of a message of *size* bytes whose transmission starts at *start* (ns)."""
     faults = channel.faults
     if faults.loses_bits:
         return chance_of_bits(faults.chance, size)
@@ -340,7 +340,7 @@ def is_missed(network: "Network", channel: Channel, due: int) -> bool:
 
 
 def broadcast(network: "Network", message: Message, agents: Iterable[int]) -> None:
-    """Let *agents* hear *message* of the server without a link of their own.
+    """Broadcast *message* of the server to *agents*, without using any link.
 
     It reaches each after the latency of its uplink and the time its bytes take there, and occupies none. It fares as on
     the agent's own uplink. Where uplinks repeat, each agent acknowledges it over its own, over which it is repeated.
@@ -447,7 +447,7 @@ def try_to_begin(network: "Network", channel: Channel, queued: QueuedMessage) ->
 
 
 def transmit(network: "Network", transmission: "Transmission") -> int:
-    """Let a transmission start over the air that agents share: the first half of a hop to each of its receivers.
+    """Start a transmission on the shared radio channel: the first half of a hop to each of its receivers.
 
     Who is not in contact then receives another one, which has its turn when it is; so does who was cut off.
 

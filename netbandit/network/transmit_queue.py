@@ -1,4 +1,4 @@
-"""Messages that wait at their sender where outcomes are deferred: each begins when its turn and its link have come."""
+"""The transmit queue of deferred messages: each begins when it reaches the head and its link is up."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -34,11 +34,11 @@ class QueuedMessage:
 
 
 class TransmitQueue:
-    """What waits for a channel, in the order in which it was put there.
+    """The messages that wait for a channel, first in, first out.
 
     Attributes:
-        first: What begins next, if its channel queues; None: nothing waits.
-        others: What follows.
+        first: The head of the queue, if its channel queues; None: the queue is empty.
+        others: The rest of the queue.
     """
 
     __slots__ = ("first", "others")

@@ -1,4 +1,4 @@
-"""Who tells whom, when, and when everybody is informed."""
+"""Communication protocols: who sends what to whom, and when a round ends."""
 
 from typing import Any
 

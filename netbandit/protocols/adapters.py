@@ -1,6 +1,6 @@
-"""How a learner's pattern of communication is carried by a protocol of another pattern: decided here, and only here.
+"""Adapters: carry a learner's communication pattern over a protocol made for another pattern, chosen only here.
 
-A protocol is made for one pattern, and a learner needs one. Where they differ, an adapter stands between them:
+A protocol is made for one pattern, and a learner needs one. Where they differ, an adapter translates:
 
 ========= =================== ======================================== ========== ============
 needed    over rounds         over broadcasts                          over calls over gathers
@@ -11,8 +11,8 @@ broadcast BroadcastOverRounds itself                                   --       
 gather    --                  --                                       --         itself
 ========= =================== ======================================== ========== ============
 
-Exchanges, deposits and questions run over protocols of their own kind alone. A protocol may name one that stands for it
-in a pattern, in its ``stand_ins``. What cannot be is refused before anything runs: :func:`misfit` looks at the class,
+Exchanges, deposits and asks run only over protocols of their own kind. A protocol may name substitutes for other
+patterns in its ``stand_ins``. Invalid combinations are rejected before anything runs: :func:`misfit` checks the class,
 :func:`check_with` at the keys and the graph.
 """
 
@@ -41,7 +41,7 @@ _MADE_FOR: Mapping[CommunicationPattern, type] = {
     "ask": AskProtocol,
     "deposit": DepositProtocol,
 }
-"""The class of the protocols that are made for a pattern."""
+"""The base class of the protocols made for each pattern."""
 
 _CARRIED_BY: Mapping[CommunicationPattern, tuple[CommunicationPattern, ...]] = {
     "round": ("round", "broadcast"),
@@ -52,7 +52,7 @@ _CARRIED_BY: Mapping[CommunicationPattern, tuple[CommunicationPattern, ...]] = {
     "ask": ("ask",),
     "deposit": ("deposit",),
 }
-"""The patterns for which a protocol may be made that carries a pattern."""
+"""For each pattern, the protocol patterns that can carry it."""
 
 
 def misfit(kind: type[NetworkProtocol], pattern: CommunicationPattern) -> str | None:
@@ -72,13 +72,13 @@ def misfit(kind: type[NetworkProtocol], pattern: CommunicationPattern) -> str | 
 
 
 def check_with(protocol: NetworkProtocol, others: Others) -> Checks:
-    """Yield what is wrong between *protocol* and the *others*, for the pattern in which the learner talks.
+    """Yield the mistakes of *protocol* with the *others*, for the learner's communication pattern.
 
-    Where the learner never talks, what a call needs is asked for.
+    A learner that never communicates is checked as for calls.
     """
     pattern: CommunicationPattern = getattr(others, "talk", "call")
     if pattern not in protocol.patterns or misfit(type(protocol), pattern) is not None:
-        return  # said of the class
+        return  # reported by misfit()
     if pattern in protocol.stand_ins:
         yield from _stand_in(protocol, pattern).check_with(others)
         return
@@ -88,7 +88,7 @@ def check_with(protocol: NetworkProtocol, others: Others) -> Checks:
 
 
 def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Aggregation) -> CallbackRoundProtocol:
-    """Return a protocol of rounds, started and attached: as *protocol*, or its broadcasts of everybody to everybody."""
+    """Return a round protocol, started and attached: *protocol* itself, or rounds over its broadcasts."""
     rounds = _rounds(protocol)
     rounds.start(network, aggregation)
     network.attach(rounds.handler)
@@ -96,7 +96,7 @@ def round_protocol(protocol: NetworkProtocol, network: Network, aggregation: Agg
 
 
 def call_protocol(protocol: NetworkProtocol, network: Network, sync_handler: SyncHandler) -> CallProtocol:
-    """Return a protocol of calls, started and attached: as *protocol*, or its rounds with calls before them."""
+    """Return a call protocol, started and attached: *protocol* itself, or calls over its rounds."""
     called = _stand_in(protocol, "call")
     calls = called if isinstance(called, CallProtocol) else TriggeredRounds.over(_rounds(protocol))
     calls.start(network, sync_handler)
@@ -105,7 +105,7 @@ def call_protocol(protocol: NetworkProtocol, network: Network, sync_handler: Syn
 
 
 def broadcast_protocol(protocol: NetworkProtocol, network: Network, hear: Hear) -> BroadcastProtocol:
-    """Return a protocol of broadcasts, started and attached: as *protocol*, or its rounds with all items."""
+    """Return a broadcast protocol, started and attached: *protocol* itself, or broadcasts over its rounds."""
     telling = _stand_in(protocol, "broadcast")
     broadcasts = telling if isinstance(telling, BroadcastProtocol) else BroadcastOverRounds.over(_rounds(protocol))
     broadcasts.start(network, hear)
@@ -120,7 +120,7 @@ def gather_protocol(
     mask_bytes: Sequence[int],
     decide: Callable[[int, int], None],
 ) -> GatherProtocol:
-    """Return a protocol of gathers, started and attached: as *protocol*."""
+    """Return a gather protocol, started and attached: *protocol* itself."""
     gathers = _stand_in(protocol, "gather")
     assert isinstance(gathers, GatherProtocol)  # see misfit()
     gathers.start(network, part_bytes, mask_bytes, decide)
@@ -129,7 +129,7 @@ def gather_protocol(
 
 
 def exchange_protocol(protocol: NetworkProtocol, network: Network, mix: Mix) -> ExchangeProtocol:
-    """Return a protocol of exchanges, started and attached: as *protocol*, or what stands for it."""
+    """Return an exchange protocol, started and attached: *protocol* itself, or its stand-in."""
     exchanges = _stand_in(protocol, "exchange")
     assert isinstance(exchanges, ExchangeProtocol)  # see misfit()
     exchanges.start(network, mix)
@@ -138,7 +138,7 @@ def exchange_protocol(protocol: NetworkProtocol, network: Network, mix: Mix) -> 
 
 
 def ask_protocol(protocol: NetworkProtocol, network: Network, answer: Answer, hear: HearAnswer) -> AskProtocol:
-    """Return a protocol of asking, started and attached: as *protocol*, or what stands for it."""
+    """Return an ask protocol, started and attached: *protocol* itself, or its stand-in."""
     asks = _stand_in(protocol, "ask")
     assert isinstance(asks, AskProtocol)  # see misfit()
     asks.start(network, answer, hear)
@@ -147,7 +147,7 @@ def ask_protocol(protocol: NetworkProtocol, network: Network, answer: Answer, he
 
 
 def deposit_protocol(protocol: NetworkProtocol, network: Network, deposit_handler: DepositHandler) -> DepositProtocol:
-    """Return a protocol of deposits, started and attached: as *protocol*."""
+    """Return a deposit protocol, started and attached: *protocol* itself."""
     deposits = _stand_in(protocol, "deposit")
     assert isinstance(deposits, DepositProtocol)  # see misfit()
     deposits.start(network, deposit_handler)
@@ -164,7 +164,7 @@ def _rounds(protocol: NetworkProtocol) -> CallbackRoundProtocol:
 
 
 def _stand_in(protocol: NetworkProtocol, pattern: CommunicationPattern) -> NetworkProtocol:
-    """Return what stands for *protocol* in a pattern, or another one like it; not started."""
+    """Return the stand-in for *protocol* in a pattern, or a copy of *protocol*; not started."""
     kind = protocol.stand_ins.get(pattern)
     return protocol.fresh() if kind is None else kind.model_validate(protocol.table())
 

@@ -1,4 +1,4 @@
-"""What every protocol of asking offers: an agent asks one neighbour, which answers."""
+"""The interface of ask protocols (pull gossip): an agent sends a request to one neighbour, which responds."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -9,10 +9,10 @@ from netbandit.parts.component import CommunicationPattern, state
 from netbandit.protocols.protocol import Item, NetworkProtocol
 
 Answer = Callable[[int, int], Item | None]
-"""Called with an agent that is asked, when it is, and by whom; returns what it answers, None: nothing."""
+"""Called with the agent that receives a request, and the requesting agent; returns the response, None: none."""
 
 HearAnswer = Callable[[int, int, Item], None]
-"""Called with an agent, whom it had asked, and the answer, when it takes effect."""
+"""Called with the requesting agent, the responding agent and the response, when it takes effect."""
 
 
 class AskProtocol(NetworkProtocol):
@@ -26,7 +26,7 @@ class AskProtocol(NetworkProtocol):
     """See `HearAnswer`."""
 
     def start(self, network: Network, answer: Answer, hear: HearAnswer) -> None:
-        """Begin to talk over *network*; the event loop has not run yet.
+        """Connect to *network*; the event loop has not run yet.
 
         Args:
             network: The network.
@@ -38,4 +38,4 @@ class AskProtocol(NetworkProtocol):
 
     @abstractmethod
     def ask(self, agent: int, avoided: frozenset[int] = frozenset()) -> None:
-        """Let *agent* ask a neighbour, now, but none of those *avoided*."""
+        """Send a request from *agent* to a neighbour, now, but to none of those *avoided*."""

@@ -1,4 +1,4 @@
-"""What every protocol of broadcasts offers: an item reaches others one by one, each when it arrives."""
+"""The interface of broadcast protocols: an item reaches the other agents one by one, each when it arrives."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from netbandit.protocols.protocol import Item, NetworkProtocol
 
 
 class Heard(NamedTuple):
-    """What has reached an agent.
+    """An item that has reached an agent.
 
     Attributes:
         source: The agent whose item it is.
@@ -40,7 +40,7 @@ class BroadcastProtocol(NetworkProtocol):
     """Says whether an agent keeps an item that it hears, where a protocol asks; for a learner to set."""
 
     def start(self, network: Network, hear: Hear) -> None:
-        """Begin to talk over *network*; the event loop has not run yet.
+        """Connect to *network*; the event loop has not run yet.
 
         Args:
             network: The network.
@@ -58,7 +58,7 @@ class BroadcastProtocol(NetworkProtocol):
 
     @property
     def hops_at_most(self) -> int | None:
-        """How many hops what is told goes at the most; None, by default: to everybody."""
+        """The hop limit of an item; None, by default: unlimited."""
         return None
 
     def figures(self) -> dict[str, float | int | None]:

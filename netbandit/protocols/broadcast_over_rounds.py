@@ -1,4 +1,4 @@
-"""Broadcasts over any protocol of rounds: what agents tell in one instant is the round's items."""
+"""Broadcasts over any round protocol: the items that agents send at one instant form the round."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Self

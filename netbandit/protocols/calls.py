@@ -1,4 +1,4 @@
-"""What every protocol of calls offers: an agent asks for a synchronisation, and its whole group takes part in it."""
+"""The interface of call protocols: an agent requests a synchronisation, in which its whole group takes part."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from netbandit.protocols.protocol import Item, NetworkProtocol
 
 
 class SyncHandler(Protocol):
-    """What agents do in a synchronisation; given by the simulation, which asks the learner."""
+    """The actions of agents in a synchronisation; provided by the simulation, which calls the learner."""
 
     def sync_started(self, agent: int, param_set: int) -> None:
         """Tell *agent* that a synchronisation of a *param_set* is under way: no more calls until it is applied."""
@@ -66,7 +66,7 @@ class CallProtocol(NetworkProtocol):
     """The number of sets of parameters each agent keeps, at least 1."""
 
     def start(self, network: Network, sync_handler: SyncHandler) -> None:
-        """Begin to talk over *network*; the event loop has not run yet.
+        """Connect to *network*; the event loop has not run yet.
 
         Args:
             network: The network.
@@ -90,8 +90,8 @@ class CallProtocol(NetworkProtocol):
 
     @abstractmethod
     def call(self, agent: int, param_set: int) -> None:
-        """Let *agent* ask its group for a synchronisation of a *param_set*, from this instant on."""
+        """Call the group of *agent* to a synchronisation of a *param_set*, from this instant on."""
 
     @abstractmethod
     def begin(self, agent: int, param_set: int) -> None:
-        """Let *agent* take part in a synchronisation that its whole group knows of without a call."""
+        """Start a synchronisation at *agent* that its whole group knows of without a call."""

@@ -1,4 +1,4 @@
-"""What nodes carry for neighbours that come later, where agents see their links come and go."""
+"""Items that nodes carry for neighbours that come into contact later, where agents see their links come and go."""
 
 from collections.abc import Callable, Iterator
 from heapq import heappop, heappush

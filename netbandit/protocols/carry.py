@@ -1,4 +1,4 @@
-"""How long messages wait for links that come and go (`carry`): the key of protocols over which they do."""
+"""The `carry` key of protocols: how long messages wait for links that come and go."""
 
 from typing import Annotated, Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""Consensus: what agents know evens out by mixing with their neighbours, step by step."""
+"""Consensus: agents average their estimates with their neighbours, step by step."""
 
 from collections.abc import Callable
 from functools import cached_property

@@ -1,7 +1,7 @@
-"""How long agents wait for others (`deadline`): the key of protocols that can go on without them, and who waits.
+"""The `deadline` key of protocols that can proceed without missing agents, and the list of waiting agents.
 
-Agents wait in a round, each by its own clock, and conclude each for itself from what it holds. How long a server waits
-stands in `server`, how long the sink of a tree does in `tree_collection`.
+Each agent waits in a round by its own clock, and concludes for itself from the items that it holds. `server` defines
+how long a server waits, `tree_collection` how long the sink of a tree does.
 """
 
 from collections.abc import Callable, Sequence
@@ -53,7 +53,7 @@ def deadline_without_rounds(keys: DeadlineKey, others: Others) -> Checks:
 
 
 class WaitList:
-    """Who waits in which round, until it is informed or its deadline passes.
+    """The agents that wait in each round, until they are informed or their deadline passes.
 
     Args:
         clock: The clock.
@@ -97,7 +97,7 @@ class WaitList:
         return informed
 
     def waiting(self, round: int) -> list[int]:
-        """Return who waits in *round*, ascending."""
+        """Return the agents that wait in *round*, ascending."""
         return sorted(self._waiting.get(round, ()))
 
     def waits(self, round: int, agent: int) -> bool:
@@ -136,7 +136,7 @@ class WaitList:
         return agent in self._done
 
     def forget(self, agent: int) -> None:
-        """Let *agent* forget all rounds; it waits in none."""
+        """Discard all rounds of *agent*; it waits in none."""
         self._done.discard(agent)
         self._kept = {key: answer for key, answer in self._kept.items() if key[1] != agent}
         for round in [round for round, waiting in self._waiting.items() if agent in waiting]:

@@ -1,4 +1,4 @@
-"""What every protocol of deposits offers: an item goes to a keeper, what it makes of all goes back, nobody waits."""
+"""The interface of deposit protocols (asynchronous upload): agents upload items to a keeper, which sends sums back."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -10,13 +10,13 @@ from netbandit.protocols.protocol import Item, NetworkProtocol
 
 
 class DepositHandler(Protocol):
-    """What agents and the keeper do; given by the simulation, which asks the learner."""
+    """The actions of agents and the keeper; provided by the simulation, which calls the learner."""
 
     def deposit(self, agent: int) -> Item:
         """Return what *agent* deposits, now, after its decision; it makes no test until it may resume."""
 
     def absorb(self, deposits: Sequence[tuple[int, Item]]) -> None:
-        """Let the keeper take in all *deposits* of an instant, in order of their agents' numbers."""
+        """Add all *deposits* of an instant to the keeper's sums, in order of their agents' numbers."""
 
     def lagging(self) -> Sequence[int]:
         """Return the agents that lack enough of what the keeper has, ascending."""
@@ -44,7 +44,7 @@ class DepositProtocol(NetworkProtocol):
     """How often the keeper has given agents what it has."""
 
     def start(self, network: Network, deposit_handler: DepositHandler) -> None:
-        """Begin to talk over *network*; the event loop has not run yet.
+        """Connect to *network*; the event loop has not run yet.
 
         Args:
             network: The network.

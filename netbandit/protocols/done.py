@@ -1,4 +1,4 @@
-"""Who takes part in rounds no more says so, once for all later rounds: a header that nodes pass on."""
+"""Leave notices: a departing agent floods one header-only message that holds for all later rounds."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -18,13 +18,13 @@ DONE_FLOODED = Kind("DONE")
 
 
 class _Done(NamedTuple):
-    """What a message of a `DoneFlood` says; see `netbandit.protocols.words.Word`.
+    """The payload of a `DoneFlood` message; see `netbandit.protocols.words.Word`.
 
     Attributes:
-        source: The agent that takes part no more.
-        round: From which round on.
+        source: The departing agent.
+        round: The first round without it.
         furthest: See there.
-        left: How many hops it may still go.
+        left: The remaining hops.
         begun: When (ns) this hop began.
     """
 
@@ -36,15 +36,15 @@ class _Done(NamedTuple):
 
 
 class DoneFlood(Words[_Done]):
-    """A header that every node passes on to its other neighbours; see `netbandit.protocols.words`.
+    """A flooded leave notice, a header without payload; see `netbandit.protocols.words`.
 
-    Each copy counts alone, even if several are heard at once. Slotted, a hop takes effect at a boundary after the one
+    Each copy counts separately, even if several arrive at once. Slotted, a hop takes effect at a boundary after the one
     it began at; asynchronous, at once.
 
     Args:
         network: The network.
         slotted: See above.
-        hops: How far it goes; None: to everybody.
+        hops: The hop limit; None: unlimited.
         hear: Called with (node, agent, round) when a node first hears that an agent takes part in *round* and all later
             ones no more.
     """
@@ -60,7 +60,7 @@ class DoneFlood(Words[_Done]):
         self._steps: InstantQueue[tuple[int, _Done]] = InstantQueue(network.clock, self._act, AGENTS)
 
     def say(self, agent: int, round: int) -> None:
-        """Let *agent* say it to its neighbours, in this instant."""
+        """Flood the notice of *agent*, in this instant."""
         now = self.network.clock.now
         self.say_word(agent, _Done(agent, round, self._furthest[agent, round], self._hops, now))
 
@@ -91,7 +91,7 @@ class DoneFlood(Words[_Done]):
 
 
 class DoneUpwards:
-    """Who takes part no more says so to the root of its tree: a header that each node passes on to its parent.
+    """Sends a leave notice to the root of the agent's tree: a header that each node forwards to its parent.
 
     Args:
         network: The network.
@@ -116,11 +116,11 @@ class DoneUpwards:
         self._steps: InstantQueue[tuple[int, int]] = InstantQueue(network.clock, self._act, turn)
 
     def say(self, agent: int, round: int) -> None:
-        """Let *agent* say that it takes part in *round* and all later ones no more."""
+        """Announce that *agent* leaves from *round* on."""
         self._pass_on(agent, agent, round)
 
     def receive(self, node: int, arrival: Arrival) -> None:
-        """Let *node* pass on what a child has said."""
+        """Forward the notice of a child to the parent of *node*."""
         arrived, _, message = arrival
         agent, begun = message.value
         due = self._network.clock.effective_time(begun, arrived) if self._slotted else arrived

@@ -1,4 +1,4 @@
-"""Earliest: what is told is at each agent by the earliest path over time, free; a reference for what contacts allow."""
+"""Earliest: items travel along earliest-arrival temporal paths, free of charge; a bound on what contacts allow."""
 
 from heapq import heappop, heappush
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""The aggregation of a round in which everybody takes part, and all are told what stands for the items."""
+"""The aggregation of a round in which all agents take part and all receive the aggregate."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,7 +8,7 @@ from netbandit.network.clock import AGENTS
 from netbandit.protocols.protocol import Item
 
 Together = Callable[[Sequence[Item], Sequence[int] | None], Item]
-"""Returns what stands for some items, which may themselves stand for as many as the second argument says."""
+"""Returns the aggregate of items, each of which may itself stand for as many as the second argument says."""
 
 
 class Everybody:
@@ -34,7 +34,7 @@ class Everybody:
         return self._agents
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
-        """Return what stands for *items*."""
+        """Return the aggregate of *items*."""
         return self._together(items, weights)
 
     def conclude(self, round: int, group: int, aggregate: Item) -> Item:

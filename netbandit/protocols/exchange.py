@@ -1,4 +1,4 @@
-"""What every protocol of exchanges offers: in every step each agent tells its neighbours a row, and mixes theirs."""
+"""The interface of exchange protocols: in every step each agent sends its neighbours a row, and mixes theirs."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -37,7 +37,7 @@ class ExchangeProtocol(NetworkProtocol):
     """How many steps each agent has made, shape (M,)."""
 
     def start(self, network: Network, mix: Mix) -> None:
-        """Begin to talk over *network*; the event loop has not run yet.
+        """Connect to *network*; the event loop has not run yet.
 
         Args:
             network: The network.
@@ -68,7 +68,7 @@ class ExchangeProtocol(NetworkProtocol):
 
     @abstractmethod
     def tell(self, agents: Agents, rows: Rows, row_bytes: int) -> None:
-        """Let *agents*, who are all that are ready, tell their neighbours a row each, from this instant on.
+        """Send the row of each of *agents*, which are all that are ready, to its neighbours, from this instant on.
 
         Args:
             agents: Ascending, shape (n,).

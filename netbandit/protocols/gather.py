@@ -1,4 +1,4 @@
-"""What every protocol of gathers offers: agent 0 needs a part from every other participant before it can decide."""
+"""The interface of gather protocols: agent 0 needs a part from every other participant before it can decide."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Global Information Synchronization: every node advertises, requests and passes on what is new."""
+"""Global Information Synchronization: every node advertises, requests and forwards new items."""
 
 from typing import ClassVar
 

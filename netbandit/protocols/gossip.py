@@ -1,4 +1,4 @@
-"""Gossip: in each slot a node tells one random neighbour all it knows."""
+"""Push gossip: in each slot a node sends all its items to one random neighbour."""
 
 from collections.abc import Mapping
 from typing import ClassVar

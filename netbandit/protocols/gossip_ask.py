@@ -1,4 +1,4 @@
-"""Gossip by questions: an agent asks one random neighbour, which answers."""
+"""Pull gossip: an agent sends a request to one random neighbour, which responds."""
 
 from typing import NamedTuple
 

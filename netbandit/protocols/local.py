@@ -1,4 +1,4 @@
-"""Local: agents that are near to each other synchronise, by messages that live for a few hops."""
+"""Local: agents near each other synchronise, by messages with a small hop limit."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

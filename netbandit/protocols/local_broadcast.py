@@ -1,4 +1,4 @@
-"""Local broadcasts: an agent's message goes to all that are near."""
+"""Local broadcasts: an agent's message goes to all agents within a hop limit."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Local floods: what an agent tells goes on to all neighbours, for so many hops."""
+"""Local floods: every node forwards an item to all its neighbours, up to a hop limit."""
 
 from array import array
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _STOPS_KEPT = 64
 
 
 class _Copy(NamedTuple):
-    """An item on its way; see `netbandit.protocols.words.Word`.
+    """An item in flight; see `netbandit.protocols.words.Word`.
 
     Attributes:
         source: Whose it is.

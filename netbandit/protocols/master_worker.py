@@ -1,4 +1,4 @@
-"""Master and workers: participants upload to the server, which answers all."""
+"""Master and workers: participants upload to the server, which answers all agents."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""Weights with which agents mix what their neighbours tell them, and how fast that evens things out."""
+"""Consensus weights: the mixing matrix of a graph, and its rate of convergence."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -88,9 +88,9 @@ def mixed_rows(
     table: NDArray[np.float64],
     places: NDArray[np.int64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what some agents mix of their own rows and their neighbours', and the largest of each number among these.
+    """Return the weighted sums of agents' own rows and their neighbours', and the elementwise maximum of these rows.
 
-    Own term first, then neighbours ascending: so the last bit of a sum does not hinge on who else steps.
+    Own term first, then neighbours ascending: so rounding does not depend on which other agents step.
 
     Args:
         matrix: P.

@@ -1,4 +1,4 @@
-"""The step of a consensus, compiled: each agent adds up its own row and its neighbours', weighted."""
+"""The compiled consensus step: each agent computes the weighted sum of its own row and its neighbours'."""
 
 from netbandit.util.jit import njit
 

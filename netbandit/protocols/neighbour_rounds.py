@@ -1,4 +1,4 @@
-"""Rounds between neighbours: the free clock ends them, unless agents go on before by clocks of their own."""
+"""Rounds among neighbours: the free clock ends a round, unless agents proceed earlier at their deadlines."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
-"""What is summed where something can be lost: of every agent the newest release that has come, named in the sum.
+"""Sums under message loss: the latest release received from every agent, labelled with its version.
 
-Releases are cumulative, so a newer one stands in place of an older one; who did not get an agent's latest release goes
-on with the one before.
+Releases are cumulative, so a newer one replaces an older one. An agent that lacks another's latest release goes
+on with the previous one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,15 +11,15 @@ from netbandit.network.message import LABEL_BYTES
 from netbandit.protocols.protocol import Item
 
 Mark = tuple[int, int]
-"""An agent, and which of its lives: what it had released before it lost its memory stays with the others."""
+"""An agent and its incarnation: releases from before it lost its memory stay with the others."""
 
 
 class Release(NamedTuple):
-    """What an agent has released.
+    """A release of an agent.
 
     Attributes:
-        number: Among the releases of its life, from 1.
-        item: What it is.
+        number: Its number in the agent's incarnation, from 1.
+        item: The released item.
     """
 
     number: int
@@ -30,10 +30,10 @@ Releases: TypeAlias = Mapping[Mark, Release]
 
 
 class NewestReleases(dict[Mark, Release]):
-    """The newest release of every agent and life, as far as somebody has got them."""
+    """The latest release known of every agent and incarnation."""
 
     def take(self, releases: Releases) -> None:
-        """Take in those of *releases* that are newer."""
+        """Merge in those of *releases* that are newer."""
         for mark, release in releases.items():
             known = self.get(mark)
             if known is None or known.number < release.number:
@@ -41,10 +41,10 @@ class NewestReleases(dict[Mark, Release]):
 
 
 class NamedSums:
-    """Sums of releases that name what is in them; who holds the same gets the same.
+    """Sums of releases, labelled with the versions that they contain; equal versions give the same sum.
 
     Args:
-        aggregate: Returns what stands for some releases, in order of their agents.
+        aggregate: Returns the aggregate of releases, in order of their agents.
     """
 
     def __init__(self, aggregate: Callable[[Sequence[Item]], Item]) -> None:
@@ -52,7 +52,7 @@ class NamedSums:
         self._latest: tuple[tuple[tuple[Mark, int], ...], Item] = (), Item(0, None)
 
     def of(self, releases: Releases) -> Item:
-        """Return the sum of *releases*, of which there is one at least, with a name for each."""
+        """Return the sum of *releases*, at least one, with a label for each."""
         names = tuple(sorted((mark, release.number) for mark, release in releases.items()))
         if names != self._latest[0]:
             total = self._aggregate([releases[mark].item for mark, _ in names])
@@ -61,7 +61,7 @@ class NamedSums:
 
 
 class Releasing:
-    """What agents have released in their lives.
+    """Counts the releases of agents in each incarnation.
 
     Args:
         agents: The number of agents.
@@ -73,7 +73,7 @@ class Releasing:
         self._released = [[0] * sets for _ in range(agents)]
 
     def name(self, agent: int, item: Item, param_set: int = 0) -> Item:
-        """Return an item of the same size that says whose release *item* is, and which."""
+        """Return *item* as a release labelled with its version, of the same size."""
         self._released[agent][param_set] += 1
         return Item(item.size, {(agent, self._lives[agent]): Release(self._released[agent][param_set], item)})
 
@@ -83,6 +83,6 @@ class Releasing:
         return 0 if release is None else release.number
 
     def begin_anew(self, agent: int) -> None:
-        """Let *agent* begin another life."""
+        """Begin a new incarnation of *agent*."""
         self._lives[agent] += 1
         self._released[agent] = [0] * len(self._released[agent])

@@ -1,4 +1,4 @@
-"""A node in a round: what it holds, and what a protocol of handlers has it say; see `NeighbourRounds`."""
+"""A node in a round: the items that it holds, and the send methods for handler protocols; see `NeighbourRounds`."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -44,7 +44,7 @@ class LabelMessage(Message):
 
 
 class Node:
-    """An agent in an open round.
+    """The state of an agent in an open round.
 
     Its methods that send something take the *kind* of the message and the *labels* that it tells; with ``items=True``
     it brings their items as well. The *size* in bytes follows, if it is not given: of a header and labels, and items.
@@ -164,7 +164,7 @@ class Node:
         network.send(message, network.channels[self.number])
 
     def send_others(self, kind: Kind, labels: Labels, *, items: bool = False, size: int | None = None) -> None:
-        """Send to all neighbours but those that have told it these very *labels*, as noted since the last time."""
+        """Send to all neighbours except those noted as senders of these very *labels* since the last call."""
         if labels not in self._told:
             self.send_all(kind, labels, items=items, size=size)
             return

@@ -1,4 +1,4 @@
-"""Rounds that are open: who holds whose item, and the free clock, out of band, that ends them: the papers' oracle."""
+"""Open rounds: which node holds which item, and the free, out-of-band clock that ends a round, the papers' oracle."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -98,7 +98,7 @@ class OpenRound:
         return self.nodes[agent].held
 
     def count_only(self, counting: Labels) -> None:
-        """Let the round wait for these agents only."""
+        """Restrict the agents that the round waits for to *counting*."""
         self.counting = counting
         self.missing = sum(
             (counting & ~self.holds(agent)).bit_count() for agent in self.in_order(counting & self._acting)
@@ -109,7 +109,7 @@ class OpenRound:
         self.went_on |= 1 << agent
 
     def forget(self, agent: int) -> None:
-        """Let *agent* know nothing any more."""
+        """Discard all items that *agent* holds."""
         self.nodes[agent].forget()
         self.went_on &= ~(1 << agent)
         self.again.pop(agent, None)
@@ -275,7 +275,7 @@ class OpenRounds:
                 round.contribute(agent, item)
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Handle what reaches *node* in this instant."""
+        """Handle the arrivals at *node* in this instant."""
         open_rounds, on_message = self.open, self._on_message
         for _, neighbour, message in arrivals:
             round = open_rounds.get(message.round if self._one_group else (message.round, self.group[node]))
@@ -286,7 +286,7 @@ class OpenRounds:
             self._take_in(parts)
 
     def _step(self, due: list[tuple[int, list[Part]]]) -> None:
-        """Let nodes take in what is due now."""
+        """Process the items due at nodes now."""
         found, open_rounds = [], self.open
         for node, parts in due:
             for number, labels in parts:

@@ -1,4 +1,4 @@
-"""Parameter server: agents upload when they like, and hear what the server has of all."""
+"""Parameter server: agents upload asynchronously, and receive what the server has of all agents."""
 
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""Pooled: everybody knows what anybody has told, free and out of band; a reference for what a network may reach."""
+"""Pooled: all agents share all data, free and out of band; a bound on what any network can achieve."""
 
 from collections.abc import Callable
 from typing import ClassVar, Literal

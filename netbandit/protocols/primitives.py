@@ -1,4 +1,4 @@
-"""Handlers as they were written once, as functions over primitives: refused, with how they are written now."""
+"""The obsolete handler API, functions over primitives: rejected, with a pointer to the present one."""
 
 from typing import Any, NoReturn
 

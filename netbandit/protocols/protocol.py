@@ -1,4 +1,4 @@
-"""What every protocol of rounds offers, and what it is told when it is built."""
+"""The base classes of network protocols and of round protocols, and their interface to the simulation."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -18,11 +18,11 @@ Links = Literal["peer", "uplink"]
 
 
 class Item(NamedTuple):
-    """What an agent contributes, or hears in the end: a size and a value, both opaque to the protocol.
+    """A contribution of an agent, or a conclusion that it receives; opaque to the protocol.
 
     Attributes:
         size: Bytes, without the header of the message that carries it.
-        value: Whatever the learner makes of it.
+        value: The content, defined by the learner.
     """
 
     size: int
@@ -30,14 +30,14 @@ class Item(NamedTuple):
 
 
 SERVER = -1
-"""The group for which a server, or whoever else answers for all, concludes."""
+"""The group for which a server, or another node that answers for all, concludes."""
 
 
 class Aggregation(Protocol):
-    """What is made of the items of a round; given by the simulation, which asks the learner.
+    """The aggregation of the items of a round; provided by the simulation, which calls the learner.
 
     Attributes:
-        turn: The turn of an instant in which nodes take in what hops have brought, and pass it on.
+        turn: The turn of an instant in which nodes process arrivals and forward them.
         apart: Whether each agent concludes for itself, from the items that it holds, because they may hold different
             ones. Then a group is an agent, or `SERVER`; and agents say when they take part no more.
     """
@@ -54,7 +54,7 @@ class Aggregation(Protocol):
         """Return the agents that contribute to *round*, ascending."""
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
-        """Return what stands for *items*: an item of the same kind, which may be aggregated again.
+        """Return the aggregate of *items*: an item of the same kind, which may be aggregated again.
 
         Args:
             items: At least one, in order of their agents' numbers.
@@ -62,13 +62,13 @@ class Aggregation(Protocol):
         """
 
     def conclude(self, round: int, group: int, aggregate: Item) -> Item:
-        """Let a group of agents conclude *round*; return what they are told.
+        """Conclude *round* for a group of agents; return the item that they receive.
 
         Args:
             round: The number of the round, from 1.
             group: The group of agents that share what they know: 0, or the agent's own number where every
                 agent is a group of its own.
-            aggregate: What stands for all contributions of the round.
+            aggregate: The aggregate of all contributions of the round.
         """
 
 
@@ -77,7 +77,7 @@ SeenLinks = Literal["wait", "choose"]
 
 
 class NetworkProtocol(Part, ABC):
-    """What every protocol is: what handles all messages of a network, once its handler is attached to it.
+    """The base class of protocols: handles all messages of a network, once its handler is attached.
 
     It is started by the ``start`` of its pattern, with what acts for the agents.
     """
@@ -86,14 +86,14 @@ class NetworkProtocol(Part, ABC):
     """``slotted``: what begins in a slot takes effect in a later one; ``asynchronous``: at once."""
 
     patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset()
-    """The communication patterns it offers."""
+    """The communication patterns that it implements."""
     stand_ins: ClassVar[Mapping[CommunicationPattern, "type[NetworkProtocol]"]] = {}
     """The protocol, with the same keys, that stands for this one where agents talk in another pattern; by default an
     adapter does."""
     chooses: ClassVar[bool] = False
-    """Whether there is somebody (a server) who can choose the participants of a round."""
+    """Whether a node (a server) can choose the participants of a round."""
     uses_peer_links: ClassVar[bool] = True
-    """Whether agents talk to their neighbours; if not, the network is built without the links between them."""
+    """Whether agents communicate with their neighbours; if not, the network is built without peer links."""
     seen_links: ClassVar[SeenLinks | None] = None
     """What agents do who see which of their links are up; None: it does not say."""
     uses_uplinks: ClassVar[bool] = True
@@ -108,7 +108,7 @@ class NetworkProtocol(Part, ABC):
     counts_ties: ClassVar[bool] = False
     """Whether it sends fewer messages where some reach a node in the same instant."""
     out_of_band: ClassVar[bool] = False
-    """Whether agents tell each other what they know without any message."""
+    """Whether agents share data without any message."""
     speaks_for_groups: ClassVar[bool] = False
     """Whether sinks tell what stands for their components, so that one that lies does so for all of them."""
 
@@ -121,7 +121,7 @@ class NetworkProtocol(Part, ABC):
 
     @property
     def isolated(self) -> bool:
-        """Whether nobody ever hears anything, so that every agent is a group of its own."""
+        """Whether there is no communication, so that every agent is a separate group."""
         return False
 
     @property
@@ -150,11 +150,11 @@ class NetworkProtocol(Part, ABC):
 
     @property
     def handler(self) -> Receive:
-        """What is to be attached to the network: :meth:`receive`, or what it would do alone."""
+        """The handler to attach to the network: :meth:`receive`, or the only handler that it would call."""
         return self.receive
 
     def connect(self, network: Network) -> None:
-        """Begin to talk over *network*; for the ``start`` of a pattern."""
+        """Connect to *network*; called by the ``start`` of a pattern."""
         self.network = network
         self.clock = network.clock
         self.ended = {}
@@ -186,7 +186,7 @@ Overhear = Callable[[int, int, Sequence[Item]], None]
 class CallbackRoundProtocol(NetworkProtocol):
     """A protocol of rounds, written as callbacks: everyone contributes an item, and a round has an end.
 
-    The fast layer: `netbandit.protocols.rounds.RoundProtocol` is the easy one on top of it.
+    The fast layer; `netbandit.protocols.rounds.RoundProtocol` is the convenience layer on top of it.
     """
 
     patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"round", "call", "broadcast"})
@@ -213,7 +213,7 @@ class CallbackRoundProtocol(NetworkProtocol):
         self.overhear = overhear
 
     def conclude(self, round: int, items: Sequence[Item], weights: Sequence[int] | None = None, group: int = 0) -> Item:
-        """Return what *group* is told of *round*, of which these are all contributions; see `Aggregation`."""
+        """Return the conclusion of *round* for *group*, from all its contributions; see `Aggregation`."""
         return self.aggregation.conclude(round, group, self.aggregation.aggregate(items, weights))
 
     def answered(self, round: int) -> bool:
@@ -241,7 +241,7 @@ class CallbackRoundProtocol(NetworkProtocol):
 
     @property
     def has_deadline(self) -> bool:
-        """Whether one waits for others no longer than for a deadline."""
+        """Whether agents wait for others no longer than a deadline."""
         return getattr(self, "deadline", None) is not None
 
     def note_items(self, round: int, items: Mapping[int, Item]) -> None:
@@ -252,7 +252,7 @@ class CallbackRoundProtocol(NetworkProtocol):
         return
 
     def done(self, agent: int, round: int) -> None:
-        """Let *agent* say that it takes part in *round* and all later ones no more; where agents conclude apart."""
+        """Announce that *agent* leaves from *round* on; where each agent concludes for itself."""
 
     def forget(self, agent: int) -> None:
         """Let *agent*, which goes down now and loses its memory, know nothing; what others hold stays with them."""

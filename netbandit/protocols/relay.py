@@ -28,7 +28,7 @@ _SOURCE_AND_ROUND = itemgetter(0, 1)
 
 
 def in_order(heard: Iterable[Heard]) -> list[Heard]:
-    """Return what reaches an agent at once in the order in which it hears it: of sources, then of rounds."""
+    """Return simultaneous items in the order in which an agent receives them: by source, then by round."""
     return sorted(heard, key=_SOURCE_AND_ROUND)
 
 
@@ -104,7 +104,7 @@ class Relay(CarryKey, DeadlineKey, BroadcastProtocol):
             self._hear([(node, [[message for _, _, message in arrivals]])])
 
     def tree(self, source: int) -> list[list[Channel]]:
-        """Return the channels on which each node passes on what *source* tells."""
+        """Return the channels on which each node forwards the messages of *source*."""
         tree = self._trees.get(source)
         if tree is None:
             tree = self._trees[source] = [[] for _ in range(self.network.agents)]

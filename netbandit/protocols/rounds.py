@@ -1,4 +1,4 @@
-"""Protocols of rounds, written as a coroutine for each agent and round: the easy layer.
+"""Round protocols written as one coroutine per agent and round: the convenience layer.
 
 ::
 
@@ -13,13 +13,13 @@
                 answer = yield me.receive(RESULT)
             return answer
 
-A coroutine begins when its agent contributes, and goes on when what it waits for is there: slotted, at the slot
-boundary that ends the hop; asynchronous, the moment a message arrives. What it returns informs its agent; when all have
-returned the round has ended. Messages that come before somebody wants them are kept; those that come after the
-coroutine has returned are dropped.
+A coroutine begins when its agent contributes, and resumes when the awaited messages are there: slotted, at the slot
+boundary that ends the hop; asynchronous, the moment a message arrives. Its return value informs its agent; the round
+ends when all coroutines have returned. Messages that arrive before they are awaited are kept; those that arrive
+after the coroutine has returned are dropped.
 
-The layer costs some microseconds a message more than callbacks (`netbandit.protocols.protocol.CallbackRoundProtocol`),
-with which the protocols that are shipped are written.
+The layer costs some microseconds per message more than callbacks
+(`netbandit.protocols.protocol.CallbackRoundProtocol`), which the built-in protocols use.
 """
 
 import inspect
@@ -42,11 +42,11 @@ from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Ite
 from netbandit.util.units import parse_duration
 
 Coroutine = Generator["Wanted", Any, Item]
-"""What `RoundProtocol.round` is: it yields what it waits for, and returns what informs its agent."""
+"""The type of `RoundProtocol.round`: it yields what it waits for, and returns its agent's conclusion."""
 
 
 class ProtocolError(Exception):
-    """A protocol does what it may not; the message names its class, the agent and the round."""
+    """A protocol breaks a rule; the message names its class, the agent and the round."""
 
 
 class Wanted(NamedTuple):

@@ -1,4 +1,4 @@
-"""Rounds over any protocol of broadcasts: a round ends for an agent when it has heard everybody."""
+"""Rounds over any broadcast protocol: a round ends for an agent when it has heard all others."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -175,14 +175,14 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
             self._conclude_if_complete(round, agent)
 
     def _note_done(self, node: int, agent: int, round: int) -> None:
-        """Let *node* know that *agent* takes part in *round* and all later ones no more."""
+        """Record at *node* that *agent* leaves from *round* on."""
         self._done[node][agent] = round
         for open_round in sorted(self._heard[node]):
             if open_round >= round:
                 self._conclude_if_complete(open_round, node)
 
     def _conclude_if_complete(self, round: int, agent: int) -> None:
-        """Let *agent* go on if it waits in *round*, and for nobody."""
+        """Inform *agent* if it waits in *round* and lacks no item."""
         if not self._wait_list.waits(round, agent):
             return
         heard, done = self._heard[agent][round], self._done[agent]

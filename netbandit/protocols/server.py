@@ -1,4 +1,4 @@
-"""The server's part in a round: it waits for all uploads, answers, and everybody hears it."""
+"""The server's part in a round: it waits for all uploads, answers, and all agents receive the answer."""
 
 from collections.abc import Callable, Sequence
 from math import inf
@@ -18,7 +18,7 @@ ANSWER = Kind("ANSWER")
 
 
 class Server:
-    """Collects what some agents upload, and answers when it has it all.
+    """Collects the uploads of some agents, and answers when all have arrived.
 
     The answer goes back on the links of the round; all other agents hear it as a broadcast. Uplinks are not
     slotted: without latency and with unlimited bandwidth nothing here takes any time.
@@ -70,7 +70,7 @@ class Server:
         self._network.send_up(Message(UPLOAD, HEADER_BYTES + item.size, item, round), agent)
 
     def say_done(self, agent: int, round: int) -> None:
-        """Let *agent* say that it uploads in *round* and all later ones no more."""
+        """Announce that *agent* uploads no more from *round* on."""
         self._network.send_up(Message(DONE, HEADER_BYTES, None, round), agent)
 
     def informed(self, round: int, agent: int) -> Event:
@@ -85,7 +85,7 @@ class Server:
         return event
 
     def receive(self, node: int, arrival: Arrival) -> None:
-        """Take in an upload, or let an agent hear the answer."""
+        """Process an upload at the server, or the answer at an agent."""
         _, sender, message = arrival
         if message.kind is UPLOAD:
             self._collect(message.round, sender, message.value)
@@ -128,7 +128,7 @@ class Server:
             self._wait(round, int(back) - now)
 
     def _expected(self, round: int) -> list[int]:
-        """Return who is to upload in *round*: all who have not said before that they are done."""
+        """Return the agents that are to upload in *round*: all without an earlier leave notice."""
         return [agent for agent in self._uploaders(round) if self._done.get(agent, round + 1) > round]
 
     def _answer_if_complete(self, round: int) -> None:

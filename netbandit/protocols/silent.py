@@ -1,4 +1,4 @@
-"""Nobody communicates: the baseline in which every agent learns alone."""
+"""Silent: no communication; the baseline in which every agent learns alone."""
 
 from collections.abc import Mapping
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Sink agent collection: one agent of each component collects its items and talks to the server."""
+"""Sink collection: one agent of each component collects its items and talks to the server."""
 
 from collections.abc import Callable
 from typing import ClassVar, Literal

@@ -1,4 +1,4 @@
-"""Collection along a tree: items travel up to the root of each component."""
+"""Tree collection: items travel up to the root of each component."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,10 +14,10 @@ from netbandit.protocols.protocol import Item
 COLLECT = Kind("COLLECT")
 
 _ALREADY = -1
-"""For how many items a root waits that has uploaded."""
+"""Marks a root that has uploaded, in place of the number of items that it waits for."""
 
 Labelled = tuple[int, Item]
-"""An agent and what it contributes."""
+"""An agent and its contribution."""
 
 
 class TreeCollection:

@@ -1,4 +1,4 @@
-"""Synchronisations over any protocol of rounds: a call, itself a message, then a round in which all take part."""
+"""Synchronisations over any round protocol: a call message, then a round in which all take part."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -94,7 +94,7 @@ class TriggeredRounds(CallProtocol):
             self.clock.environment.schedule(missed, DEADLINES, self._patience)
 
     def _miss_call(self, agent: int, round: int, number: int) -> None:
-        """Let *agent* call anew if it has heard nothing of its call of that *number*."""
+        """Allow *agent* a new call if its call of that *number* had no effect."""
         if number == self._calls[agent] and self._joined[agent] < round and self.clock.now <= self.clock.end:
             self._unheard[agent] = round
             self.sync_handler.sync_missed(agent, 0)
@@ -200,7 +200,7 @@ class EverybodyNamed(Everybody):
 
     Args:
         agents: The number of agents.
-        sums: What makes the sums.
+        sums: Computes the sums.
         served: Whether there is a server; if not, each agent sums by itself.
         apart: Whether agents wait for a deadline only, and so may hold different releases.
     """
@@ -232,7 +232,7 @@ class EverybodyNamed(Everybody):
 
 
 class Signal(ABC):
-    """How a call gets to everybody.
+    """How a call reaches all agents.
 
     Who was down may have missed some, or one was lost, and it calls to a round that was called for before: it is then
     told of the latest.
@@ -255,7 +255,7 @@ class Signal(ABC):
 
     @abstractmethod
     def call(self, agent: int, round: int) -> None:
-        """Let *agent* call everybody to *round*."""
+        """Call all agents to *round* on behalf of *agent*."""
 
     def repeat(self, agent: int, round: int) -> None:
         """Let *agent* call to *round* once more, of which it has heard nothing."""
@@ -271,7 +271,7 @@ class Signal(ABC):
 
 
 class FloodedCall(Signal):
-    """A label that every node passes on to its other neighbours when it is new."""
+    """A flooded label: every node forwards it to its other neighbours when it is new."""
 
     def __init__(
         self, network: Network, slotted: bool, hear: Callable[[int, int], None], over: Callable[[int], bool]

@@ -1,4 +1,4 @@
-"""A gather: in every slot one node needs a part from every other before it can decide."""
+"""A gather: in every slot one node needs a part from every other node before it can decide."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, ClassVar, Literal

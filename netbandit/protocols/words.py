@@ -1,4 +1,4 @@
-"""Words: what agents tell, and nodes pass on for so many hops; which copies count, and who passes them on."""
+"""TTL flooding: nodes forward packets up to a hop limit; which copies count, and which nodes forward them."""
 
 from abc import ABC, abstractmethod
 from array import array
@@ -7,15 +7,15 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Word(Protocol):
-    """A copy of a word."""
+    """A copy of a packet."""
 
     @property
     def source(self) -> int:
-        """The agent that has said it."""
+        """The agent that originated it."""
 
     @property
     def left(self) -> int:
-        """How many hops it may still go."""
+        """The remaining hops (TTL)."""
 
     @property
     def furthest(self) -> "MutableMapping[int, int] | array[int]":
@@ -36,29 +36,29 @@ class Furthest(dict[int, int]):
 
 
 class Words(ABC, Generic[AWord]):
-    """Nodes that hear words, and pass them on."""
+    """Nodes that receive and forward packets."""
 
     @abstractmethod
     def act_on(self, node: int, word: AWord) -> None:
-        """Let *node* act on a *word* that it hears for the first time."""
+        """Process *word*, which *node* receives for the first time."""
 
     @abstractmethod
     def pass_on(self, node: int, word: AWord, left: int, told_by: Sequence[int]) -> None:
         """Let *node* tell its neighbours *word* in copies that may go *left* hops more, but not those in *told_by*."""
 
     def keeps(self, node: int, word: AWord) -> bool:
-        """Return whether *node* does not pass *word* on; by default it does."""
+        """Return whether *node* keeps *word* without forwarding it; by default it forwards."""
         return False
 
     def say_word(self, node: int, word: AWord) -> None:
-        """Let *node* tell all its neighbours a word of its own."""
+        """Send *word*, which *node* originates, to all its neighbours."""
         if word.left > 0:
             self.pass_on(node, word, word.left - 1, ())
 
     def hear_words(self, node: int, copies: Sequence[tuple[int, AWord]]) -> None:
         """Let *node* hear copies of words at once, each from a neighbour, in order of arrival.
 
-        Of the copies of a word that which may go furthest counts.
+        Of the copies of a packet only the one with the most remaining hops counts.
         """
         if len(copies) == 1:
             ((teller, word),) = copies
@@ -77,7 +77,7 @@ class Words(ABC, Generic[AWord]):
             self._hear(node, word, tellers)
 
     def _hear(self, node: int, word: AWord, told_by: Sequence[int]) -> None:
-        """Let *node* pass *word* on if this copy may go further than any before, and act on it when it is new.
+        """Forward *word* if this copy has more remaining hops than any before, and act on it when it is new.
 
         Over unequal latencies a long fast path may come first. What a node has told itself it ignores.
         """

@@ -1,7 +1,7 @@
-"""The families of graphs, a file each: their keys, what cannot be, and how one is drawn.
+"""The graph families, one file each: keys, checks and generation.
 
-To add one, write its file here, its name in `FAMILIES`, and its kind in `netbandit.parts.registry.BUILT_IN`; one of
-your own needs only a class, see `Family`.
+To add one, write its file here, its name in `FAMILIES`, and its kind in `netbandit.parts.registry.BUILT_IN`. A user
+plugin needs only a class, see `Family`.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""``blocks``: groups of agents with many links inside and few between them."""
+"""``blocks``: groups of agents with many links within a group and few between groups."""
 
 import numpy as np
 from pydantic import Field

@@ -1,4 +1,4 @@
-"""``topology.changes``: the law by which the links of a graph come and go, as it is written."""
+"""``topology.changes``: the settings of the law by which links come and go."""
 
 from typing import Annotated, Any, Literal, Self
 

@@ -1,4 +1,4 @@
-"""``complete``: all are linked to all."""
+"""``complete``: every pair of agents is linked."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""``contacts``: who meets whom and when, from a trace or a contact plan."""
+"""``contacts``: a graph from the contacts of a trace or a contact plan."""
 
 from functools import partial
 from pathlib import Path

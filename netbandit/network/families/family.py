@@ -1,4 +1,4 @@
-"""What every family of graphs is: its keys, and how one graph of it is drawn."""
+"""The base class of graph families: their keys, and how a graph is generated."""
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal

@@ -1,4 +1,4 @@
-"""``geometric``: agents at random places, linked to those that are near."""
+"""``geometric``: agents at random positions, linked within a radius."""
 
 import math
 

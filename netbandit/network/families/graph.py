@@ -1,4 +1,4 @@
-"""A graph that Python gives, as networkx has it."""
+"""A graph passed from Python as a networkx graph."""
 
 import json
 from hashlib import blake2b

@@ -1,4 +1,4 @@
-"""``grid``: rows and columns."""
+"""``grid``: a rectangular grid."""
 
 import math
 

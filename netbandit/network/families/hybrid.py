@@ -1,4 +1,4 @@
-"""``hybrid``: several graphs of one family side by side, with no link between them."""
+"""``hybrid``: several graphs of one family side by side, without links between them."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal

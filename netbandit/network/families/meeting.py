@@ -1,4 +1,4 @@
-"""Families whose graph is made of contacts: links are the pairs of agents that meet in a run."""
+"""Families whose graph is derived from contacts: the links are the pairs of agents that meet in a run."""
 
 from abc import abstractmethod
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""``mobile``: agents that move, and are linked while they are near one another."""
+"""``mobile``: mobile agents, linked while within range of each other."""
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""``multi-star``: several stars whose centres know each other."""
+"""``multi-star``: several stars whose centres are linked."""
 
 import numpy as np
 from pydantic import Field

@@ -1,4 +1,4 @@
-"""``random``: each link there can be exists with the same probability, on its own."""
+"""``random``: each possible link exists independently with the same probability."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""``random-tree``: any tree there can be, each as likely."""
+"""``random-tree``: a uniformly random labelled tree."""
 
 from heapq import heapify, heappop, heappush
 

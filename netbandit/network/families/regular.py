@@ -1,4 +1,4 @@
-"""``regular``: every agent has as many links, at random."""
+"""``regular``: a random graph in which all agents have the same degree."""
 
 import numpy as np
 from pydantic import Field

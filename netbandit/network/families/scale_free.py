@@ -1,4 +1,4 @@
-"""``scale-free``: a graph that grew, the rich getting richer."""
+"""``scale-free``: a graph grown by preferential attachment."""
 
 import numpy as np
 from pydantic import Field

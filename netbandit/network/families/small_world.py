@@ -1,4 +1,4 @@
-"""``small-world``: a ring of near neighbours, some of whose links lead anywhere."""
+"""``small-world``: a ring lattice with some links rewired at random."""
 
 import numpy as np
 from pydantic import Field

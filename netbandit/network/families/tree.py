@@ -1,4 +1,4 @@
-"""``tree``: every agent has as many children."""
+"""``tree``: a complete tree, filled level by level, with the same number of children per agent."""
 
 import numpy as np
 from pydantic import Field

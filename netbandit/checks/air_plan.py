@@ -28,7 +28,7 @@ _LARGEST_PAYLOADS = {7: 250, 8: 250, 9: 123, 10: 59, 11: 59, 12: 59}
 
 
 def air_plan(point: RunnablePoint) -> list[str]:
-    """Return the limits of the radio channel, a line each: how often agents may send, and the minimum length of a round.
+    """Return the limits of the radio channel, a line each: the permitted send rate and the minimum length of a round.
 
     For LoRa, also the spreading factors at which one LoRaWAN frame can hold a message.
     """
@@ -52,7 +52,7 @@ def air_plan(point: RunnablePoint) -> list[str]:
 
 
 def _message_bytes(point: RunnablePoint) -> tuple[int, bool]:
-    """Return the bytes of a message with one agent's item, and True; without the item, and False, if its size is unknown."""
+    """Return the bytes of a message with one agent's item, and whether that is known; else those without the item."""
     outline, learner = point.bandit.outline(), point.learner
     item = 0
     if isinstance(learner, EpochLearner):

@@ -67,7 +67,7 @@ def connectivity(network: Network, topology: Topology) -> dict[str, Metric]:
 def waiting_remarks(
     rounds: Metric, stalled: Sequence[int], waiting: Sequence[int], protocol: NetworkProtocol, network: Network
 ) -> tuple[str, ...]:
-    """Yield remarks on agents that wait for messages that can no longer arrive, with a remedy, and on runs without a round."""
+    """Return remarks on agents that wait for messages that cannot arrive, with a remedy, and on runs without a round."""
     remarks = []
     if stalled:
         where, helps = [], []

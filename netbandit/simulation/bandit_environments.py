@@ -110,7 +110,7 @@ class BanditEnvironment(ABC):
         return "this world is not written in steps"
 
     def ready(self, first: int, last: int) -> int:
-        """Prepare the data that steps need from slot *first* on; return the slot up to which it suffices, at most *last*."""
+        """Prepare the data of steps from slot *first* on; return the slot before which it suffices, at most *last*."""
         return last
 
     def played(self, first: int, last: int, agents: Agents) -> None:  # noqa: B027  # most have nothing to note
@@ -165,7 +165,7 @@ class BanditEnvironment(ABC):
 
 
 class RewardNumbers:
-    """The random numbers behind all agents' rewards, drawn ahead in blocks: number t of an agent's stream decides slot t.
+    """The random numbers behind all rewards, drawn ahead in blocks: number t of an agent's stream decides slot t.
 
     They do not depend on the arms pulled, so all learners share common random numbers.
 
@@ -210,7 +210,7 @@ class RewardNumbers:
 
 
 class DecisionNumbers:
-    """As `RewardNumbers` if agents do not decide in every slot: number k of an agent's stream decides its k-th decision.
+    """As `RewardNumbers`, for agents that skip slots: number k of an agent's stream decides its k-th decision.
 
     Args:
         generator: Gives the streams (purpose ``rewards``, index: the agent).

@@ -30,7 +30,7 @@ from netbandit.util.units import Bandwidth, Duration, energy_of_both, parse_freq
 
 
 def topology_streams(family: Family, seed: int, replication: int) -> Streams:
-    """Return the random streams of the graph and its latencies: the replication's, or fixed ones by ``topology.seed``."""
+    """Return the streams of the graph and its latencies: the replication's, or fixed ones by ``topology.seed``."""
     return Streams(seed, replication) if family.seed is None else Streams(family.seed, 0)
 
 

@@ -51,7 +51,7 @@ def build_contacts(family: Family, topology: Topology, streams: Streams, slot: i
 def build_changing(
     family: Family, topology: Topology, streams: Streams, slot: int, end: int, protocol: NetworkProtocol, talk: str
 ) -> Changing | None:
-    """Return how a graph changes, and how *protocol* handles that under the pattern *talk*; None if the graph is static.
+    """Return how a graph changes, and how *protocol* handles that under pattern *talk*; None if the graph is static.
 
     See `build_contacts`.
     """
@@ -120,7 +120,7 @@ def contact_problems(
 
 
 def contact_notes(family: Family, protocol: NetworkProtocol) -> Iterator[Problem]:
-    """Yield keys that need a time-varying graph, and link models without effect because nothing is sent over the links."""
+    """Yield keys that need a time-varying graph, and a link model without effect because nothing is sent."""
     changing = family.changes is not None or isinstance(family, Meeting)
     if family.changes is not None and not protocol.uses_peer_links:
         yield ("topology", "changes"), "has no effect: the protocol sends nothing over links between agents"

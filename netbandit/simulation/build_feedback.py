@@ -88,7 +88,7 @@ def delay_law(delay: Any, slot: int) -> Delay:
 
 
 def read_delays(path: Path) -> tuple[Literal["all", "arm", "agent"], list[Delay]]:
-    """Return the delay distributions listed in a file, and whether there is one per arm or per agent.
+    """Return whether a file lists one delay distribution, or one per arm or agent; and the distributions.
 
     Raises:
         TableFileError: The file is malformed; the message names the line.

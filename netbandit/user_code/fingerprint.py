@@ -114,7 +114,7 @@ class _Walk(pickle._Pickler):
         return UnstableError(f"{self._path}: {why}")
 
     def memoize(self, obj: Any) -> None:
-        """Number *obj*, so that it can be referred to when met again; immutable values are written again instead."""
+        """Remember *obj* for later references to it, unless it is immutable; such values are written again."""
         if type(obj) not in _BY_VALUE:
             super().memoize(obj)  # type: ignore[misc]  # typeshed does not know it, nor `save`
 

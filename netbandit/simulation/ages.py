@@ -28,7 +28,7 @@ class Ages:
         self._younger = 0  # the reduction of the ages, summed over pairs and slots, by the items heard
 
     def hear(self, slot: int, listeners: Numbers, sources: Numbers, said: Numbers) -> None:
-        """Note of which *sources* agents know from *slot* on, and the slots *said* of these items; all of shape (n,)."""
+        """Note which *sources* agents know of from *slot* on, and the slots *said* of the items; all of shape (n,)."""
         pairs = listeners * self._agents + sources
         heard = np.unique(pairs)
         before = self._newest[heard]

@@ -58,7 +58,7 @@ class BulkTrees(Broadcasts):
                 self._told[kept % room], self._said_in[kept % room] = told[kept % before], said_in[kept % before]
 
     def _used(self, heard: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the rows *heard* (see `TreeBroadcasts.heard`) that arrive before the horizon, and the slots of their items."""
+        """Return the rows *heard* (see `TreeBroadcasts.heard`) that arrive before the horizon, and their slots."""
         heard = heard[heard[:, BOUNDARY] < self.clock.horizon]
         said = self._said_in[heard[:, ITEM] % len(self._told)] if len(heard) else heard[:, 0]
         self._delays[0] += int((heard[:, BOUNDARY] - said).sum())

@@ -49,7 +49,7 @@ class BulkBroadcasts(CommunicationStrategy):
 
     @abstractmethod
     def _arrived(self, slot: int) -> tuple[Numbers, Numbers, Numbers]:
-        """Return the receivers, sources and slots of the rows that arrive by the beginning of *slot*, in order of arrival."""
+        """Return receivers, sources and slots of the rows that take effect as *slot* begins, in order of arrival."""
 
     def _send(self, slot: int, tells: bool) -> None:
         """Let agents forward the items received, and send a row of their own if *tells*."""

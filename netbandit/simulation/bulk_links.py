@@ -136,7 +136,7 @@ class BulkLinks:
         self._events[:, 1] = self.receivers[self._order]
 
     def present(self, slot: int, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return *numbers*, one per channel, with 0 for channels whose link is seen to be down at the beginning of *slot*.
+        """Return *numbers*, one per channel, with 0 where the link is seen to be down at the beginning of *slot*.
 
         Must be called with ascending slots.
         """
@@ -149,7 +149,7 @@ class BulkLinks:
 
         Args:
             slot: The slot.
-            sizes: The bytes of each message, shape (channels,); 0 for no message, as on channels that are not `present`.
+            sizes: The bytes of each message, shape (channels,); 0 for none, as on channels that are not `present`.
         """
         self.used = self.used or bool(sizes.any())
         sent = sizes > 0

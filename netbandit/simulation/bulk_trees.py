@@ -113,7 +113,7 @@ class Calendar:
         return min((first for _, told in self._due.values() for first, _ in told), default=None)
 
     def add(self, parts: list[Part], base: int, first: int, size: int) -> None:
-        """Enter the events of items of *size* bytes, numbered from *first* on, sent at or after the boundary *base* (ns)."""
+        """Enter the events of items of *size* bytes, numbered from *first* on, relative to the boundary *base* (ns)."""
         due, item = self._due, (first, size)
         for part in parts:
             begins = base + part.window

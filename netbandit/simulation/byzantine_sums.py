@@ -122,7 +122,7 @@ class SumLies(Liars):
         return Sums(gram, response, float(count))
 
     def _praised(self) -> tuple[Numbers | None, Numbers | None]:
-        """Return the best action and the one that liars promote; if actions change, directions along and against theta."""
+        """Return the best action and the one that liars promote; if actions change, along and against theta."""
         theta = getattr(self._bandit, "vector", None)
         if theta is None:
             return None, None

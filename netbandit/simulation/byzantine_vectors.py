@@ -143,7 +143,7 @@ class RowLies(Liars):
         return np.broadcast_to(means, (len(self.counted), arms))
 
     def _ranks(self, slot: int, arms: int) -> tuple[Agents, Agents, Agents]:
-        """Return each agent's best arm in *slot*, its second best, and the one it promotes as a liar, all of shape (M,)."""
+        """Return each agent's best arm in *slot*, the second best, and the one it promotes, all of shape (M,)."""
         if self._ranked is not None and not getattr(self._bandit, "changing", False):
             return self._ranked
         agents = len(self.counted)

@@ -98,7 +98,7 @@ class BroadcastsInBulk(InBulk):
         return self._why_no_floods(protocol)
 
     def _why_no_floods(self, protocol: Local) -> str | None:
-        """Return why floods cannot go in bulk; None if their state fits in memory and it is known which agent absorbs what."""
+        """Return why floods cannot go in bulk; None if their state fits in memory and absorption is known."""
         if protocol.absorb and type(self.learner).absorbs is not CountingLearner.absorbs:  # type: ignore[attr-defined]
             return "this learner has a method absorbs of its own"
         network = self.context.network

@@ -31,9 +31,9 @@ class Kernel(ABC):
     """
 
     part: ClassVar[RunPart] = "messages"
-    """The part of a run that it is for."""
+    """The part of a run that it processes."""
     name: ClassVar[str]
-    """What it is, for users."""
+    """Its name, for users."""
 
     def can_run(self) -> str | None:
         """Return why it cannot run; None if it can."""
@@ -79,7 +79,7 @@ def chosen(kernel: Kernel) -> bool:
 
 
 def _should_run(kernel: Kernel) -> str | None:
-    """Return why a *kernel* should not be used even if it can; None if it should. The environment variable overrides it."""
+    """Return why a *kernel* should not be used even if it can; None if it should. The environment overrides it."""
     how = execution()
     if how == "plain":
         return f"{VARIABLE}={how}"
@@ -88,7 +88,7 @@ def _should_run(kernel: Kernel) -> str | None:
 
 @contextmanager
 def explained() -> Iterator[list[Choice]]:
-    """Record all choices in a list, and process everything event by event: for drivers that are started but never run."""
+    """Record all choices in a list, and let all go event by event: for drivers that are started but never run."""
     global _explained
     before, _explained = _explained, []
     try:

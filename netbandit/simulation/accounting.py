@@ -67,7 +67,7 @@ def connectivity(network: Network, topology: Topology) -> dict[str, Metric]:
 def waiting_remarks(
     rounds: Metric, stalled: Sequence[int], waiting: Sequence[int], protocol: NetworkProtocol, network: Network
 ) -> tuple[str, ...]:
-    """Return remarks on agents that wait for messages that cannot arrive, with remedies, and on a run without rounds."""
+    """Return remarks on agents that wait for messages that cannot arrive, with remedies, and on runs without rounds."""
     remarks = []
     if stalled:
         where, helps = [], []

@@ -170,7 +170,7 @@ class RewardNumbers:
     They do not depend on the arms pulled, so all learners share common random numbers.
 
     Args:
-        generator: Gives the streams (purpose ``rewards``, index: the agent).
+        generator: Provides the streams (purpose ``rewards``, index: the agent).
         agents: The number M of agents.
         horizon: T, in slots.
         draw: Draws a given count of the next numbers of a stream.
@@ -213,7 +213,7 @@ class DecisionNumbers:
     """As `RewardNumbers`, for agents that skip slots: number k of an agent's stream decides its k-th decision.
 
     Args:
-        generator: Gives the streams (purpose ``rewards``, index: the agent).
+        generator: Provides the streams (purpose ``rewards``, index: the agent).
         agents: The number M of agents.
         draw: Draws a given count of the next numbers of a stream.
         width: How many numbers a decision takes; if 1, there is no axis for them.

@@ -19,7 +19,7 @@ class BulkTrees(Broadcasts):
     """As `Broadcasts`, with the same metrics, but without an object for each received item.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
         hops: The maximum hops of an item; None if unlimited.
     """

@@ -29,9 +29,9 @@ class BulkBroadcasts(CommunicationStrategy):
     """As `Broadcasts`, for learners that share in every slot.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
-        slowest: In how many slots an agent hears what it hears at all.
+        slowest: The maximum delay (slots) of an item that arrives at all.
     """
 
     lies: RowLies
@@ -55,7 +55,7 @@ class BulkBroadcasts(CommunicationStrategy):
         """Let agents forward the items received, and send a row of their own if *tells*."""
 
     def open(self, learners: Learners) -> None:
-        """Take the learner."""
+        """Attach the learner."""
         super().open(learners)
         (self._learner,) = learners
 
@@ -127,10 +127,10 @@ class OverLinks(BulkBroadcasts):
     """Bulk broadcasts over links.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
         links: The links.
-        slowest: In how many slots an agent hears what it hears at all.
+        slowest: The maximum delay (slots) of an item that arrives at all.
     """
 
     def __init__(self, context: ReplicationContext, learner: Learner, links: BulkLinks, slowest: int) -> None:
@@ -151,7 +151,7 @@ class BulkNeighbours(OverLinks):
     """Agents receive only from their neighbours.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
     """
 

@@ -25,7 +25,7 @@ class BulkExchanges(CommunicationStrategy):
     b is the first slot in which the learner has a row to send, d the delay of a row in slots.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
     """
 
@@ -51,7 +51,7 @@ class BulkExchanges(CommunicationStrategy):
         self.matrix = self._matrix.dense
 
     def open(self, learners: Learners) -> None:
-        """Take the learner."""
+        """Attach the learner."""
         super().open(learners)
         (self._learner,) = learners
 

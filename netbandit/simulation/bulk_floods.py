@@ -20,7 +20,7 @@ class BulkFloods(OverLinks):
     """Agents receive the observations of all agents within ttl hops, unless messages are lost or observations absorbed.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
     """
 

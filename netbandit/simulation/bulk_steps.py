@@ -25,7 +25,7 @@ class BulkSteps(CommunicationStrategy):
     need an older one; with ``pace = "slot"`` those of the slots from which a message can still arrive.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
     """
 
@@ -56,7 +56,7 @@ class BulkSteps(CommunicationStrategy):
         self._row_bytes = 0
 
     def open(self, learners: Learners) -> None:
-        """Take the learner."""
+        """Attach the learner."""
         super().open(learners)
         (self._learner,) = learners
 

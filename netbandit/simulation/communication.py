@@ -146,7 +146,7 @@ class CommunicationStrategy:
         return []
 
     def finish(self) -> None:
-        """Called at the horizon."""
+        """Note that the horizon has been reached."""
 
 
 class Never(CommunicationStrategy):
@@ -157,7 +157,7 @@ class Broadcasts(CommunicationStrategy):
     """Agents that broadcast to each other in slots known ahead, and receive on arrival.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
         protocol: The started protocol that carries the broadcasts; None for the scenario's.
     """
@@ -240,7 +240,7 @@ class Broadcasts(CommunicationStrategy):
             self._protocol.broadcast(len(self._said), agent, Item(size, row))
 
     def _tell_new(self, agents: NDArray[np.int64], observations: Sequence[NDArray[np.float64]]) -> None:
-        """Let *agents* send their *observations*, shape (n, 2) each, in one message; those without any send only if all must."""
+        """Let *agents* send their *observations*, shape (n, 2) each, in one message; without any only if all must."""
         for agent, rows in zip(agents.tolist(), observations, strict=True):
             if len(rows) or isinstance(self._protocol, BroadcastOverRounds):
                 item = Item(len(rows) * self._learner.item_bytes(rows.shape[1]), rows)
@@ -308,7 +308,7 @@ class Broadcasts(CommunicationStrategy):
 
     @property
     def releases(self) -> int:
-        """What nobody can hear is not told."""
+        """The number of releases; 0 if no agent could receive them."""
         told = self.context.network.ledger.kinds or self.context.protocol.out_of_band
         return len(self._said) if told and not self.isolated else 0
 
@@ -352,7 +352,7 @@ class Synchronisations(CommunicationStrategy):
     protocol calls.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
     """
 
@@ -534,7 +534,7 @@ class Exchanges(CommunicationStrategy):
     """Agents that send a row to their neighbours in every step, and mix the rows received.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
     """
 
@@ -552,7 +552,7 @@ class Exchanges(CommunicationStrategy):
         self._mixed: list[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]] = []
 
     def open(self, learners: Learners) -> None:
-        """Take the learner."""
+        """Attach the learner."""
         super().open(learners)
         (self._learner,) = learners
 
@@ -593,7 +593,7 @@ class Exchanges(CommunicationStrategy):
 
     @property
     def releases(self) -> int:
-        """What nobody can hear is not told."""
+        """The number of releases; 0 if no agent could receive them."""
         return int(self._told.max()) if self.context.network.ledger.kinds else 0
 
     def metrics(self) -> dict[str, Metric]:

@@ -115,7 +115,7 @@ def called_by(loop: Any) -> Iterator[Any]:
 
 
 def _changed(source: str) -> float:
-    """Return when a source file last changed; 0 if there is none, as in notebooks, where names contain a digest of the text."""
+    """Return when a source file last changed; 0 without one, as in notebooks, where names contain a digest."""
     try:
         return Path(source).stat().st_mtime
     except OSError:

@@ -1,6 +1,6 @@
-"""The driver of epochs: agents explore in phases known ahead, and share between them.
+"""The epoch driver: agents explore in phases known ahead, and share between phases.
 
-It calls a protocol of rounds, which hands back items to be aggregated and concluded from.
+It calls a round-based protocol, which calls back to aggregate items and to conclude a round.
 """
 
 from bisect import bisect_left
@@ -39,13 +39,13 @@ EXPLOIT = Kind("exploit")
 
 @dataclass
 class Epoch:
-    """What the agents of a cohort have in common in one epoch.
+    """State shared by the agents of a cohort in one epoch.
 
     Attributes:
-        action: What they do.
-        best: For each member, what it pulls while it waits; empty if no agent gets to the end of the phase.
-        releases: What each member may share of the active arms, shape (members, a).
-        ahead: How many members have not yet left the epoch.
+        action: Their action.
+        best: The arm that each member pulls while it waits; empty if no agent completes the phase.
+        releases: The values each member may share for the active arms, shape (members, a).
+        ahead: The number of members that have not yet left the epoch.
     """
 
     action: Phase | Commit
@@ -65,7 +65,7 @@ _CHOICES_KEPT = 4
 
 
 class Cohort:
-    """Agents that share one active set and move through the epochs together, each at its own time.
+    """Agents with a common active set, which pass through the same epochs, each at its own time.
 
     Args:
         number: The group's number.
@@ -81,13 +81,13 @@ class Cohort:
 
 
 class Epochs(Driver):
-    """Agents as SimPy processes that sleep through a phase, contribute, and wait to be informed.
+    """Agents are SimPy processes that sleep through a phase, contribute, and wait for the result.
 
-    No agent wakes for a pull. The rewards of an epoch are drawn for a whole cohort at once, when its first agent
-    begins the epoch; what an agent plays while it waits enters no estimate, so it is only counted.
+    No agent wakes for a single pull. The rewards of an epoch are drawn for a whole cohort at once, when its first agent
+    begins the epoch. Pulls made while waiting enter no estimate and are only counted.
 
     Args:
-        context: All that it works with; the bandit is finite, the learner an epoch learner, the protocol one of rounds.
+        context: The replication context, with a finite bandit, an epoch learner and a round-based protocol.
     """
 
     talk = "round"
@@ -182,7 +182,7 @@ class Epochs(Driver):
             self._protocol.uploaded = self._uploaded
 
     def _uploaded(self, sink: int, round: int, item: Item) -> Item:
-        """Return what *sink* uploads in place of what stands for its component."""
+        """Return the item that *sink* uploads in place of its component's aggregate."""
         if item.value is None or sink not in self._lies.liars:
             return item
         action = self._cohorts[0].epochs[round].action
@@ -279,7 +279,7 @@ class Epochs(Driver):
         }
 
     def participants(self, round: int) -> Sequence[int]:
-        """Return the agents that contribute to *round*, ascending; chosen afresh, uniformly."""
+        """Return the agents that contribute to *round*, ascending; drawn uniformly for each round."""
         return range(self._agents) if self._everybody else self._choice(round).agents
 
     def _choice(self, round: int) -> Choice:
@@ -296,7 +296,7 @@ class Epochs(Driver):
         return self._everybody or agent in self._choice(round).set
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
-        """Let the learner average *items*, but those that are seen to be wrong: as many numbers as in each of them."""
+        """Let the learner average those *items* that pass validation; the result has the size of one item."""
         size, sound = items[0].size, self._lies.sound(items)
         if len(sound) < len(items):
             items = [items[place] for place in sound]
@@ -308,7 +308,7 @@ class Epochs(Driver):
         return Item(size, self._learner.combine([item.value for item in items], used))
 
     def conclude(self, round: int, group: int, aggregate: Item) -> Item:
-        """Let the cohort take over what stands for all items; return the answer: the arms left, and who is next."""
+        """Let the cohort adopt the aggregate of all items; return the answer: the remaining arms, and the next participants."""
         cohort = self._cohorts[group]
         learner = cohort.learner
         if round + 1 in cohort.epochs:
@@ -333,7 +333,7 @@ class Epochs(Driver):
         return Item(LABEL_BYTES * (len(learner.active) + choice), None)
 
     def _play(self, cohort: Cohort, row: int, agent: int) -> Generator[Event, Any, None]:
-        """Live one agent's life: explore, contribute, wait, and again; in the end pull one arm."""
+        """Run one agent: explore, contribute, wait, and repeat; finally commit to one arm."""
         clock = self._clock
         horizon = clock.horizon
         start = 0

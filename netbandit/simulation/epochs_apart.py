@@ -1,6 +1,6 @@
-"""The driver of epochs where agents may differ in what they have heard: each explores, and concludes, for itself.
+"""The epoch driver for agents with differing state: each explores and concludes individually.
 
-That is so where an agent waits for a deadline only, hears only those near it, or loses its memory when it goes down.
+State may differ if agents wait only until a deadline, receive only from nearby agents, or lose their memory when down.
 """
 
 from collections.abc import Generator, Sequence
@@ -24,19 +24,20 @@ from netbandit.simulation.epochs import EXPLOIT, EXPLORE, Epochs
 from netbandit.simulation.return_validation import checked
 
 _POOLED_BYTES = LABEL_BYTES + 4 * NUMBER_BYTES
-"""Of an arm for which one item stands for several agents: which it is, the mean, N_k, and the sums of 1/S and 1/S^2."""
+"""Bytes per arm of an item pooled over several agents: its label, the mean, N_k, and the sums of 1/S and 1/S^2."""
 
 
 class EpochsApart(Epochs):
-    """Agents as in `Epochs`, but each with a learner of its own, which draws alone.
+    """As `Epochs`, but each agent has its own learner, which draws its rewards alone.
 
-    An item names its arms and says how often each was pulled. Who commits says so once, and passes on what others say.
+    An item names its arms and how often each was pulled. An agent that commits announces this once, and keeps
+    forwarding the items of others.
 
-    Where agents lose their memory, an agent has lives: each begins with the first epoch at the first slot after it
-    comes back, and ends when it goes down; what it had told stays with the others.
+    If agents lose their memory, each of an agent's incarnations starts with the first epoch in the first slot after it
+    comes back up, and ends when it goes down. Others keep the items it has sent.
 
     Args:
-        context: As for `Epochs`; the learner's sets may differ.
+        context: As for `Epochs`; the active sets of the learner may differ between agents.
     """
 
     apart = True

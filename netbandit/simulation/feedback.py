@@ -1,4 +1,4 @@
-"""Rewards that are learned later than they are paid: where they wait, and what becomes of them."""
+"""Delayed feedback: the queue of rewards that agents have not yet learned."""
 
 from typing import Any
 
@@ -21,14 +21,15 @@ _LEAST_ROOM = 64
 
 
 class Feedback:
-    """The rewards of all agents that have not been learned.
+    """The rewards of all agents that have not yet been learned.
 
-    Pull n of an agent, in all its lives, is delayed by what the law of the pulled arm makes of number n of the agent's
-    column of ``feedback``; whether it never reports says that of ``feedback.never``. So what an agent pulls does not
-    change what it would wait for elsewhere. Methods that end in ``_one`` are steps of the compiled loop of decisions.
+    The delay of an agent's n-th pull, counted over all its incarnations, follows the pulled arm's distribution at
+    random number n of the agent's column of ``feedback``; number n of ``feedback.never`` decides whether the reward
+    never arrives. So the choice of an arm does not change the random numbers of other pulls. Methods ending in ``_one``
+    are steps of the compiled decision loop.
 
     Args:
-        plan: What happens to rewards.
+        plan: How rewards are delayed.
         streams: The streams of the replication.
         agents: The number M of agents.
         arms: The number K of arms.

@@ -1,6 +1,6 @@
-"""The driver of gathers: one node decides for a user when all parts of its contexts have arrived.
+"""The gather driver: one node decides for a user once all parts of the user's contexts have arrived.
 
-It calls a protocol of gathers, which says when that is so.
+It calls a gather protocol, which reports when they have.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,18 +36,18 @@ _MOST_ERRORS = 200
 class Gathers(Driver):
     """Agent 0 decides for the users whose contexts it has gathered, one by one in the order of their slots.
 
-    When a decision is made depends on messages, not on what was decided before; so the decisions of a block of
-    users are noted as they become possible, and the learner makes them together, strictly in order. Masks are put
-    on the contexts of a whole block.
+    The time of a decision depends on messages, not on earlier decisions. Decisions of a block of users are therefore
+    recorded as they become possible, and the learner makes them together, strictly in order. Masks are applied to the
+    contexts of a whole block.
 
-    In a slot at whose beginning agent 0 is down nobody comes. Where it loses its memory, it learns anew, and those
-    whose contexts were under way go away unserved.
+    No user arrives in a slot at whose beginning agent 0 is down. If agent 0 loses its memory, it learns from scratch,
+    and users whose contexts were in flight leave unserved.
 
-    Regret counts what was decided before the horizon. Users who went away unserved are counted apart, as ``unserved``;
-    what they cost is up to the key of that name: nothing, or the regret of their worst or of a random arm.
+    Regret covers decisions before the horizon. Users who left unserved are counted separately, as ``unserved``; the key
+    of that name sets their cost: nothing, or the regret of their worst or of a random arm.
 
     Args:
-        context: All that it works with; the bandit has contexts, the learner gathers.
+        context: The replication context, with a contextual bandit and a gather learner.
     """
 
     talk = "gather"

@@ -1,7 +1,7 @@
-"""What liars tell in a replication, and what receivers leave out of it.
+"""Forges the items of liars in a replication, and lets receivers filter invalid ones.
 
-A lie is made once, where its agent contributes: between the learner and the protocol, after noise was added. So every
-protocol carries it as it carries the truth, and everybody hears the same.
+A lie is made once, when its agent contributes: between the learner and the protocol, after noise is added. Hence every
+protocol carries it like an honest item, and all agents receive the same lie.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ def liars_of(settings: AdversarySettings, topology: Topology, streams: Streams) 
 
 
 class Liars:
-    """Who lies in a replication, from when on, and how much of what was told was no truth.
+    """The liars of a replication, when they start to lie, and the counts of forged and rejected items.
 
     Args:
         context: The replication.
@@ -128,7 +128,7 @@ class Liars:
 
 
 class Lies(Liars):
-    """Makes lies of means, and checks what is received.
+    """Forges means, and validates received items.
 
     Args:
         context: The replication.

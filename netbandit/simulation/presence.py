@@ -1,4 +1,4 @@
-"""The slots in which an agent is there to play, and how soon others go on after an outage."""
+"""The slots in which an agent is up, and the recovery time of the others after an outage."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
@@ -47,7 +47,7 @@ class Presence:
 
 
 class PresenceSoFar(Presence):
-    """When an agent plays, where nobody knows that ahead: it is taken to stay as it is now.
+    """When an agent plays, if outages are not known ahead: its current state is assumed to last.
 
     Args:
         absent: Returns the slots in which it has been down, as of now.

@@ -1,4 +1,4 @@
-"""Where regret is added up, and how its curves are thinned: by phases, slot by slot, or decision by decision.
+"""Adds up regret by phases, slot by slot, or decision by decision, and thins its curves.
 
 Agents that work in epochs pull in blocks, each of which costs the same few numbers at any length: `PhaseAccount` counts
 pulls and multiplies. Agents that decide in slots are added up in the order of their turns, by `Account` in

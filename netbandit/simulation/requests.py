@@ -1,4 +1,4 @@
-"""The strategy of requests: agents ask a random neighbour at boundaries known to them, before anybody decides there.
+"""The request strategy: agents ask a random neighbour at boundaries known to them, before any agent decides there.
 
 `Slots` calls it, and so does the clock at these boundaries; it calls the learner and a protocol.
 """
@@ -22,10 +22,10 @@ _FIRST = EventPriority(-1)
 
 
 class Requests(CommunicationStrategy):
-    """Agents that ask, and hear the answers when they come.
+    """Agents that ask their neighbours, and receive the answers on arrival.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
     """
 

@@ -1,4 +1,4 @@
-"""What one replication of one scenario leaves behind."""
+"""The result of one replication of one scenario."""
 
 import platform
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ STILL_EXPLORING = (
     "no agent had come to the end of its first phase of exploration by the horizon: no round began, and regret is that "
     "of exploring all arms; a longer run.horizon, or fewer arms, end that phase"
 )
-"""The remark of a run that was over before anybody had anything to tell."""
+"""The remark of a run that ended before any agent had anything to share."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What classes of the user's own return, looked at before it is used: numpy and JSON would take nearly anything."""
+"""Validates what user-defined classes return before it is used: numpy and JSON would accept almost anything."""
 
 import inspect
 from collections.abc import Callable, Mapping

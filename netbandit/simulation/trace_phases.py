@@ -1,4 +1,4 @@
-"""What agents do that tell each other in slots known ahead, phase by phase, for a trace."""
+"""Traces the phases of agents that broadcast in slots known ahead."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Who decides when: every agent in every slot, or only some of them, or whoever a user comes to."""
+"""Determines which agents decide when: all in every slot, some of them, or each when a user arrives."""
 
 from abc import ABC, abstractmethod
 from math import inf
@@ -455,7 +455,7 @@ def gap_of(activity: PoissonActivity, slot: int) -> float:
 
 
 def turns_of(activity: Activity, skew: float, agents: int, slot: int, horizon: int, streams: Streams) -> Turns:
-    """Return who decides when.
+    """Return the turns of a replication.
 
     Args:
         activity: ``run.activity``.

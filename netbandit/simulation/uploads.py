@@ -1,4 +1,4 @@
-"""The strategy of asynchronous uploads: agents deposit their sums at a server when they want to, and get its totals.
+"""The strategy of asynchronous uploads: agents deposit their sums at a server at will, and receive its totals.
 
 `Slots` calls it; it calls the learner, its keeper and a protocol.
 """
@@ -28,13 +28,13 @@ class _Given(NamedTuple):
 
 
 class Uploads(CommunicationStrategy):
-    """Agents that deposit what they have observed when they want to, and adopt what comes back.
+    """Agents that deposit their sums at will, and adopt the totals returned.
 
-    An agent adopts what it is given before its next decision, and nothing is made of it until then. See
-    `DepositHandler` for the methods that the protocol calls.
+    An agent adopts a total before its next decision; until then, the total has no effect. See `DepositHandler` for the
+    methods that the protocol calls.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
     """
 

@@ -1,7 +1,7 @@
-"""Messages on all links at once, at the beginning of a slot, where links fail, or lose, delay or double messages.
+"""Messages on all links at once, at the beginning of a slot, if links fail, or lose, delay or duplicate messages.
 
-What becomes of each is what `begin` of `netbandit.network.transmission` says, where nothing queues, waits or is
-repeated, and no node is ever down.
+The outcome of each message equals that of `begin` in `netbandit.network.transmission`, without queueing, waiting or
+retransmission, and without node outages.
 """
 
 from collections.abc import Iterator

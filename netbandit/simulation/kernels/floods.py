@@ -1,4 +1,4 @@
-"""Floods of everybody in every slot, in words of bits: who holds whose observation of which slot, compiled.
+"""Compiled floods of all agents in every slot: bit sets record which agent holds whose observation of which slot.
 
 A *content* is what a message brings, of one age and one rest of hops: whose observations they are, a bit a source. Its
 age is that of the observation, in slots, when the message is sent; its rest is how many hops the copies may still go

@@ -308,7 +308,7 @@ class Epochs(Driver):
         return Item(size, self._learner.combine([item.value for item in items], used))
 
     def conclude(self, round: int, group: int, aggregate: Item) -> Item:
-        """Let the cohort adopt the aggregate of all items; return the answer: the remaining arms, and the next participants."""
+        """Let the cohort adopt the aggregate of all items; return the remaining arms and the next participants."""
         cohort = self._cohorts[group]
         learner = cohort.learner
         if round + 1 in cohort.epochs:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def how_many(settings: AdversarySettings, agents: int) -> int:
-    """Return how many of the *agents* lie."""
+    """Return the number of liars among *agents* agents."""
     return len(settings.agents) if settings.agents is not None else count_liars(settings.share or 0.0, agents)
 
 
@@ -106,7 +106,7 @@ class Liars:
         return bool(self.liars) and self._settings.attack == "mute" and self._clock.now >= self._begin
 
     def is_mute(self, agent: int) -> bool:
-        """Return whether *agent* tells nothing any more."""
+        """Return whether *agent* no longer sends anything."""
         return self._mute_now and agent in self.liars
 
     @property
@@ -149,7 +149,7 @@ class Lies(Liars):
         truth: NDArray[np.float64],
         releases: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
-        """Return what *agent* tells of its *arms*, of which an honest one would tell the *truth*, shape (a,).
+        """Return the values that *agent* sends for its *arms*, given the honest values *truth*, shape (a,).
 
         Args:
             agent: The agent.
@@ -199,7 +199,7 @@ class Lies(Liars):
         return said
 
     def sound(self, items: Sequence[Item]) -> list[int]:
-        """Return the places of the *items* that are not seen to be wrong."""
+        """Return the indices of the *items* that pass validation."""
         if not self.liars:
             return list(range(len(items)))
         kept = []

@@ -152,7 +152,7 @@ def generic(
     turns: Turns,
     feedback: Feedback | None = None,
 ) -> Play:
-    """Return the vectorized loop, for any learner and environment: one call of each method per turn, until an agent calls."""
+    """Return the vectorized loop for any pair: one call of each method per turn, until an agent calls."""
     sets = len(learners)
 
     def run(first: int, last: int) -> int:

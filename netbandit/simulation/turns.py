@@ -318,7 +318,7 @@ class DrawnTurns(Turns):
 
 
 class OneASlot(DrawnTurns):
-    """One agent decides in each slot: a number of the stream ``activity``, index 0, says which.
+    """One agent decides in each slot, drawn from the stream ``activity``, index 0.
 
     Args:
         agents: The number M of agents.
@@ -344,7 +344,7 @@ class OneASlot(DrawnTurns):
 
 
 class ShareOfAll(DrawnTurns):
-    """Each agent decides in each slot with a probability: a number of its stream ``activity`` says whether.
+    """Each agent decides in each slot with a fixed probability, drawn from its stream ``activity``.
 
     Args:
         agents: The number M of agents.
@@ -369,7 +369,7 @@ class ShareOfAll(DrawnTurns):
 
 
 class UsersOf(DrawnTurns):
-    """Users come to each agent in a Poisson process, at whole nanoseconds, and each is served the moment it comes.
+    """Users arrive at each agent by a Poisson process, at whole nanoseconds, and are served on arrival.
 
     Gaps are exponential, from the stream ``activity`` of the agent.
 

@@ -151,7 +151,7 @@ class Epochs(Driver):
             self._presence = [Presence(each()) if known else PresenceSoFar(each) for each in absent]
 
     def _started(self, members: int) -> EpochLearner:
-        """Return the learner of a cohort of *members*, before its first epoch."""
+        """Return the learner for a cohort of *members*, before its first epoch."""
         learner = checked(self._learner.fresh())
         self._prepare(learner)
         learner.start(
@@ -164,7 +164,7 @@ class Epochs(Driver):
         return learner
 
     def _prepare(self, learner: EpochLearner) -> None:
-        """Tell a learner that has not started yet what it may know of lies."""
+        """Give an unstarted learner what it may know of lies."""
         learner.expect_lies(len(self.context.liars), lambda: self.context.streams.generator("groups", self._round))
 
     def start(self) -> None:
@@ -245,11 +245,11 @@ class Epochs(Driver):
         return [number for number, ended in self._protocol.ended.items() if ended <= self._clock.end]
 
     def _spent(self, releases: int) -> PrivacySpent:
-        """Account for the agent that released most often, so many times."""
+        """Return the privacy spent by the agent that released most often, *releases* times."""
         return self._learner.account(participants=self._participating, members=self._agents, releases=releases)
 
     def _remarks(self) -> tuple[str, ...]:
-        """Return what must be known to read the metrics."""
+        """Return the notes needed to interpret the metrics."""
         return self._learner.remarks(
             participants=self._participating,
             members=1 if self._isolated else self._agents,
@@ -313,13 +313,13 @@ class Epochs(Driver):
         learner = cohort.learner
         if round + 1 in cohort.epochs:
             raise ValueError("others have concluded this round from something else, and all must go on alike")
-        # Who hears less than all takes that into account, where a round may end without some.
+        # If a round may end without some items, the learner accounts for the missing ones.
         partial = (
             self._presence is not None
             or bool(self._lies.liars)
             or getattr(self._protocol, "deadline", None) is not None
         )
-        if aggregate.value is None:  # nothing is known of any arm, so that none is worse than another
+        if aggregate.value is None:  # without any estimate, no arm can be eliminated
             learner.conclude(np.zeros(len(learner.active)))
         elif not partial or self._aggregated >= self._participating:
             learner.conclude(aggregate.value)
@@ -419,9 +419,9 @@ class Epochs(Driver):
         return slot if self._presence is None else self._presence[agent].next(slot)
 
     def _until_present(self, agent: int, slot: int) -> Generator[Event, Any, int]:
-        """Return the first slot from *slot* on in which *agent* is there, once that has come if nobody knows it ahead.
+        """Return the first slot from *slot* on in which *agent* is up, waiting for it if outages are not known ahead.
 
-        A slot from the horizon on stands for none.
+        A slot at or after the horizon means that there is none.
         """
         clock = self._clock
         if self._batteries is None:
@@ -434,7 +434,7 @@ class Epochs(Driver):
         return slot
 
     def _until_back(self, agent: int) -> Generator[Event, Any, None]:
-        """Wait until *agent*, which has run empty, is back."""
+        """Wait until *agent*, which has run out of energy, is back up."""
         assert self._batteries is not None
         back = Event(self._clock.environment)
         self._batteries.when_back(agent, back.succeed)
@@ -467,7 +467,7 @@ class Epochs(Driver):
             yield clock.wait_until(end)
 
     def _count_to_the_end(self, agent: int, count: Callable[[], object]) -> None:
-        """Count what *agent* plays up to the horizon: now, or then if nobody knows when it is there."""
+        """Count the pulls of *agent* up to the horizon: now, or at the horizon if its outages are not known ahead."""
         if self._batteries is None:
             count()
         else:

@@ -79,7 +79,7 @@ class Feedback:
 
     @property
     def window_slots(self) -> int:
-        """After how many slots no reward is learned any more, 0: there is no such time."""
+        """The number of slots after which no reward is learned; 0 without such a limit."""
         return max(0, -(-self._window // self.slot_ns))
 
     def ready(self, first: int, last: int) -> int:
@@ -121,7 +121,7 @@ class Feedback:
             setattr(self, name, np.concatenate([kept, empty], axis=1))
 
     def put_one(self, slot: int, agent: int, time: int, arm: int, reward: float) -> Any:
-        """Let what *agent* has pulled at *time* (ns) wait; return the row, -1 if it is never learned."""
+        """Queue the reward of a pull of *agent* at *time* (ns); return its row, -1 if it is never learned."""
         number = self._pulls[agent]
         delay = self._delays[self._law_of[arm], agent, number % self._rows]
         self._pulls[agent] = number + 1
@@ -210,7 +210,7 @@ class Feedback:
         return found
 
     def forget(self, agent: int) -> None:
-        """Leave out all that *agent* would have learned of the life that it has forgotten."""
+        """Drop all pending rewards of the incarnation that *agent* has forgotten."""
         self._late[agent] += self._count[agent]
         self._count[agent] = 0
         if self.fresh is not None:

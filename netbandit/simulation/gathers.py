@@ -104,7 +104,7 @@ class Gathers(Driver):
             network.watch_agents(self._changed)
 
     def _changed(self, agent: int, up: bool) -> None:
-        """Let agent 0 forget what it has learnt, and who waits for it, when it goes down."""
+        """Let agent 0 forget its estimate and the waiting users when it goes down."""
         if not agent and not up:
             self._protocol.abandon()
             self._flush()
@@ -201,7 +201,7 @@ class Gathers(Driver):
             )
 
     def _note_error(self) -> float | None:
-        """Note how far the estimate is from theta, in the norm; None where nobody knows theta.
+        """Note the norm of the estimation error of theta; None if theta is unknown.
 
         What is estimated of masked contexts is turned back, which no agent could do; of columns that are not seen it
         is zero.
@@ -218,7 +218,7 @@ class Gathers(Driver):
         return error
 
     def _privacy(self) -> Iterator[str]:
-        """Yield what agent 0 learns in spite of the masks, and what is assumed."""
+        """Yield what agent 0 learns despite the masks, and the assumptions."""
         others = sum(1 for own in self._bandit.columns[1:] if len(own))
         if not self._settings.masks or not others:
             return

@@ -82,7 +82,7 @@ class Liars:
         return cast(Attack, attack)
 
     def _own_lie(self, form: Form, truth: Sequence[NDArray[np.float64]], view: LiarsView) -> list[NDArray[np.float64]]:
-        """Return what the user's own attack tells in place of the *truth*: see `own_lie`."""
+        """Return the item that a user-defined attack sends in place of the *truth*; see `own_lie`."""
         return own_lie(self._own[view.agent], form, truth, view, self._streams[view.agent])
 
     @property
@@ -90,7 +90,7 @@ class Liars:
         return self._forges and self._clock.now >= self._begin
 
     def _tells_a_lie(self, agent: int) -> bool:
-        """Count that *agent* tells something; return whether it is to be a lie."""
+        """Count an item sent by *agent*; return whether it is to be forged."""
         if not self.liars:
             return False
         self._contributed += 1
@@ -98,7 +98,7 @@ class Liars:
 
     @property
     def _forges(self) -> bool:
-        """Whether anybody ever tells what is not true."""
+        """Whether any agent ever sends a forged item."""
         return bool(self.liars) and self._settings.attack not in ("none", "mute")
 
     @property
@@ -120,7 +120,7 @@ class Liars:
         return agents[self.counted[agents] > 0] if self._mute_now else agents
 
     def metrics(self) -> dict[str, Metric]:
-        """Return how much was lied, and seen to be wrong; nothing where the scenario has no adversary."""
+        """Return the counts of forged and rejected items; empty without an adversary."""
         if not self._settings:
             return {}
         lies = self._forged / self._contributed if self._contributed else 0.0
@@ -163,7 +163,7 @@ class Lies(Liars):
         return truth if agent in self._speakers else self._told(agent, arms, truth, releases)
 
     def told_of_group(self, agent: int, arms: NDArray[np.int64], truth: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what *agent* tells in place of a group, where an honest one would tell the *truth*, shape (a,)."""
+        """Return the values that *agent* sends on behalf of a group, given the honest values *truth*, shape (a,)."""
         return self._told(agent, arms, truth, None) if agent in self.liars else truth
 
     def _told(

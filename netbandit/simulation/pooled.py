@@ -97,7 +97,7 @@ class FreeSynchronisations(CommunicationStrategy):
         return int(self._shares.max())
 
     def metrics(self) -> dict[str, Metric]:
-        """Return how often all shared; nobody waited."""
+        """Return how often all shared; no agent waited."""
         return {"rounds": self._rounds, "round_slots": 0.0}
 
 

@@ -151,12 +151,12 @@ class Slots(Driver):
 
     @property
     def _forgets(self) -> bool:
-        """Whether agents that were down come back knowing nothing."""
+        """Whether agents lose their memory when they go down."""
         outages = self.context.network.outages
         return outages is not None and outages.forgets
 
     def _changed(self, agent: int, up: bool) -> None:
-        """Leave *agent* out of the turns while it is down; it has played all those before."""
+        """Exclude *agent* from the turns while it is down; it has played all earlier turns."""
         self.turns.note(agent, up=up)
         strategy = self.strategy
         strategy.present = self.turns.here
@@ -212,13 +212,13 @@ class Slots(Driver):
         return DriverResult(float(values[-1]), curves, metrics, spent, remarks)
 
     def _feedback_metrics(self) -> dict[str, Metric]:
-        """Return what has become of rewards, where they may be late."""
+        """Return feedback metrics, if rewards may be delayed."""
         if self.feedback is None:
             return {}
         return self.feedback.metrics(self.turns.counted, self.turns.up, self._clock.end)
 
     def _counted(self) -> dict[str, Metric]:
-        """Return how many decisions were made, and in how many turns of agents they were down."""
+        """Return the number of decisions, and of turns missed by agents that were down."""
         due = self.turns.decisions
         absent = {"absent_slots": due - self._decisions, "availability": self._decisions / due if due else None}
         return {"decisions": self._decisions, **(absent if self.context.network.agents_fail else {})}
@@ -232,7 +232,7 @@ class Slots(Driver):
             )
 
     def _wake(self, _: Event) -> None:
-        """Play on until something else is due, or somebody wants to talk."""
+        """Play on until another event is due or an agent wants to send."""
         strategy, turns, environment = self.strategy, self.turns, self._clock.environment
         first = self._played
         slot = turns.slot(first)

@@ -56,7 +56,7 @@ class Turns(ABC):
         expected: How many decisions an agent makes by the horizon, in the mean over agents.
         decisions: How many decisions that count belong to the turns reached so far, be their agents up or not.
         up: Which agents are up, shape (M,).
-        here: The numbers of these, ascending.
+        here: The agents that are up, ascending.
         counted: Whether the decisions of each agent count, shape (M,); all do but those of agents that lie.
     """
 
@@ -85,12 +85,12 @@ class Turns(ABC):
         """Return how many decisions that count are made from turn *first* to before *last* by agents that are up."""
 
     def count_only(self, counted: NDArray[np.bool_]) -> None:
-        """Have the decisions of these agents alone count; before the first turn."""
+        """Count the decisions of only these agents; called before the first turn."""
         self.counted = counted
 
     @abstractmethod
     def reach(self, turn: int) -> bool:
-        """Have *turn* be known, which follows on all that were asked for before; return whether there is such a one."""
+        """Draw turns until *turn* is known, which must not precede an earlier request; return whether it exists."""
 
     @abstractmethod
     def before(self, time: float) -> int:
@@ -110,7 +110,7 @@ class Turns(ABC):
 
     @abstractmethod
     def agents(self, turn: int) -> Agents:
-        """Return who decides in *turn*, ascending, shape (n,): those whose turn it is and who are up."""
+        """Return the agents that decide in *turn* and are up, ascending, shape (n,)."""
 
     @abstractmethod
     def ends(self, turn: int) -> bool:

@@ -21,7 +21,7 @@ from netbandit.simulation.result import Metric
 
 
 class _Given(NamedTuple):
-    """What an agent is given: the keeper's total, and which observations of its own are in it."""
+    """The answer to an agent: the keeper's total, and which of the agent's own observations it includes."""
 
     total: Total
     own: Own
@@ -69,7 +69,7 @@ class Uploads(CommunicationStrategy):
         self._keeper = learner.keeper()
 
     def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
-        """Return whether anybody wants to deposit."""
+        """Return whether an agent wants to deposit."""
         return bool(calls.any())
 
     def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
@@ -149,7 +149,7 @@ class Uploads(CommunicationStrategy):
         return [horizon - (-(-time // slot)) for time in self._deposited_at[self.quiet[0]].tolist()]
 
     def metrics(self) -> dict[str, Metric]:
-        """Return the deposits absorbed, how long their agents waited for a total that has them, and what was sent."""
+        """Return the deposits absorbed, their agents' wait for a total that includes them, and what was sent."""
         return {
             "rounds": self._absorbed,
             "round_slots": sum(self._waits) / len(self._waits) if self._waits else None,

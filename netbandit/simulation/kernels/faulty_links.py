@@ -29,7 +29,7 @@ _chance_of_bits = njit(cache=True)(chance_of_bits)
 
 
 class Channels(NamedTuple):
-    """Channels, sorted by receiver, then sender, what their messages draw, and what is under way on them.
+    """Channels, sorted by receiver, then sender, with the random numbers of their messages and the messages in flight.
 
     D is in how many slots a message takes effect at most. Numbers that messages draw have shape (channels, W): that of
     message n is in column n mod W; where they draw none for a purpose, W is 0.
@@ -198,7 +198,7 @@ def write_events(ranks, boundary, slot_ns, receivers, told, events):  # type: ig
 
 
 class FaultyLinks:
-    """Channels between agents on which things go wrong.
+    """Channels between agents, with faults.
 
     Args:
         network: The network; see `netbandit.simulation.bulk_links.why_not`.

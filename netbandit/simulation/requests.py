@@ -57,7 +57,7 @@ class Requests(CommunicationStrategy):
             environment.schedule(ScheduledEvent([self._ask]), _FIRST, delay)
 
     def _ask(self, _: Event) -> None:
-        """Let agents ask at this boundary; all choose their neighbours before the first request is sent."""
+        """Let agents ask at this boundary; all decide whether to ask before the first request is sent."""
         slot = self.clock.now // self.clock.slot
         agents = self.everybody
         if self.context.network.agents_fail:

@@ -29,7 +29,7 @@ MOST_BYTES = 2**53
 
 
 def checked(part: PartType) -> PartType:
-    """Return *part*, not yet started; methods of a user-defined part raise a ReturnedError if they return invalid values.
+    """Return *part*, not yet started; methods of a user-defined part raise a ReturnedError for invalid values.
 
     The message names the class, the method, the expected and the returned value, and the slot, if known.
     """

@@ -1,4 +1,4 @@
-"""Checks attacks against the learner and the protocol, and which agents may be liars."""
+"""Checks whether an attack fits the learner and the protocol, and which agents may be liars."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -19,11 +19,11 @@ from netbandit.util.wording import one_of, show
 
 
 def adversary_problems(settings: AdversarySettings, known: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield lies that are not possible for a learner or a world, with the reason; and a target that is no arm.
+    """Yield attacks that the learner or the bandit does not support, with the reason, and a target outside the arms.
 
     Args:
         settings: ``[adversary]``.
-        known: The parts, as far as they are known, their kinds, and the class of an attack of the user's own.
+        known: The parts known so far, their kinds, and the class of a user-defined attack.
     """
     learner = known["learner"]
     if not settings or learner is None:
@@ -33,7 +33,7 @@ def adversary_problems(settings: AdversarySettings, known: Mapping[str, Any]) ->
         yield ("adversary", "target"), f"the bandit has arms 0 to {arms - 1}, and not {settings.target}"
     form = _form(learner, known)
     kind = f"learner.kind = {show(known['kinds']['learner'])}"
-    if settings.attack == "none":  # whatever they tell is the truth
+    if settings.attack == "none":  # liars report the truth
         return
     if form is None:
         yield ("adversary", "attack"), f"cannot be with {kind}: {_why_not(learner, known)}"
@@ -66,12 +66,12 @@ _TOLD: Mapping[Form, str] = {
 
 
 def _why_not_forged(form: Form) -> str:
-    """Return why an attack of the user's own does not forge a *form*."""
+    """Return why a user-defined attack cannot forge a *form*."""
     return f"it has no method {form}" if form in PARTS else f"one of your own can forge only {', '.join(PARTS)}"
 
 
 def _form(learner: AnyLearner, known: Mapping[str, Any]) -> Form | None:
-    """Return what the agents of *learner* tell; None: what a lie would be is not known."""
+    """Return the form of the items that agents of *learner* share; None: no lie is defined for them."""
     if known["kinds"]["protocol"] == "vertical":
         return None
     if isinstance(learner, GatherLearner):
@@ -80,24 +80,24 @@ def _form(learner: AnyLearner, known: Mapping[str, Any]) -> Form | None:
 
 
 def _means_are_known(bandit: Any) -> bool:
-    """Return whether *bandit* can say how good its arms are; None: not known yet."""
+    """Return whether *bandit* exposes the true means of its arms; True while the bandit is unknown (None)."""
     return bandit is None or isinstance(bandit, ArmBandit | Procurement | Linear)
 
 
 def _why_not(learner: AnyLearner, known: Mapping[str, Any]) -> str:
-    """Return why lies are not possible with *learner*."""
+    """Return why *learner* does not support lies."""
     if known["kinds"]["protocol"] == "vertical":
         return "nobody else has an agent's columns, so that nothing can be compared with them"
     return learner.impossible.get("adversary", NO_LIES)
 
 
 def liar_problems(settings: AdversarySettings, topology: Topology, known: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield liars that the graph lacks, that stand twice, or that are all agents; and an attack that needs others.
+    """Yield liars missing from the graph, duplicates, a list of all agents, and attacks that need the others' items.
 
     Args:
         settings: ``[adversary]``.
         topology: The graph.
-        known: ``differing``: whether each agent concludes for itself.
+        known: ``differing``: whether each agent concludes for itself; and the protocol.
     """
     yield from node_problems(("adversary", "agents"), settings.agents or (), topology, set(), "stands twice")
     if settings and how_many(settings, topology.agents) >= topology.agents:
@@ -111,7 +111,7 @@ def liar_problems(settings: AdversarySettings, topology: Topology, known: Mappin
 
 
 def adversary_notes(settings: AdversarySettings, topology: Topology, known: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield liars that nobody hears, and a share of so few agents that nobody lies."""
+    """Yield settings without effect: lies that nobody receives, a share that rounds to no liar, an unused target."""
     if not settings:
         return
     if known["protocol"].isolated:

@@ -21,16 +21,16 @@ from netbandit.util.text import pluralize
 from netbandit.util.wording import show
 
 _MAC_BYTES = 5
-"""Of a frame of LoRaWAN: its header, and its code of integrity."""
+"""Bytes of MAC header and message integrity code in a LoRaWAN frame."""
 
 _LARGEST_PAYLOADS = {7: 250, 8: 250, 9: 123, 10: 59, 11: 59, 12: 59}
 """The largest MACPayload by spreading factor (LoRaWAN Regional Parameters 1.0.2 rev. B, EU863-870)."""
 
 
 def air_plan(point: RunnablePoint) -> list[str]:
-    """Return what the air allows, a line each: how often agents may send, how long a round takes at least.
+    """Return the limits of the radio channel, a line each: the permitted send rate and the minimum length of a round.
 
-    Of LoRa also, at which spreading factors a frame of LoRaWAN may hold a message.
+    For LoRa, also the spreading factors at which one LoRaWAN frame can hold a message.
     """
     radio, protocol = point.scenario.links.peer.radio, point.protocol
     if radio is None or not protocol.uses_peer_links or protocol.out_of_band:
@@ -52,13 +52,13 @@ def air_plan(point: RunnablePoint) -> list[str]:
 
 
 def _message_bytes(point: RunnablePoint) -> tuple[int, bool]:
-    """Return the bytes of a message with the item of one agent, and whether they are known; else without the item."""
+    """Return the bytes of a message with one agent's item, and whether that is known; else those without the item."""
     outline, learner = point.bandit.outline(), point.learner
     item = 0
     if isinstance(learner, EpochLearner):
         arms = outline.arms or 0
         item = NUMBER_BYTES * arms
-        if point.protocol.differs:  # then each says which arms, and how often it has pulled them
+        if point.protocol.differs:  # then an item names its arms and how often each was pulled
             item += LABEL_BYTES * arms + NUMBER_BYTES
     elif isinstance(learner, CountingLearner) and is_ours(type(learner)):
         nodes = point.scenario.faults.nodes
@@ -69,7 +69,7 @@ def _message_bytes(point: RunnablePoint) -> tuple[int, bool]:
 
 
 def _how_often(point: RunnablePoint, links: LinkClass, airtime: int, period: int, slot: int) -> Iterator[str]:
-    """Yield how long a round takes at least; or how much more is told than the air lets agents send."""
+    """Yield the minimum length of a round, or by how much the agents' send rate exceeds the permitted one."""
     kind = show(point.resolved["protocol"]["kind"])
     talk = talk_of(type(point.bandit), type(point.learner))
     if talk in ("round", "call"):
@@ -89,10 +89,10 @@ def _how_often(point: RunnablePoint, links: LinkClass, airtime: int, period: int
 
 
 def _least_sends(point: RunnablePoint, graph: Topology) -> int:
-    """Return how many messages some agent sends in a round, whatever is heard at once.
+    """Return a lower bound on the messages that the busiest agent sends in a round, even if all neighbours hear each.
 
-    Where items are not put together on their way, an agent without whom others are cut off passes on each of them; and
-    an item of n agents, each with at most d neighbours, is sent by at least (n - 1) / d of them.
+    Without aggregation on the way, a cut vertex forwards every item. Among n agents with at most d neighbours each,
+    an item is sent by at least (n - 1) / d of them.
     """
     if not isinstance(point.protocol, Flooding | Relay):
         return 1
@@ -108,7 +108,7 @@ def _least_sends(point: RunnablePoint, graph: Topology) -> int:
 
 
 def _frames(size: int) -> str:
-    """Return at which spreading factors a frame of LoRaWAN may hold a message of so many bytes."""
+    """Return the spreading factors at which one LoRaWAN frame can hold a message of *size* bytes."""
     fits = [factor for factor in SPREADING_FACTORS if size <= _LARGEST_PAYLOADS[factor] + _MAC_BYTES]
     if fits:
         return f"in one frame of LoRaWAN (EU868) it may be sent at spreading factors {fits[0]} to {fits[-1]}"

@@ -1,4 +1,4 @@
-"""Turns a scenario as written into points that can run, or reports all of its mistakes at once."""
+"""Turns a scenario as written into runnable points, or reports all of its mistakes at once."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -26,13 +26,13 @@ from netbandit.user_code.loading import kept_alive
 
 @dataclass(frozen=True)
 class RunPlan:
-    """A checked scenario: all that is to be run.
+    """A checked scenario, ready to run.
 
     Attributes:
         document: The scenario as it was written.
-        points: The points of its sweep, in order; one without a sweep.
-        notes: What is valid, but has no effect or is hardly meant; one line each.
-        unchecked: The number of points that were checked in part, as not all that they name was imported; these cannot
+        points: The points of its sweep, in order; a single point without a sweep.
+        notes: Settings that are valid but have no effect or are probably unintended, one line each.
+        unchecked: The number of points checked only in part, because a module they name was not imported; these cannot
             be run.
     """
 
@@ -43,15 +43,15 @@ class RunPlan:
 
 
 def check(document: Document, watch: Watch = lambda what, done, total: None, *, own_code: bool = True) -> RunPlan:
-    """Find everything that is wrong with a scenario, or make its parts.
+    """Report every mistake of a scenario, or build its parts.
 
     Args:
         document: The scenario as it was written.
-        watch: Told of files that take time to read.
-        own_code: Whether modules of the user's own, and of packages that offer parts, are imported.
+        watch: Called with the progress of reading large files.
+        own_code: Whether to import user modules and packages that provide parts.
 
     Raises:
-        ScenarioError: The scenario has mistakes; all of them are in it.
+        ScenarioError: The scenario has mistakes; the error lists all of them.
     """
     problems = sweep.problems(document.data)
     points: list[RunnablePoint] = []
@@ -69,7 +69,7 @@ def check(document: Document, watch: Watch = lambda what, done, total: None, *, 
     ]
     count = len(checks)
     undrawn = [_guarded(checked, combination, checked.made) for checked, combination in checks]
-    # Where there are mistakes, they are told before any large graph is drawn.
+    # Mistakes found so far are reported before any large graph is drawn.
     mistaken = bool(problems) or any(checked.problems for checked, _ in checks)
     for (checked, combination), point in zip(checks, undrawn, strict=True):
         made = None
@@ -99,7 +99,7 @@ def check(document: Document, watch: Watch = lambda what, done, total: None, *, 
             ]
     if problems:
         raise document.error(problems)
-    # A key that some point of the sweep uses is no leftover.
+    # A key that some point of the sweep uses has an effect.
     everywhere = [note for note, points_with in notes.items() if points_with == count]
     idle_notes += ineffective_key_notes(document, link_keys)
     if differ := unequal_exploration(point.resolved["learner"] for point in points):
@@ -117,7 +117,7 @@ def check(document: Document, watch: Watch = lambda what, done, total: None, *, 
 def _guarded(
     checked: PointCheck, combination: Combination, step: Callable[[], RunnablePoint | None]
 ) -> RunnablePoint | None:
-    """Return the parts at *combination*; whatever code of the user's own raises in a *step* is a mistake."""
+    """Return the point that *step* makes at *combination*; an exception raised by user code becomes a problem."""
     try:
         with kept_alive():
             return step()
@@ -135,7 +135,7 @@ def _guarded(
         if not own:
             raise
         file = Path(where[0]) if where is not None else Path()
-        # Only what is the user's own can have returned to us what makes us fail.
+        # If our code fails, a value returned by user code must be the cause.
         found = next((tables[name] for name in tables if name in (file.stem, *file.parts)), next(iter(own)))
         text = f"{kinds[found]} fails: {complaint(error, frozenset(tables))}"
         checked.problems.append(((found, kind_key(found)), text))
@@ -143,11 +143,11 @@ def _guarded(
 
 
 def _kind(table: str, part: Any) -> str:
-    """Return how the class of a *part* is named in the *table* that was written."""
+    """Return the kind of a *part* as written in its *table*."""
     kind = part.get(kind_key(table)) if isinstance(part, Mapping) else None
     return kind_of(table, kind) if isinstance(kind, type) else str(kind)
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema of scenario files with all parts that are there by a name."""
+    """Return the JSON Schema of scenario files, with all parts registered by name."""
     return json_schema({table: {one.kind: one.found for one in named_parts(table) if one.found} for table in BUILT_IN})

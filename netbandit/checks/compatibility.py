@@ -1,4 +1,4 @@
-"""Checks learners and protocols against the activity of agents and against loss of memory."""
+"""Checks whether learners and protocols support the agents' activity model and loss of memory."""
 
 from collections.abc import Iterator, Mapping
 from math import inf
@@ -20,11 +20,11 @@ _HERE: KeyPath = ("run", "activity")
 
 
 def activity_problems(scenario: Scenario | None, known: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield what goes by slots in which every agent decides, where agents do not.
+    """Yield parts that require every agent to decide in every slot, if ``run.activity`` says otherwise.
 
     Args:
-        scenario: The tables that every scenario has; None: they have mistakes.
-        known: The parts, as far as they are known, and their kinds.
+        scenario: The tables that every scenario has; None if they have mistakes.
+        known: The parts known so far, and their kinds.
     """
     if scenario is None or scenario.run.activity == "every":
         return
@@ -51,11 +51,11 @@ def activity_problems(scenario: Scenario | None, known: Mapping[str, Any]) -> It
 
 
 def memory_problems(faults: FaultsSettings, bandit: Bandit, learner: AnyLearner, kind: str) -> Iterator[Problem]:
-    """Yield a memory that is lost where the learner cannot begin anew.
+    """Yield a problem if agents lose their memory but the learner cannot restart from nothing.
 
     Args:
         faults: ``[faults]``.
-        bandit: The world.
+        bandit: The bandit.
         learner: The learner.
         kind: The learner's kind.
     """

@@ -1,4 +1,4 @@
-"""Says which parts of a run are compiled or executed in bulk, and why others are not, without running it."""
+"""Reports which parts of a run are compiled or executed in bulk, and why others are not, without running it."""
 
 from collections.abc import Sequence
 
@@ -10,16 +10,16 @@ from netbandit.user_code.loading import kept_alive
 
 
 def execution_plan(point: RunnablePoint) -> list[str]:
-    """Return how the first replication of a point is executed, without a trace: a line for each part of it.
+    """Return how the first replication of a point would be executed without a trace, one line per part of the run.
 
-    Nothing is run, and nothing is compiled.
+    Nothing is run or compiled.
     """
     try:
         with kept_alive():
             choices = point.simulation(0).choices()
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # code of the user's own may leave by any door
+    except BaseException as error:  # user code may raise anything
         return [f"it cannot be started: {complaint(error)}"]
     messages = [choice for choice in choices if choice.part == "messages"]
     decisions = [choice for choice in choices if choice.part == "decisions"]
@@ -36,7 +36,7 @@ def _talks(point: RunnablePoint) -> bool:
 
 
 def _line(part: str, asked: Sequence[Choice]) -> str:
-    """Return which of the ways that were *asked* is taken, or why none."""
+    """Return which of the kernels *asked* is used, or why none is."""
     for choice in asked:
         if choice.why_not is None:
             return f"{part}: {choice.kernel}"

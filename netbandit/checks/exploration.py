@@ -1,4 +1,4 @@
-"""Compares exploration bonuses: the alpha of each learner, without which regrets are hard to compare."""
+"""Compares the learners' exploration bonuses (alpha): regrets are comparable only if these are equal."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,10 +8,10 @@ _FIXED = ("klucb", "dec-ucb")
 
 
 def bonus_alpha(learner: Mapping[str, Any]) -> float | None:
-    """Return alpha of the bonus ``sigma sqrt(2 alpha ln tau / n)`` that an agent alone adds to the mean of n pulls.
+    """Return alpha of the bonus ``sigma sqrt(2 alpha ln tau / n)`` that a single agent adds to the mean of n pulls.
 
-    Of ``coop-ucb2`` it is what n tends to as it grows, gamma / G. Of ``klucb`` it is exact with Gaussian rewards, and
-    with others the most it can be (Pinsker's inequality). None where a learner has no such bonus.
+    For ``coop-ucb2`` it is the limit for large n, gamma / G. For ``klucb`` it is exact with Gaussian rewards and an
+    upper bound with others (Pinsker's inequality). None if a learner has no such bonus.
 
     Args:
         learner: The table ``learner`` of a scenario with every default filled in.
@@ -30,13 +30,13 @@ def bonus_alpha(learner: Mapping[str, Any]) -> float | None:
 
 
 def unequal_exploration(learners: Iterable[Mapping[str, Any]]) -> str:
-    """Return what must be known where *learners* of several kinds are compared, none of whose bonuses are equal.
+    """Return a warning if *learners* of several kinds are compared that share no common bonus.
 
     Args:
         learners: The tables ``learner`` of some points, with every default filled in.
 
     Returns:
-        A sentence that names the bonuses and how to equalise them; empty where kinds have one in common.
+        A sentence that names the bonuses and how to equalize them; empty if all kinds have a bonus in common.
     """
     tables = [table for table in learners if bonus_alpha(table) is not None]
     found: dict[str, set[float]] = {}

@@ -11,27 +11,27 @@ from netbandit.util.memory import shown
 from netbandit.util.units import rough_time
 
 _SECONDS = 1.6e-6
-"""What it takes to look up one switch from up to down, or back; measured."""
+"""Seconds to look up one switch between up and down; measured."""
 
 _BYTES = 50
-"""What is kept of it."""
+"""Bytes stored per switch."""
 
 _LONG = 60
-"""From how many seconds on it is said."""
+"""Warn if the look-ups take longer than this (s)."""
 
 
 def fault_rate_warnings(faults: Faults, links: int, agents: int, end: int, way: int) -> Iterator[Problem]:
-    """Yield the laws after which things switch so often in one run that looking it up takes minutes.
+    """Yield the fault models under which tracking the switches of one run would take minutes.
 
-    The state of a channel counts when a message starts, that of a node also when the last one arrives. Of a link it is
-    looked up when it is down first after a message has started.
+    The state of a channel is needed when a message starts; that of a node also when the last message arrives. For a
+    link, the run looks up the first outage after a message has started.
 
     Args:
-        faults: What goes wrong.
+        faults: The fault models.
         links: The number of links between agents.
         agents: The number of agents.
-        end: When the horizon comes (ns).
-        way: How long (ns) the slowest message is on its way.
+        end: The time of the horizon (ns).
+        way: The travel time of the slowest message (ns).
     """
     plan = faults.plan
     laws: list[tuple[KeyPath, str, int, float | None, float]] = [
@@ -56,20 +56,20 @@ def fault_rate_warnings(faults: Faults, links: int, agents: int, end: int, way: 
 
 
 def _stay_of(faults: ChannelFaults) -> float | None:
-    """Return how long a channel stays as it is in the mean (ns); None where it does not switch."""
+    """Return the mean time (ns) between two switches of a channel; None if it never switches."""
     loss = faults.loss
     return (loss.good_for + loss.bad_for) / 2 if isinstance(loss, BurstLoss) else None
 
 
 def _stay(law: Failing | Redrawn | None) -> float | None:
-    """Return how long a thing stays as it is in the mean (ns); None where it does not switch."""
+    """Return the mean time (ns) between two switches of a link or node; None if it never switches."""
     if isinstance(law, Failing):
         return (law.up_for + law.down_for) / 2
     return None if law is None or law.up in (0, 1) else law.every
 
 
 def _up_for(law: Failing | Redrawn | None) -> float:
-    """Return how long (ns) a thing stays up in the mean."""
+    """Return the mean time (ns) that a link or node stays up."""
     if isinstance(law, Failing):
         return law.up_for
     return inf if law is None or law.up >= 1 else law.every / (1 - law.up)

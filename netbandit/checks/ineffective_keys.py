@@ -1,4 +1,4 @@
-"""Notes keys of links that have no effect because the protocol sends nothing over such links."""
+"""Notes link keys that have no effect because the protocol sends nothing over such links."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ _NAMES = {"peer": "links between agents", "uplink": "links to the server"}
 
 @dataclass(frozen=True)
 class LinkKey:
-    """A key of links that a point has.
+    """A key of ``[links]`` that a point sets.
 
     Attributes:
         path: The key.
-        idle: The kind of protocol that does not use such links; None where it does.
-        default: Whether it is at its default.
+        idle: The kind of the protocol, if it does not use such links; else None.
+        default: Whether the key has its default value.
     """
 
     path: KeyPath
@@ -29,7 +29,7 @@ class LinkKey:
 
 
 def link_keys(links: LinksSettings, protocol: NetworkProtocol, kind: str) -> list[LinkKey]:
-    """Return the keys of ``[links]`` that are written, with those that *protocol*, of this *kind*, does not use."""
+    """Return the written keys of ``[links]``, marking those that *protocol*, of this *kind*, does not use."""
     used = protocol.used_links
     return [
         LinkKey(("links", table, key), None if table in used else kind, key not in changed)
@@ -40,13 +40,13 @@ def link_keys(links: LinksSettings, protocol: NetworkProtocol, kind: str) -> lis
 
 
 def ineffective_key_notes(document: Document, found: Sequence[tuple[Combination, list[LinkKey]]]) -> Iterator[Problem]:
-    """Yield what has no effect: a key at all points that have it, or one that is swept at some of them.
+    """Yield keys without effect: at all points that set them, or, for a swept key, at some of them.
 
-    What a file inherits was written for others too, and is not noted; nor is what is at its default.
+    Keys that a file inherits, and keys at their default, are not noted.
 
     Args:
         document: The scenario as it was written.
-        found: Each combination of the sweep with its keys of links.
+        found: Each combination of the sweep with its link keys.
     """
     places: dict[KeyPath, list[LinkKey]] = {}
     for combination, keys in found:

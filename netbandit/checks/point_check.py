@@ -1,4 +1,4 @@
-"""Checks one point of a scenario: returns its parts, or all mistakes."""
+"""Checks one point of a scenario and returns its parts, or all of its mistakes."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -78,23 +78,23 @@ from netbandit.util.wording import one_of, show
 
 
 class PointCheck:
-    """The check of one point: collects what is wrong, from the file's tables (`made`) to the drawn graph (`drawn`).
+    """The check of one point: collects its problems, from the file's tables (`made`) to the drawn graph (`drawn`).
 
     Args:
         document: The scenario as it was written.
         combination: The values of the sweep at the point.
-        graphs: The graph drawn last, by what it is drawn from: other points may share it.
-        identities: What stands for the classes of the user's own, or why nothing can: other points share them.
-        watch: Told of files that take time to read.
-        own_code: Whether modules that are not ours may be imported.
+        graphs: The graph drawn last, by its inputs; shared with other points.
+        identities: The fingerprints of user classes, or why there is none; shared with other points.
+        watch: Called with the progress of reading large files.
+        own_code: Whether to import user modules and packages that provide parts.
 
     Attributes:
-        problems: What is wrong.
+        problems: The problems found.
         unchecked: Kinds that were not imported; no point is made with one.
-        notes: What is valid, but has no effect.
-        idle: Keys that vary, but that the kind of this point does not have.
-        never_reused: Kinds of the user's own whose runs cannot be told from others, and why.
-        link_keys: The keys of links that are written.
+        notes: Settings that are valid but have no effect.
+        idle: Swept keys that the kind of this point does not have.
+        never_reused: User-defined kinds without a fingerprint, so that their runs are never reused, and why.
+        link_keys: The written keys of ``[links]``.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class PointCheck:
         self.never_reused: list[Problem] = []
         self.link_keys: list[LinkKey] = []
         self._known: Mapping[str, Any] = {}
-        self._mended: NetworkProtocol | None = None  # without the keys that are wrong, where some are
+        self._mended: NetworkProtocol | None = None  # without its invalid keys, if there are any
 
     def made(self) -> RunnablePoint | None:
         """Return the point, or None if there are problems; no graph is drawn."""
@@ -160,7 +160,7 @@ class PointCheck:
         if scenario is not None:
             scenario = self._with_delays(self._with_harvest(scenario, inputs), inputs)
             self.problems += feedback_problems(scenario.feedback, scenario.run, known)
-        # A mistake in one table must not hide what cannot be among the others.
+        # A mistake in one table must not hide incompatibilities among the others.
         tables = valid_tables(data) if scenario is None else vars(scenario)
         if "adversary" in tables:
             attack = self._own_attack(tables["adversary"].attack)
@@ -202,13 +202,13 @@ class PointCheck:
         return None if self.problems else point
 
     def _importable(self, table: str, kind: str | type) -> bool:
-        """Say whether the class of a *kind* may be had."""
+        """Return whether the class of a *kind* can be imported."""
         if self._own_code or isinstance(kind, type):
             return True
         return (own_module(table, kind) or "netbandit").partition(".")[0] == "netbandit"
 
     def _may_import(self, table: str, kind: str) -> bool:
-        """Say whether the class of a *kind* may be had; that it may not is noted."""
+        """Return whether the class of a *kind* may be imported; if not, note the kind as unchecked."""
         if self._importable(table, kind):
             return True
         text = f"{show(kind)} was not imported: its keys, and what depends on it, were not checked"
@@ -216,7 +216,7 @@ class PointCheck:
         return False
 
     def _own_attack(self, attack: str | None) -> type | None:
-        """Return the class of an *attack* of the user's own; None where it is ours, or cannot be had."""
+        """Return the class of a user-defined *attack*; None if it is built in or cannot be imported."""
         if attack is None or not is_own(attack) or not self._may_import("adversary", attack):
             return None
         try:
@@ -226,7 +226,7 @@ class PointCheck:
             return None
 
     def _identities_of(self, parts: Mapping[str, Any], attack: type | None) -> dict[str, str | None]:
-        """Return what stands for what is the user's own of *parts* and the *attack*, by the key that names it."""
+        """Return the fingerprints of the user-defined *parts* and *attack*, by the key that names each."""
         found: dict[str, str | None] = {}
         classes = {(table, kind_key(table)): type(part) for table, part in parts.items()}
         if attack is not None:
@@ -247,7 +247,7 @@ class PointCheck:
         return found
 
     def _check_among(self, known: Mapping[str, Any]) -> None:
-        """Let each part look at the others, as far as they are *known*."""
+        """Check each part against the others, as far as they are *known*."""
         others = Others(**known)
         for table in PARTS:
             part = known[table]
@@ -260,7 +260,7 @@ class PointCheck:
                 self.notes += notes
 
     def _with_harvest(self, scenario: Scenario, inputs: dict[str, Path]) -> Scenario:
-        """Return *scenario* with the absolute path of a file of what is harvested, noting it among the *inputs*."""
+        """Return *scenario* with the absolute path of its harvest file, and add that file to the *inputs*."""
         harvest = scenario.energy.harvest
         if not isinstance(harvest, HarvestFile):
             return scenario
@@ -271,7 +271,7 @@ class PointCheck:
         return scenario.model_copy(update={"energy": scenario.energy.model_copy(update={"harvest": harvest})})
 
     def _with_delays(self, scenario: Scenario, inputs: dict[str, Path]) -> Scenario:
-        """Return *scenario* with the absolute path of a file of delays, noting it among the *inputs*."""
+        """Return *scenario* with the absolute path of its delay file, and add that file to the *inputs*."""
         delay = scenario.feedback.delay
         if not isinstance(delay, DelayFile):
             return scenario
@@ -285,10 +285,10 @@ class PointCheck:
         self.problems += [((table, *path), text) for path, text in problems]
 
     def _part(self, table: str) -> tuple[Any, Any]:
-        """Return the class of a part, and the part; None where they cannot be had."""
+        """Return the class of a part and the part; None for each that is not available."""
         written = self._combination.data.get(table)
         if not isinstance(written, Mapping) or not isinstance(written.get("kind"), str | type):
-            return None, None  # said by validate()
+            return None, None  # reported by validate()
         kind = written["kind"]
         if isinstance(kind, str) and not self._may_import(table, kind):
             return None, None
@@ -308,7 +308,7 @@ class PointCheck:
         return found, part
 
     def _without_leftovers(self, table: str, written: Mapping[str, Any], found: Any) -> Raw:
-        """Return the table without keys that were written for another kind that a sweep or --set has replaced."""
+        """Return the table without keys of another kind that a sweep or --set has replaced."""
         kept: Raw = {}
         for key, value in written.items():
             if key not in key_names(found) and self._known_elsewhere(table, key):
@@ -331,7 +331,7 @@ class PointCheck:
         return False
 
     def _check_world(self, bandit: type[Bandit], learner: type[AnyLearner]) -> frozenset[CommunicationPattern]:
-        """Return how the learner talks in this world."""
+        """Return the communication patterns of the learner with this bandit."""
         try:
             talk = talk_of(bandit, learner)
             if talk is None:
@@ -354,7 +354,7 @@ class PointCheck:
         return kind_of(table, kind) if isinstance(kind, type) else str(kind)
 
     def _check_pair(self, talks: frozenset[CommunicationPattern], protocol: type[NetworkProtocol]) -> bool:
-        """Return whether the protocol can carry how the learner talks."""
+        """Check that the protocol offers one of the learner's communication patterns."""
         if not talks & protocol.patterns:
             learner_kind, kind = self._kind("learner"), self._kind("protocol")
             needs = " or ".join(f"{each}s, in which {_TALKS[each]}" for each in sorted(talks))
@@ -372,7 +372,7 @@ class PointCheck:
         return True
 
     def _with_files(self, table: str, part: Any, inputs: dict[str, Path]) -> Any:
-        """Return the part with absolute paths, noting its files among the *inputs*."""
+        """Return the part with absolute paths, and add its files to the *inputs*."""
         if part is None:
             return None
         files = part.files()
@@ -389,7 +389,7 @@ class PointCheck:
         return part
 
     def _check_state(self, parts: RunnablePoint, agents: int) -> None:
-        """Refuse what the agents cannot keep in mind."""
+        """Refuse a point whose agents' state would exceed the memory limit."""
         outline = parts.bandit.outline()
         arms, dimension = outline.arms or 1, outline.dimension or 0
         size = _state_size(agents, arms, dimension)
@@ -400,9 +400,9 @@ class PointCheck:
             self.problems.append((("bandit", key), text))
 
     def _check_graph(self, parts: RunnablePoint, known: Mapping[str, Any]) -> None:
-        """Draw the graph of the first replication, and check what depends on it."""
+        """Draw the graph of the first replication, and check all settings that depend on it."""
         scenario = parts.scenario
-        family = id(type(parts.family))  # two of the user's own may have one name
+        family = id(type(parts.family))  # two user-defined families may share a name
         run = scenario.run
         met_until = [run.slot, run.horizon] if isinstance(parts.family, Meeting) else []
         key = json.dumps([family, parts.resolved["topology"], run.seed, *met_until], sort_keys=True)
@@ -441,7 +441,7 @@ class PointCheck:
             "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
         }
         changing = parts.family.changes is not None or graph.contacts is not None
-        changing |= scenario.energy.capacity is not None  # who passes messages on may run empty
+        changing |= scenario.energy.capacity is not None  # a forwarding agent may run out of energy
         self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, changing=changing)
         if talk_of(type(parts.bandit), type(parts.learner)) != "broadcast":  # of which nobody waits for one
             self.notes += queue_notes(scenario.links, parts.protocol)
@@ -459,7 +459,7 @@ class PointCheck:
             self.problems += apart_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
         else:
             self.problems += memory_problems(scenario.faults, parts.bandit, parts.learner, self._kind("learner"))
-        with suppress(TopologyError):  # links without coordinates: said below
+        with suppress(TopologyError):  # links without coordinates: reported below
             self._check_among(known)
             streams = topology_streams(parts.family, scenario.run.seed, 0)
             peers = peer_latencies(scenario.links.peer, graph, slot, streams)
@@ -488,12 +488,12 @@ class PointCheck:
                 self.problems += [(path, f"{show(latency)} cannot be: {text}; {hint}") for _, text in error.problems]
         if not self.problems:
             self._check_among({**known, "watch": self._watch})
-        if self.problems:  # a graph in pieces may have its reason there
+        if self.problems:  # these may explain why the graph is disconnected
             self.problems += [remark for remark in remarks if remark[0][1] in ("from", "range")]
 
 
 def is_large(point: RunnablePoint) -> bool:
-    """Return whether the graph of *point* is known to take a while to be drawn."""
+    """Return whether drawing the graph of *point* is known to take a while."""
     family = point.family
     return isinstance(family, Shape | Hybrid) and (
         point.resolved["topology"]["agents"] > _MANY_AGENTS or family.expected() > _MANY_LINKS
@@ -503,18 +503,18 @@ def is_large(point: RunnablePoint) -> bool:
 _MANY_AGENTS = 10_000
 _MANY_LINKS = 500_000
 _SECONDS_A_LINK = 4e-6
-"""How long it takes to draw a link; measured, give or take a factor of three between the families."""
+"""Seconds to draw a link; measured, within a factor of three across families."""
 
 _BYTES_A_NUMBER = 8
 
 
 def _state_size(agents: int, arms: int, dimension: int) -> float:
-    """Return the bytes of what agents know: of each arm a number or a vector, of vectors a matrix; at least."""
+    """Return the minimum bytes of the agents' state: a number or a vector per arm, and a matrix if arms are vectors."""
     return _BYTES_A_NUMBER * max(agents * arms, arms * dimension, agents * min(dimension, 1000) ** 2, dimension**2)
 
 
 def _differing(parts: RunnablePoint, faults: FaultsSettings) -> bool:
-    """Return whether agents of rounds may know different things."""
+    """Return whether agents of a round-based learner may hold different state."""
     fail = faults.nodes is not None or any(outage.nodes for outage in faults.outages)
     fail |= parts.scenario.energy.capacity is not None
     forget = faults.nodes is not None and faults.nodes.memory == "lost"
@@ -530,11 +530,11 @@ _TALKS = {
     "deposit": "an agent deposits its statistics with a keeper",
     "exchange": "in every step each agent sends its values to its neighbours, and mixes theirs",
 }
-"""What happens in each way to talk, for the reader of a message."""
+"""Each communication pattern in words, for messages."""
 
 
 def _playing(bandit: type[Bandit], learner: type[AnyLearner]) -> dict[str, list[str]]:
-    """Return the learners that can play a bandit, and the bandits that a learner can play, of those that we have."""
+    """Return the built-in learners that can play a bandit, and the built-in bandits that a learner can play."""
 
     def plays(bandit: type[Bandit], learner: type[AnyLearner]) -> bool:
         try:
@@ -551,13 +551,13 @@ def _playing(bandit: type[Bandit], learner: type[AnyLearner]) -> dict[str, list[
 
 
 def _offering(talks: frozenset[CommunicationPattern]) -> list[str]:
-    """Return the protocols that offer one of some ways to talk."""
+    """Return the protocols that offer at least one of the given communication patterns."""
     kinds = BUILT_IN["protocol"]
     return [kind for kind in kinds if part_class("protocol", kind, Path()).patterns & talks]
 
 
 def _hint(links: LinkSettings, graph: Topology, slot: int) -> str:
-    """Return what helps where a graph lacks latencies, or coordinates: a median takes links that have them."""
+    """Return a hint for graphs whose links lack latencies or coordinates: the median over the links that have them."""
     if links.latency == "edges":
         return 'give each link one such as "10 ms"'
     try:
@@ -579,7 +579,7 @@ def _resolved(scenario: Scenario, kinds: Mapping[str, str], family: Family, part
 
 
 def release_size(point: RunnablePoint) -> int:
-    """Return the bytes that an agent who decides in every slot releases, as far as they are known ahead."""
+    """Return the known bytes of a release by an agent that decides in every slot."""
     if "call" not in point.learner.talks:
         return 0
     learner = checked(in_slots(point.learner).fresh())

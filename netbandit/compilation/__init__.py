@@ -1,1 +1,1 @@
-"""Methods of learners and worlds, compiled: what they read of objects become arguments, and numba does the rest."""
+"""Compiles methods of learners and bandits with numba, after turning the attributes they read into arguments."""

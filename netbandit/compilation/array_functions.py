@@ -1,7 +1,7 @@
-"""Functions of objects, as functions of arrays and numbers, which numba compiles.
+"""Rewrites functions of objects as functions of arrays and numbers, which numba can compile.
 
-What a function reads of objects that it is given become arguments. The functions and methods that it gives objects to
-are written into it: in place of a statement that is such a call, else as inner functions::
+Every attribute that a function reads from its objects becomes an argument. Functions and methods that receive objects
+are written into the caller: inlined if the call is a whole statement, else as inner functions::
 
     def step(counter, place):                  def step(place, counter__sums, counter__weight):
         counter.add(place)                         counter__sums[place] += counter__weight
@@ -29,12 +29,12 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 AGENT = "[agent]"
-"""The end of a path to the random generators of all agents, of which that of one is read; also what that agent is."""
+"""Ends a path to the list of all agents' random generators, of which one is read; also stands for that agent."""
 
 _PLAIN = (np.ndarray, Number, np.generic)
 
 _LINES = 1_000_000
-"""Lines of the second file are numbered from here on, and so on."""
+"""Line numbers of file i start at i times this."""
 
 
 class StepError(Exception):
@@ -42,16 +42,16 @@ class StepError(Exception):
 
 
 class OneAgentError(StepError):
-    """A function reads random generators of other agents than the one that it is for."""
+    """A function reads random generators of agents other than its own."""
 
 
 class ArrayFunction(NamedTuple):
-    """What a function of objects is as one of arrays and numbers.
+    """A function of objects, rewritten as one of arrays and numbers.
 
     Attributes:
-        function: It; its name ends in a digest of its text.
-        paths: What its last arguments are: an object's name and attributes.
-        files: The files that it is written in.
+        function: The rewritten function; its name ends in a digest of its text.
+        paths: The source of each of its last arguments: an object's name and attributes.
+        files: The source files of its text.
     """
 
     function: Callable[..., Any]
@@ -59,21 +59,21 @@ class ArrayFunction(NamedTuple):
     files: Sequence[str]
 
     def place(self, line: int) -> str:
-        """Return where a *line* of it is written."""
+        """Return the source position of a *line* of it."""
         return _place(self.files[line // _LINES], line)
 
 
 def array_function(function: Callable[..., Any], objects: Mapping[str, Any], name: str) -> ArrayFunction:
-    """Return what *function* is as one of arrays and numbers.
+    """Return *function* rewritten as a function of arrays and numbers.
 
     Args:
-        function: A function of a module. Of a list of random generators, one an agent, it can read that of its argument
-            ``agent`` alone.
-        objects: What those arguments are that are objects.
-        name: What it is called, but for the digest.
+        function: A module-level function. From a list of random generators, one per agent, it can read only that of
+            its argument ``agent``.
+        objects: The arguments that are objects, by name.
+        name: The name of the result, without the digest.
 
     Raises:
-        StepError: It does what no compiled function can.
+        StepError: The function uses something that cannot be compiled.
     """
     assert isinstance(function, FunctionType)
     whole = _Whole(objects)
@@ -95,7 +95,7 @@ def array_function(function: Callable[..., Any], objects: Mapping[str, Any], nam
 
 @cache
 def _tree(function: FunctionType) -> ast.FunctionDef:
-    """Return a function as it is written; nobody changes it."""
+    """Return the syntax tree of a function; callers must not modify it."""
     try:
         lines, first = inspect.getsourcelines(function)
         (tree,) = ast.parse(textwrap.dedent("".join(lines))).body
@@ -117,24 +117,24 @@ def _package(function: FunctionType) -> str:
 
 
 def _is_plain(value: Any) -> bool:
-    """Return whether *value* is what compilers know: an array, a number, or a named tuple of such."""
+    """Return whether *value* has a type that numba knows: an array, a number, or a named tuple of these."""
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return all(map(_is_plain, value))
     return isinstance(value, _PLAIN)
 
 
 class _Whole:
-    """What the functions that are written into one have in common.
+    """State shared by all functions that are written into one.
 
     Attributes:
         objects: The objects, by name.
-        arguments: The names of what is read of them, by path.
-        globals: What is of modules.
+        arguments: The names of the attributes read from them, by path.
+        globals: Values taken from modules.
         inner: The inner functions, each after those that it calls.
-        names: Their names, by function and what it is bound to.
-        files: Where they are written.
-        writing: The functions that are being written.
-        count: How many have been.
+        names: Their names, by function and its bindings.
+        files: Their source files.
+        writing: The functions being written.
+        count: The number of functions written so far.
     """
 
     def __init__(self, objects: Mapping[str, Any]) -> None:
@@ -148,7 +148,7 @@ class _Whole:
         self.count = 0
 
     def named(self, name: str, value: Any) -> str:
-        """Return the name of what is of a module and *value*."""
+        """Return the global name of a module's *value*."""
         while hasattr(builtins, name) or self.globals.setdefault(name, value) is not value:
             name += "_"
         return name
@@ -158,13 +158,13 @@ class _Writer(ast.NodeTransformer):
     """Writes one function.
 
     Args:
-        whole: What it is written into.
+        whole: The state of the function that it is written into.
         function: The function.
-        bound: What arguments are that are objects or attributes of such, as paths, or the agent.
+        bound: The paths of arguments that are objects or their attributes, or the agent.
 
     Attributes:
-        stored: The names of what the function assigns to.
-        names: What stands for arguments and what is assigned to; all are new names, so that no other is hidden.
+        stored: The names that the function assigns to.
+        names: The replacements of arguments and local names; all are new names, so that none is shadowed.
     """
 
     def __init__(self, whole: _Whole, function: FunctionType, bound: Mapping[str, str]) -> None:
@@ -238,7 +238,7 @@ class _Writer(ast.NodeTransformer):
         return self.visit(ast.copy_location(ast.Assign([node.target], node.value), node))
 
     def _object(self, node: ast.expr) -> tuple[str, Any] | None:
-        """Return the path of the object, or attribute of one, that *node* is, and its value; None: it is none."""
+        """Return the path and value of the object or attribute that *node* denotes; None if it denotes neither."""
         if isinstance(node, ast.Name) and self._bound.get(node.id, AGENT) != AGENT:
             name, _, attributes = (path := self._bound[node.id]).partition(".")
             value = self._whole.objects[name]
@@ -253,7 +253,7 @@ class _Writer(ast.NodeTransformer):
         return f"{path}.{node.attr}", getattr(value, node.attr)
 
     def _read(self, node: ast.Name | ast.Attribute) -> ast.expr:
-        """Return what stands for an object, or an attribute of one."""
+        """Return the replacement of an object or attribute."""
         path, value = self._object(node) or ("", None)
         if not isinstance(node.ctx, ast.Load):
             raise self._error(node, f"{ast.unparse(node)} is given a new value; only arrays can change")
@@ -277,7 +277,7 @@ class _Writer(ast.NodeTransformer):
         return StepError(f"{_place(self._function.__code__.co_filename, node.lineno)}: {why}")
 
     def visit_If(self, node: ast.If) -> Any:
-        """Leave out what is for an object that is None, or that is not."""
+        """Drop the branch that is dead because an object is, or is not, None."""
         test = node.test
         if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and (found := self._object(test.left)):
             branch = node.body if (found[1] is None) is isinstance(test.ops[0], ast.Is) else node.orelse
@@ -310,7 +310,7 @@ class _Writer(ast.NodeTransformer):
         return self._expanded(node)
 
     def _expanded(self, node: ast.Assign | ast.Expr | ast.Return) -> ast.AST | list[ast.stmt]:
-        """Return what stands for a statement: if its value is a call, what is called."""
+        """Return the replacement of a statement; a call is inlined."""
         found = self._called(node.value) if isinstance(node.value, ast.Call) else None
         if found is None:
             return self.generic_visit(node)
@@ -334,7 +334,7 @@ class _Writer(ast.NodeTransformer):
         return [*first, *_without_returns(body, node)]
 
     def _called(self, node: ast.Call) -> tuple[FunctionType, dict[str, str], dict[str, ast.expr]] | None:
-        """Return which function is called that is to be written, what it is bound to, and what else it is given."""
+        """Return the called function that must be written, its bindings, and its remaining arguments."""
         positional = node.args
         _, value = self._object(node.func) or ("", None)
         if isinstance(node.func, ast.Attribute) and isinstance(value, MethodType):
@@ -371,7 +371,7 @@ class _Writer(ast.NodeTransformer):
 
 
 def _in_loops(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
-    """Yield what is within other statements than conditional ones."""
+    """Yield the statements nested in statements other than conditionals."""
     for one in statements:
         if isinstance(one, ast.If):
             yield from _in_loops([*one.body, *one.orelse])
@@ -380,7 +380,7 @@ def _in_loops(statements: Sequence[ast.stmt]) -> Iterator[ast.AST]:
 
 
 def _without_returns(statements: Sequence[ast.stmt], like: ast.Assign | ast.Expr) -> list[ast.stmt]:
-    """Return *statements* that do with what they would return as a statement does with None."""
+    """Return *statements* in which each return becomes the statement *like*, applied to the returned value."""
     for place, one in enumerate(statements):
         if isinstance(one, ast.If) and any(isinstance(each, ast.Return) for each in ast.walk(one)):
             branches = ([*branch, *statements[place + 1 :]] for branch in (one.body, one.orelse))

@@ -1,4 +1,4 @@
-"""Steps, compiled: methods of learners and worlds for one agent and one decision, and the loops that call them."""
+"""Compiles steps (methods of learners and bandits for one agent and one decision) and the loops that call them."""
 
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -17,25 +17,25 @@ class Compiled:
 
     Args:
         function: The function.
-        objects: What those arguments are that are objects. What is read of them may be another array or number at each
-            call, of the same type. Of a list of random generators, one an agent, only that of its argument ``agent``
-            can be read.
-        name: Of what, in letters and underscores: what is kept on disk is named by it.
-        classes: Those of the objects that others read something of, as far as they decide what is called.
+        objects: The arguments that are objects, by name. An attribute read from them may be another array or number at
+            each call, of the same type. From a list of random generators, one per agent, only that of the argument
+            ``agent`` can be read.
+        name: A name in letters and underscores, used for the files cached on disk.
+        classes: The classes of objects that determine which functions are called.
 
     Attributes:
-        loop: What numba compiles.
-        ours: Whether nothing in it is of the user's own. What is may reach beyond its arrays, so that is looked at.
-        of_one_agent: Whether it uses the random generator of an agent.
+        loop: The function that numba compiles.
+        ours: Whether it contains no user code. User code may index out of bounds, so its accesses are checked.
+        of_one_agent: Whether it uses the random generator of one agent.
 
     Raises:
-        StepError: Something in it is known not to be compiled; else `compile` says so, or a call.
+        StepError: Something in it is known not to compile. Other errors surface in `compile` or in a call.
     """
 
     def __init__(
         self, function: Callable[..., Any], objects: Mapping[str, Any], name: str, classes: tuple[type, ...] = ()
     ) -> None:
-        # What is not ours may have changed, in a notebook.
+        # User code may have changed since, in a notebook.
         key = function, name, *map(type, objects.values()), *classes
         made = _MADE.get(key) or _made(function, objects, name)
         if made.ours:
@@ -45,16 +45,16 @@ class Compiled:
         self._read = [(objects[one], values, count) for one, values, count in made.read]
 
     def __call__(self, *given: Any) -> Any:
-        """Call it with those arguments that are no objects."""
+        """Call the function with the arguments that are not objects."""
         return self.loop(*given, *self._values(given))
 
     @property
     def at_hand(self) -> bool:
-        """Whether it is compiled, or kept on disk as it would be compiled, for some objects."""
+        """Whether it has been compiled for some objects, in this process or in the cache on disk."""
         return bool(getattr(self.loop, "signatures", True)) or is_kept(self.loop)
 
     def compile(self, *given: Any) -> None:
-        """Compile it for arguments like those that are *given*, if it is not.
+        """Compile the function for arguments of the types of *given*, unless it already is.
 
         Raises:
             StepError: It cannot be compiled; the message says where and why.
@@ -63,14 +63,14 @@ class Compiled:
         from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
         if not hasattr(self.loop, "compile"):
-            return  # numba was told not to
+            return  # numba is disabled
         try:
             self.loop.compile(tuple(typeof(value) for value in (*given, *self._values(given))))
         except (NumbaError, UnsupportedBytecodeError) as error:
             raise StepError(_said(error, self._array)) from None
 
     def _values(self, given: Sequence[Any]) -> list[Any]:
-        """Return what is read of the objects."""
+        """Return the values read from the objects."""
         read: list[Any] = []
         for one, values, count in self._read:
             if count > 1:
@@ -84,23 +84,23 @@ class Compiled:
 
 
 def is_kept(loop: Any) -> bool:
-    """Return whether anything is kept on disk of what numba compiles."""
+    """Return whether the disk cache holds a compiled version of *loop*."""
     return loop.stats.cache_path is not None and any(kept(loop))
 
 
 def kept(loop: Any) -> Iterator[Path]:
-    """Return the indices of what is kept of *loop*, which is compiled with ``cache=True``."""
+    """Return the cache index files of *loop*, which is compiled with ``cache=True``."""
     return Path(loop.stats.cache_path).glob(f"{name_of(loop)}-*.nbi")
 
 
 def name_of(loop: Any) -> str:
-    """Return how files that are kept of *loop* are called."""
+    """Return the base name of the cache files of *loop*."""
     function = loop.py_func
     return f"{function.__module__.rsplit('.', 1)[-1]}.{function.__qualname__}"
 
 
 def _said(error: Any, array: ArrayFunction) -> str:
-    """Return what numba says of an error, in a line, and where it is."""
+    """Return numba's error message as one line, with its source position."""
     lines = [line.strip() for line in re.sub(r"\x1b\[\d*m", "", str(error)).splitlines()]
     said = next((line for line in lines if line and not line.startswith("Failed in")), "it cannot be compiled")
     said, _, raised = said.partition(" Raised from ")
@@ -110,14 +110,14 @@ def _said(error: Any, array: ArrayFunction) -> str:
 
 
 class _Made(NamedTuple):
-    """What is made of a function for objects of some classes.
+    """A function prepared for objects of given classes.
 
     Attributes:
-        loop: What numba compiles.
-        array: What it is compiled from.
-        read: What is read of objects: a name, what returns it, and how many there are.
-        agent: The place of the argument ``agent``, if the random generator of one agent is used; else -1.
-        ours: Whether nothing in it is of the user's own.
+        loop: The function that numba compiles.
+        array: The array function that it is compiled from.
+        read: The values read from each object: its name, their getter, and their number.
+        agent: The position of the argument ``agent`` if one agent's random generator is used; else -1.
+        ours: Whether it contains no user code.
     """
 
     loop: Any
@@ -148,12 +148,12 @@ def _made(function: Callable[..., Any], objects: Mapping[str, Any], name: str) -
 
 
 def _dispatcher(function: Any, *, ours: bool, kept: bool) -> Any:
-    """Return what compiles a function, one for all functions of the same text over the same globals.
+    """Return the numba dispatcher of a function, shared by all functions with the same text and globals.
 
     Args:
-        function: The function; it is named by its text.
-        ours: Whether nothing is of the user's own, which may reach beyond its arrays.
-        kept: Whether what is compiled is kept on disk.
+        function: The function; its name ends in a digest of its text.
+        ours: Whether it contains no user code; user code may index out of bounds.
+        kept: Whether the compiled code is cached on disk.
     """
     from netbandit.util.jit import njit
 

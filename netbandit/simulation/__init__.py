@@ -1,14 +1,14 @@
 """The one place where network, protocols, bandits and learners meet: one replication, from its parts to its result.
 
-* From tables of the scenario to a graph and a network: `build`, which also chooses among the networks.
-* Who makes agents act: `epochs` (phases known ahead; `epochs_apart` where agents may know different things), `slots`
-  (a decision in every slot), `gathers` (one node decides when it has heard all); `drivers` says which.
-* What happens to what agents tell: a communication strategy for each pattern, message by message (`communication`,
-  `requests`, `uploads`), all at once with the same numbers (`bulk_*`), or without a message (`pooled`); `patterns` says
-  which.
-* What decides that a part of a run is compiled, or goes in bulk: `dispatch`.
-* Compiled functions over arrays for what is regular: `kernels`.
-* Where regret is added up, and its curves are thinned: `regret`; where agents decide in slots, `slot_account`.
+* `build` turns the tables of a scenario into a graph and a network.
+* Drivers make agents act: `epochs` (phases known ahead; `epochs_apart` if agents may hold different state), `slots`
+  (a decision in every slot), `gathers` (one node decides once all parts have arrived). `drivers` chooses among them.
+* Communication strategies, one for each pattern, carry what agents share: message by message (`communication`,
+  `requests`, `uploads`), in bulk with the same numbers (`bulk_*`), or without messages (`pooled`). `patterns` chooses
+  among them.
+* `dispatch` decides which parts of a run are compiled or processed in bulk.
+* `kernels` holds compiled functions over arrays for regular work.
+* `regret` adds up regret and thins its curves; `slot_account` does so for agents that decide in slots.
 
 Drivers call strategies, strategies call protocols or kernels, never back.
 """

@@ -1,4 +1,4 @@
-"""Metrics that a replication adds up at its end from its network, the use of links, and remarks about waiting."""
+"""End-of-run accounting of a replication: network metrics, link use, and remarks about waiting."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
@@ -16,7 +16,7 @@ from netbandit.simulation.result import LinkUse, Metric, Nodes
 
 
 def traffic(network: Network) -> dict[str, Metric]:
-    """Return what was sent over links of both classes, and what it cost."""
+    """Return the traffic over links of both classes, and its cost."""
     peer, uplink = network.peer_totals(), network.uplink_totals()
     return {
         "cost": peer.cost + uplink.cost,
@@ -28,7 +28,7 @@ def traffic(network: Network) -> dict[str, Metric]:
 
 
 def queueing(network: Network, slot: int) -> dict[str, Metric]:
-    """Return metrics of messages that wait for their links, or for the air, where any do."""
+    """Return metrics of messages that wait for their link or for the radio channel, if any can."""
     if not network.waits and network.radio is None:
         return {}
     waiting, outcomes = network.waiting, network.ledger.outcomes
@@ -49,7 +49,7 @@ def queueing(network: Network, slot: int) -> dict[str, Metric]:
 
 
 def dropping(network: Network) -> dict[str, Metric]:
-    """Return metrics of channels for which only so much may wait, where there are any."""
+    """Return metrics of channels with finite queues, if there are any."""
     if not network.drops:
         return {}
     tally, put = network.tally, network.peer_totals().messages + network.uplink_totals().messages
@@ -58,7 +58,7 @@ def dropping(network: Network) -> dict[str, Metric]:
 
 
 def connectivity(network: Network, topology: Topology) -> dict[str, Metric]:
-    """Return metrics of a graph over time whose links come and go."""
+    """Return connectivity metrics of a time-varying graph."""
     if network.faults.plan.contacts is None:
         return {}
     return contact_figures(network.up_times, topology.edges, topology.agents, network.clock.end)._asdict()
@@ -67,7 +67,7 @@ def connectivity(network: Network, topology: Topology) -> dict[str, Metric]:
 def waiting_remarks(
     rounds: Metric, stalled: Sequence[int], waiting: Sequence[int], protocol: NetworkProtocol, network: Network
 ) -> tuple[str, ...]:
-    """Say that agents wait for what cannot come any more, and what would help; and where no round has ended at all."""
+    """Return remarks on agents that wait for messages that cannot arrive, with remedies, and on runs without rounds."""
     remarks = []
     if stalled:
         where, helps = [], []
@@ -93,7 +93,7 @@ def waiting_remarks(
 
 
 def absent_slots(network: Network, agents: int, clock: Clock, but: Collection[int] = ()) -> int:
-    """Return how many slots agents, *but* some, did not play because they were down at their beginnings."""
+    """Return the number of slots that agents, *but* some, missed because they were down when the slot began."""
     outages = network.outages
     if outages is None or not outages.any_agents:
         return 0
@@ -102,7 +102,7 @@ def absent_slots(network: Network, agents: int, clock: Clock, but: Collection[in
 
 
 def up_time(network: Network, agents: int, clock: Clock) -> int:
-    """Return for how long (ns) agents were up, all together."""
+    """Return the total up time (ns) of all agents."""
     outages = network.outages
     if outages is None or not outages.any_agents:
         return agents * clock.end
@@ -122,7 +122,7 @@ def link_use(network: Network, topology: Topology) -> LinkUse:
 def use_of(links: Iterable[tuple[Channel, Channel]], link_class: LinkClass) -> LinkUse:
     """Return the use of *links* of a class, given the two channels of each, the first that of its first end."""
     queues = link_class.takes_time
-    # Not as a list of rows: Python would look for garbage among them again and again.
+    # Not a list of rows: Python's garbage collector would scan them again and again.
     rows = np.fromiter(chain.from_iterable(map(_with_queues if queues else _counts, links)), dtype=np.int64)
     columns = rows.reshape(-1, 12 if queues else 8).T
     return LinkUse(*map(np.ascontiguousarray, columns))
@@ -149,7 +149,7 @@ def _with_queues(link: tuple[Channel, Channel]) -> tuple[int, ...]:
 
 
 def nodes_of(topology: Topology, energy: Mapping[str, NDArray[np.float64]]) -> Nodes | None:
-    """Return names and coordinates of the agents, and arrays of their *energy*; None where they have neither."""
+    """Return the agents' names, coordinates and arrays of their *energy*; None if there are none of these."""
     named = any("name" in data for _, data in topology.graph.nodes(data=True))
     if not named and topology.coordinates is None and not energy:
         return None

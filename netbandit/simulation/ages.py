@@ -1,4 +1,4 @@
-"""How old the newest thing is that agents have heard of one another, where links come and go."""
+"""Age of information: how old the newest observation is that agents hold of one another in a time-varying graph."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,16 +6,16 @@ from numpy.typing import NDArray
 from netbandit.simulation.driver import ReplicationContext
 
 MOST_AGENTS = 1_000
-"""For more agents nobody asks: a number is kept of each pair."""
+"""Ages are not tracked for more agents: they take a number per pair."""
 
 Numbers = NDArray[np.int64]
 
 
 class Ages:
-    """Of each pair of agents, from which slot the newest thing is that the one has heard of the other.
+    """Age of information for each ordered pair of agents, from the slot of the newest item that one holds of the other.
 
-    In slot t that from slot s is t - s old; before anything is heard, it is as if all had told something in slot -1. So
-    it is 1 where all hear of all in the next slot.
+    In slot t an item from slot s has age t - s. Initially all agents count as having sent an item in slot -1. The age
+    is 1 if all agents hear all others in the next slot.
 
     Args:
         agents: M.
@@ -25,10 +25,10 @@ class Ages:
     def __init__(self, agents: int, horizon: int) -> None:
         self._agents, self._horizon = agents, horizon
         self._newest: Numbers = np.full(agents * agents, -1)
-        self._younger = 0  # what has been heard takes so much off the ages of all pairs and slots
+        self._younger = 0  # the reduction of the ages, summed over pairs and slots, by the items heard
 
     def hear(self, slot: int, listeners: Numbers, sources: Numbers, said: Numbers) -> None:
-        """Note what agents know from *slot* on: of whom, and from which slot; all of shape (n,)."""
+        """Note which *sources* agents know of from *slot* on, and the slots *said* of the items; all of shape (n,)."""
         pairs = listeners * self._agents + sources
         heard = np.unique(pairs)
         before = self._newest[heard]
@@ -43,7 +43,7 @@ class Ages:
 
     @property
     def mean(self) -> float | None:
-        """The mean age over slots and ordered pairs of different agents (slots); None: there is one agent alone."""
+        """The mean age over slots and ordered pairs of different agents (slots); None if there is only one agent."""
         pairs = self._agents * (self._agents - 1)
         if not pairs:
             return None
@@ -51,7 +51,7 @@ class Ages:
 
 
 def ages_of(context: ReplicationContext) -> Ages | None:
-    """Return the ages of what agents hear; None: links neither come nor go, or there are too many agents."""
+    """Return a tracker of ages; None if the graph is static or there are too many agents."""
     agents = context.topology.agents
     if context.network.faults.plan.contacts is None or agents > MOST_AGENTS:
         return None
@@ -59,5 +59,5 @@ def ages_of(context: ReplicationContext) -> Ages | None:
 
 
 def age_figures(ages: Ages | None) -> dict[str, float | None]:
-    """Return ``age_slots``, where it is known."""
+    """Return ``age_slots``, if it is tracked."""
     return {} if ages is None else {"age_slots": ages.mean}

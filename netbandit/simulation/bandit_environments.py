@@ -1,4 +1,4 @@
-"""Bandits as the driver of slots plays them: all agents at once, one call a slot."""
+"""Vectorized environments: bandits as the slot driver plays them, for all agents at once, with one call per slot."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -20,39 +20,39 @@ from netbandit.simulation.result import Metric
 from netbandit.simulation.return_validation import note_slot
 from netbandit.simulation.slot_account import PRIME
 
-if TYPE_CHECKING:  # it is compiled, which only runs need
+if TYPE_CHECKING:  # it needs numba, which only runs use
     from netbandit.bandits.procurement_draws import Tables
 
 CHOOSE = Kind("choose")
 PROCURE = Kind("procure")
 
 BLOCK = 1_024
-"""Slots whose random numbers are drawn at once, unless there are very many agents."""
+"""Slots per block of random numbers, unless there are very many agents."""
 
 _MOST_MEANS = 1 << 20
-"""How many means are kept at hand at once at most, where they change."""
+"""The most means tabulated at once, if they change."""
 
 _MOST_NUMBERS = 1 << 23
-"""How many numbers are drawn at once at most: 64 MB."""
+"""The most numbers drawn at once: 64 MB."""
 
 Agents = NDArray[np.int64]
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 
 
 class NoArmError(Exception):
-    """A learner has chosen what is no arm; arguments: the slot, the agent, and what it is."""
+    """A learner has chosen an invalid arm; arguments: the slot, the agent, and the choice."""
 
 
 class BanditEnvironment(ABC):
-    """What the driver needs of a bandit.
+    """The interface between the slot driver and a bandit.
 
     Attributes:
         bandit: The bandit.
         arms: The number K of arms, if agents choose one.
-        kind: The kind of event that a decision is, for the fingerprint.
-        each: Whether regret is added up agent by agent.
-        counted: 1 for each agent whose regret counts, 0 for one that lies, shape (M,).
-        missed: How much less than the best each of them has earned so far, shape (M,).
+        kind: The kind of a decision event in the fingerprint.
+        each: Whether regret is added up per agent.
+        counted: 1 for each agent whose regret counts, 0 for a liar, shape (M,).
+        missed: The pseudo-regret of each agent so far, shape (M,).
     """
 
     bandit: Any
@@ -64,67 +64,67 @@ class BanditEnvironment(ABC):
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
-        """Return what learners are told of it: fields of `netbandit.learners.world.World`."""
+        """Return the properties that learners may know: fields of `netbandit.learners.world.World`."""
 
     @abstractmethod
     def start(self, generator: GeneratorOf, horizon: int, *, each_slot: bool = True) -> None:
-        """Begin at slot 0, with the streams of the rewards (purpose ``rewards``, index: the agent).
+        """Start at slot 0, with the random streams of the rewards (purpose ``rewards``, index: the agent).
 
         Args:
-            generator: Gives the streams.
+            generator: Provides the streams.
             horizon: T, in slots.
             each_slot: Whether all agents decide in every slot.
         """
 
     @abstractmethod
     def show(self, slot: int, agents: Agents) -> None:
-        """Show these agents what there is to choose from in *slot*."""
+        """Present to *agents* their action sets of *slot*."""
 
     def vectors_of(self, agents: Agents, arms: NDArray[np.int64]) -> NDArray[np.float64] | None:
-        """Return the vectors of *arms* as they were shown to *agents*, shape (n, d); None: arms have none."""
+        """Return the vectors of *arms* as shown to *agents*, shape (n, d); None if arms have no vectors."""
         return None
 
     def recall(self, agents: Agents, arms: NDArray[np.int64], vectors: NDArray[np.float64]) -> None:  # noqa: B027
-        """Show *agents* again the *vectors* of arms that they pulled earlier, and of no other arms."""
+        """Present to *agents* once more the *vectors* of *arms* they pulled earlier, and of no other arms."""
 
     @abstractmethod
     def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Return what the choice of each agent pays in *slot*, and how much less than the best it pays on average."""
+        """Return the reward of each agent's choice in *slot*, and its expected regret."""
 
     def digest(self, digests: NDArray[np.uint64], agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
-        """Take what *agents* chose into their hashes."""
+        """Update the hashes of *agents* with their choices."""
         digests[agents] = (digests[agents] ^ (arms + 1).astype(np.uint64)) * PRIME
 
     def metrics(self, decisions: int) -> dict[str, Metric]:
-        """Return figures of its own, after so many *decisions* of all agents that count."""
+        """Return environment-specific metrics after this many counted *decisions*."""
         return {}
 
     def count_only(self, counted: NDArray[np.float64]) -> None:
-        """Have the regret of these agents alone count; before the first slot."""
+        """Count the regret of only these agents; called before the first slot."""
         self.counted = counted
 
-    # What one agent does, compiled with the loop over all of them (`netbandit.simulation.slot_loop`).
+    # Steps of a single agent, compiled together with the loop over agents (`netbandit.simulation.slot_loop`).
 
     def why_no_loop(self, *, everybody: bool) -> str | None:
-        """Return why it has no steps; None: it has. *everybody*: all agents decide in every slot."""
+        """Return why it has no compiled steps, None if it has; *everybody*: all agents decide in every slot."""
         return "this world is not written in steps"
 
     def ready(self, first: int, last: int) -> int:
-        """Have at hand what steps need in the slots from *first* on; return to before which slot, *last* at most."""
+        """Prepare the data of steps from slot *first* on; return the slot before which it suffices, at most *last*."""
         return last
 
     def played(self, first: int, last: int, agents: Agents) -> None:  # noqa: B027  # most have nothing to note
         """Note that *agents* have decided in the slots from *first* to before *last*."""
 
     def decide_one(self, slot: int, agent: int, learner: Any, account: Any, feedback: Any) -> Any:
-        """Let *agent* choose and learn; return how much less than the best it earns on average.
+        """Let *agent* choose and learn; return its expected regret.
 
         Args:
             slot: The slot.
             agent: The agent.
             learner: `netbandit.learners.steps.StepLearner`.
-            account: `netbandit.simulation.slot_account.Account`, which takes in what is chosen.
-            feedback: `netbandit.simulation.feedback.Feedback`, where rewards wait; None: they are learned at once.
+            account: `netbandit.simulation.slot_account.Account`, which hashes the choice.
+            feedback: `netbandit.simulation.feedback.Feedback`, which queues rewards; None if they are learned at once.
         """
         if feedback is not None:
             self.learn_due_one(slot, agent, learner, feedback)
@@ -141,40 +141,40 @@ class BanditEnvironment(ABC):
         return self.miss_one(slot, agent, arm)
 
     def learn_due_one(self, slot: int, agent: int, learner: Any, feedback: Any) -> None:
-        """Let *agent* learn all rewards that are due by the beginning of *slot*."""
+        """Let *agent* learn all rewards that are due when *slot* begins."""
         while feedback.is_due_one(agent, slot * feedback.slot_ns):
             row = feedback.take_one(slot, agent)
             pulled, arm, reward = feedback.slots[agent, row], feedback.arms[agent, row], feedback.rewards[agent, row]
             learner.learn_one(pulled, agent, arm, reward)
 
     def check_one(self, slot: int, agent: int, arm: Any) -> None:
-        """Raise a `NoArmError` if *arm* is none."""
+        """Raise a `NoArmError` if *arm* is invalid."""
         if arm < 0 or arm >= self.arms:
             raise NoArmError(slot, agent, arm)
 
     def pay_one(self, slot: int, agent: int, arm: int) -> Any:
-        """Return what *arm* pays."""
+        """Return the reward of *arm*."""
         raise NotImplementedError
 
     def miss_one(self, slot: int, agent: int, arm: int) -> Any:
-        """Return how much less than the best *arm* pays on average."""
+        """Return the expected regret of *arm*."""
         raise NotImplementedError
 
     def note_missed(self, agent: int, missed: float) -> None:  # noqa: B027
-        """Note how much less than the best *agent* has earned, in one slot or some."""
+        """Add to the regret of *agent* what it *missed* in one or several slots."""
 
 
 class RewardNumbers:
-    """The random numbers that decide the rewards of all agents: number t of an agent's stream decides its slot t.
+    """The random numbers behind all rewards, drawn ahead in blocks: number t of an agent's stream decides slot t.
 
-    So they do not depend on what is pulled, and all learners meet the same luck. Drawn ahead, a block at a time.
+    They do not depend on the arms pulled, so all learners share common random numbers.
 
     Args:
-        generator: Gives the streams (purpose ``rewards``, index: the agent).
+        generator: Provides the streams (purpose ``rewards``, index: the agent).
         agents: The number M of agents.
         horizon: T, in slots.
-        draw: Draws the next numbers of a stream, as many as it is told.
-        width: How many numbers a slot takes; 1: the block has no axis for them.
+        draw: Draws a given count of the next numbers of a stream.
+        width: How many numbers a slot takes; if 1, the block has no axis for them.
 
     Attributes:
         first: The first slot of the block.
@@ -192,7 +192,7 @@ class RewardNumbers:
         self.block = np.empty((agents, 0) if width == 1 else (agents, 0, width))
 
     def reach(self, slot: int) -> None:
-        """Have the block hold *slot*, which comes after all slots asked for before."""
+        """Draw blocks until one holds *slot*, which must not precede a slot requested before."""
         while slot >= self.last:
             slots = min(self._most, self._horizon - self.last)
             shape = (len(self._generators), slots, *([self._width] if self._width > 1 else []))
@@ -210,13 +210,13 @@ class RewardNumbers:
 
 
 class DecisionNumbers:
-    """The same where agents do not decide in every slot: number k of an agent's stream decides its k-th decision.
+    """As `RewardNumbers`, for agents that skip slots: number k of an agent's stream decides its k-th decision.
 
     Args:
-        generator: Gives the streams (purpose ``rewards``, index: the agent).
+        generator: Provides the streams (purpose ``rewards``, index: the agent).
         agents: The number M of agents.
-        draw: Draws the next numbers of a stream, as many as it is told.
-        width: How many numbers a decision takes; 1: there is no axis for them.
+        draw: Draws a given count of the next numbers of a stream.
+        width: How many numbers a decision takes; if 1, there is no axis for them.
     """
 
     def __init__(self, generator: GeneratorOf, agents: int, draw: Draw, width: int = 1) -> None:
@@ -246,7 +246,7 @@ class ArmEnvironment(BanditEnvironment):
         bandit: The bandit.
 
     Attributes:
-        numbers: What decides the rewards where all agents decide in every slot.
+        numbers: The random numbers of the rewards, if all agents decide in every slot.
     """
 
     numbers: RewardNumbers
@@ -255,7 +255,7 @@ class ArmEnvironment(BanditEnvironment):
         self.bandit = bandit
         self.missed = np.zeros(bandit.agents)
         self.counted = np.ones(bandit.agents)
-        self._tables = 0, 0  # the slots of which means are at hand
+        self._tables = 0, 0  # the slots whose means are tabulated
 
     def facts(self) -> dict[str, Any]:
         """See `BanditEnvironment.facts`."""
@@ -284,7 +284,7 @@ class ArmEnvironment(BanditEnvironment):
         return None if everybody else "not all agents decide in every slot"
 
     def ready(self, first: int, last: int) -> int:
-        """See `BanditEnvironment.ready`: the numbers, the means, and how much worse than the best arms are."""
+        """See `BanditEnvironment.ready`: random numbers, means and gaps."""
         self.numbers.reach(first)
         last = min(last, self.numbers.last)
         if not self._tables[0] <= first < self._tables[1]:
@@ -292,14 +292,14 @@ class ArmEnvironment(BanditEnvironment):
         return min(last, self._tables[1])
 
     def _fill(self, first: int, last: int) -> int:
-        """Have the means of the slots from *first* to before *last*, or fewer; return the slot after them."""
+        """Tabulate the means of the slots from *first* to before *last*, or fewer; return the slot after them."""
         self._tabulate([first])
         return maxsize
 
     def _tabulate(self, starts: Sequence[int]) -> None:
-        """Make the tables of the periods that begin in some slots.
+        """Tabulate the periods that begin at the slots *starts*.
 
-        Means and gaps are of shape (periods, 1 or M, K): the same for all, or each agent's own.
+        Means and gaps have shape (periods, 1 or M, K): common to all agents, or per agent.
         """
         bandit = self.bandit  # see why_no_loop
         agents, arms = bandit.agents, bandit.arm_count
@@ -313,7 +313,7 @@ class ArmEnvironment(BanditEnvironment):
             gaps.append(bandit.regrets(slot, each_agent[few], each_arm[few]).reshape(-1, arms))
         self.means, self.gaps = np.array(means), np.array(gaps)
         self.arms = arms
-        # What an agent's number is multiplied by for its row.
+        # The stride from agent number to row.
         self.own_means, self.own_gaps = int(self.means.shape[1] > 1), int(self.gaps.shape[1] > 1)
 
     def period_one(self, slot: int) -> Any:
@@ -346,7 +346,7 @@ class ArmEnvironment(BanditEnvironment):
         return rewards, missed
 
     def metrics(self, decisions: int) -> dict[str, Metric]:
-        """Return the regret of the agents that are worst and best off."""
+        """Return the largest and the smallest regret of an agent."""
         return {
             "regret_worst_agent": float(self.missed.max()),
             "regret_best_agent": float(self.missed[self.counted > 0].min()),
@@ -354,7 +354,7 @@ class ArmEnvironment(BanditEnvironment):
 
 
 class ChangingArmEnvironment(ArmEnvironment):
-    """Arms whose means change: what is missed against the arm that is best over all slots is noted, too."""
+    """Arms with changing means; also tracks the regret against the best fixed arm over all slots."""
 
     _missed_static = 0.0
 
@@ -393,7 +393,7 @@ class ChangingArmEnvironment(ArmEnvironment):
         return super().pull(slot, agents, arms)
 
     def metrics(self, decisions: int) -> dict[str, Metric]:
-        """Return the regret against one arm, too."""
+        """As `ArmEnvironment.metrics`, with the regret against the best fixed arm."""
         return {**super().metrics(decisions), "regret_static": self._missed_static}
 
 
@@ -427,7 +427,7 @@ class ActionSetEnvironment(BanditEnvironment):
         self.bandit.begin(generator)
 
     def show(self, slot: int, agents: Agents) -> None:
-        """Have the next sets drawn."""
+        """Draw the action sets of *slot*."""
         note_slot(self.bandit, slot)
         self._shown = self.bandit.actions(agents)
 
@@ -436,7 +436,7 @@ class ActionSetEnvironment(BanditEnvironment):
         return None if type(self.bandit) is Linear else "this world is not written in steps"
 
     def decide_one(self, slot: int, agent: int, learner: Any, account: Any, feedback: Any) -> Any:
-        """See `BanditEnvironment.decide_one`; vectors are shown."""
+        """See `BanditEnvironment.decide_one`; the learner is shown vectors."""
         if feedback is not None:
             self.learn_due_one(slot, agent, learner, feedback)
             feedback.note_one(agent)
@@ -455,7 +455,7 @@ class ActionSetEnvironment(BanditEnvironment):
         return self.miss_one(slot, agent, arm)
 
     def learn_due_one(self, slot: int, agent: int, learner: Any, feedback: Any) -> None:
-        """See `BanditEnvironment.learn_due_one`; vectors are kept with rewards."""
+        """See `BanditEnvironment.learn_due_one`; vectors are queued with the rewards."""
         while feedback.is_due_one(agent, slot * feedback.slot_ns):
             row = feedback.take_one(slot, agent)
             pulled, arm, reward = feedback.slots[agent, row], feedback.arms[agent, row], feedback.rewards[agent, row]
@@ -475,16 +475,16 @@ class ActionSetEnvironment(BanditEnvironment):
         self.missed[agent] += missed
 
     def vectors_of(self, agents: Agents, arms: NDArray[np.int64]) -> NDArray[np.float64]:
-        """See `SlotWorld.vectors_of`."""
+        """See `BanditEnvironment.vectors_of`."""
         return self.actions(agents)[np.arange(len(agents)), arms]
 
     def recall(self, agents: Agents, arms: NDArray[np.int64], vectors: NDArray[np.float64]) -> None:
-        """See `SlotWorld.recall`: the vectors of other arms are 0."""
+        """See `BanditEnvironment.recall`: the vectors of other arms are 0."""
         self._shown = np.zeros((len(agents), self.bandit.arm_count, vectors.shape[1]))
         self._shown[np.arange(len(agents)), arms] = vectors
 
     def actions(self, agents: Agents) -> NDArray[np.float64]:
-        """Return what has been shown to *agents*, who are those that decide, shape (n, K, d)."""
+        """Return the vectors shown to *agents*, which are those that decide, shape (n, K, d)."""
         assert self._shown is not None
         return self._shown
 
@@ -496,7 +496,7 @@ class ActionSetEnvironment(BanditEnvironment):
         return rewards, missed
 
     def metrics(self, decisions: int) -> dict[str, Metric]:
-        """Return the regret of the agent that is worst off, where some lie."""
+        """Return the largest regret of an agent, if some agents lie."""
         return {} if self.counted.all() else {"regret_worst_agent": float(self.missed.max())}
 
 
@@ -507,8 +507,8 @@ class MarketEnvironment(BanditEnvironment):
         bandit: The market.
 
     Attributes:
-        numbers: What decides how many units are good, one a slot and producer; where all decide in every slot.
-        best: Revenue of the optimum of each agent, shape (n,).
+        numbers: The random numbers of the good units, one per slot and producer, if all agents decide in every slot.
+        best: The optimal revenue of each agent, shape (n,).
         violations: How often each agent's units did not meet the threshold, shape (n,), int64.
     """
 
@@ -559,7 +559,7 @@ class MarketEnvironment(BanditEnvironment):
         return min(last, self.numbers.last)
 
     def decide_one(self, slot: int, agent: int, learner: Any, account: Any, feedback: Any) -> Any:
-        """See `BanditEnvironment.decide_one`; units are chosen, and regret is added up agent by agent."""
+        """See `BanditEnvironment.decide_one`; the agent chooses units, and regret is added up per agent."""
         learner.choose_one(slot, agent, self.units)
         missed = self.pay_units(slot, agent, self.units, self.good, account.digests)
         learner.learn_one(slot, agent, self.units, self.good)
@@ -574,9 +574,9 @@ class MarketEnvironment(BanditEnvironment):
         good: NDArray[np.int64],
         digests: NDArray[np.uint64],
     ) -> Any:
-        """Write into *good* how many of the *units* that *agent* buys are; return how much less than the best it earns.
+        """Write into *good* how many of the *units* bought by *agent* are good; return its expected regret.
 
-        What it has seen is taken into its hash.
+        The outcome is hashed into the agent's entry of *digests*.
         """
         surplus = 0.0
         earned = 0.0
@@ -586,7 +586,7 @@ class MarketEnvironment(BanditEnvironment):
             drawn = 0
             if bought > 0:
                 chance = self.numbers.block[agent, slot - self.numbers.first, producer]
-                if bought == self.bandit.capacities[agent, producer]:  # mostly, and then a table knows
+                if bought == self.bandit.capacities[agent, producer]:  # the usual case, which is tabulated
                     drawn = self.tables.guides[agent, producer, int(chance * self.tables.guides.shape[2])]
                     start = self.tables.starts[agent, producer]
                     while self.tables.levels[start + drawn] < chance:
@@ -620,12 +620,12 @@ class MarketEnvironment(BanditEnvironment):
                 good[row, producer] = quantile(chance, units, bandit.qualities[producer])
         keeps = bandit.keeps_threshold(bought)
         self.violations[agents] += ~keeps
-        paid = (bought * bandit.revenues[agents]).cumsum(axis=1)[:, -1]  # one after the other, as compiled loops add
+        paid = (bought * bandit.revenues[agents]).cumsum(axis=1)[:, -1]  # sums in the same order as compiled loops
         earned = np.where(keeps, paid, bandit.least_revenue[agents])
         return good, (self.best[agents] - earned) * self.counted[agents]
 
     def digest(self, digests: NDArray[np.uint64], agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
-        """Take in of each producer what was bought and how much of it was good, where anything was bought."""
+        """Hash the units bought and the good ones among them, for each producer with a purchase."""
         bought = arms.astype(np.uint64)
         found = digests[agents]
         for producer in range(bought.shape[1]):
@@ -635,7 +635,7 @@ class MarketEnvironment(BanditEnvironment):
         digests[agents] = found
 
     def metrics(self, decisions: int) -> dict[str, Metric]:
-        """Return how often the threshold was violated, and for how many agents it costs anything."""
+        """Return how often the threshold was violated, and for how many agents that costs anything."""
         bandit = self.bandit
         return {
             "violations": float(self.violations[self.counted > 0].sum()) / decisions if decisions else None,
@@ -648,7 +648,7 @@ def _uniform(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
 
 
 def optimum(bandit: Procurement) -> NDArray[np.int64]:
-    """Return what the oracle chooses for each agent with the true qualities, shape (n, m)."""
+    """Return the oracle's choice for each agent, given the true qualities, shape (n, m)."""
     from netbandit.learners.greedy import choose
 
     chosen = np.zeros((bandit.agents, bandit.producers))
@@ -660,7 +660,7 @@ def optimum(bandit: Procurement) -> NDArray[np.int64]:
 
 
 def bandit_environment(bandit: Bandit) -> BanditEnvironment:
-    """Return *bandit* as the driver of slots plays it."""
+    """Return the environment of *bandit* for the slot driver."""
     if isinstance(bandit, ArmBandit):
         changes = isinstance(bandit, VariedArms) and bandit.changing
         return ChangingArmEnvironment(bandit) if changes else ArmEnvironment(bandit)

@@ -1,4 +1,4 @@
-"""One thread for linear algebra, wherever a replication runs: the last digits depend on how many there are."""
+"""Restricts linear algebra to one thread during a replication: the last digits depend on the number of threads."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 _LIBRARIES = ("numpy", "scipy.linalg")
-"""What brings a BLAS of its own."""
+"""Libraries that ship their own BLAS."""
 
 _VARIABLES = (
     "OPENBLAS_NUM_THREADS",
@@ -16,14 +16,14 @@ _VARIABLES = (
     "BLIS_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
-"""What a BLAS that is loaded inside the context reads."""
+"""Environment variables read by a BLAS that is loaded inside the context."""
 
 _found: dict[tuple[bool, ...], Any] = {}  # looking for the libraries takes milliseconds
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let linear algebra use one thread inside the context, also that of libraries which are loaded there."""
+    """Restrict linear algebra to one thread inside the context, including libraries loaded there."""
     loaded = tuple(library in sys.modules for library in _LIBRARIES)
     if loaded not in _found:
         from threadpoolctl import ThreadpoolController

@@ -1,4 +1,4 @@
-"""Broadcasts that are passed on along trees in bulk, and what they say in arrays."""
+"""Broadcasts along shortest-path trees in bulk, with their items in arrays."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +11,17 @@ from netbandit.simulation.communication import Broadcasts
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
 
-# Columns of what is heard: who, whose, which item, and the first slot boundary at or after the instant.
+# Columns of received items: receiver, source, item number, and the first slot boundary at or after the arrival.
 AGENT, SOURCE, ITEM, BOUNDARY = range(4)
 
 
 class BulkTrees(Broadcasts):
-    """As `Broadcasts`, whose figures it has, without an object for each item that an agent hears.
+    """As `Broadcasts`, with the same metrics, but without an object for each received item.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
-        hops: How many hops an item goes at most; None: as many as there are.
+        hops: The maximum hops of an item; None if unlimited.
     """
 
     def __init__(self, context: ReplicationContext, learner: Learner, hops: int | None) -> None:
@@ -30,7 +30,7 @@ class BulkTrees(Broadcasts):
         self._trees.exact = isinstance(context.run.activity, PoissonActivity)
         self._trees.start(context.network, _unasked)
         super().__init__(context, learner, self._trees)
-        # Of each item, from the oldest that is under way on: what is told, and in which slot it was said.
+        # For each item from the oldest in flight on: its payload, and the slot in which it was sent.
         self._told: NDArray[np.float64] = np.empty((0, 0))
         self._said_in: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._oldest = self._items = 0
@@ -46,7 +46,7 @@ class BulkTrees(Broadcasts):
         self._trees.broadcast_all(first, agents, self._learner.item_bytes(told.shape[1]))
 
     def _make_room(self, first: int, numbers: int) -> None:
-        """Make room for items of so many *numbers* from *first* on: let go of what all have heard that ever will."""
+        """Make room for *numbers* items from number *first* on; drop items that have reached all their receivers."""
         before = len(self._told)
         self._oldest = self._trees.oldest(first)
         room = 2 * (self._items - self._oldest)
@@ -58,7 +58,7 @@ class BulkTrees(Broadcasts):
                 self._told[kept % room], self._said_in[kept % room] = told[kept % before], said_in[kept % before]
 
     def _used(self, heard: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return what of the rows *heard*, as of `TreeBroadcasts.heard`, comes in time, and of which slot it is."""
+        """Return the rows *heard* (see `TreeBroadcasts.heard`) that arrive before the horizon, and their slots."""
         heard = heard[heard[:, BOUNDARY] < self.clock.horizon]
         said = self._said_in[heard[:, ITEM] % len(self._told)] if len(heard) else heard[:, 0]
         self._delays[0] += int((heard[:, BOUNDARY] - said).sum())
@@ -66,7 +66,7 @@ class BulkTrees(Broadcasts):
         return heard, said
 
     def apply_received(self, slot: int) -> None:
-        """Let the learner hear all that has been heard since the last decision, in order of arrival."""
+        """Pass all items received since the last decision to the learner, in order of arrival."""
         heard, said = self._used(self._trees.heard())
         if not len(heard):
             return
@@ -74,7 +74,7 @@ class BulkTrees(Broadcasts):
         self._learn_of(slot, heard[:, AGENT], heard[:, SOURCE], told, said)
 
     def metrics(self) -> dict[str, Metric]:
-        """Return the same figures as `Broadcasts`."""
+        """Return the same metrics as `Broadcasts`."""
         self._used(self._trees.heard())
         return super().metrics()
 

@@ -1,4 +1,4 @@
-"""From what the user wrote to a graph and a network of it."""
+"""Builds the graph and the network from a scenario."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
@@ -30,7 +30,7 @@ from netbandit.util.units import Bandwidth, Duration, energy_of_both, parse_freq
 
 
 def topology_streams(family: Family, seed: int, replication: int) -> Streams:
-    """Return the streams of the graph and its latencies: those of the replication, or fixed by ``topology.seed``."""
+    """Return the streams of the graph and its latencies: the replication's, or fixed ones by ``topology.seed``."""
     return Streams(seed, replication) if family.seed is None else Streams(family.seed, 0)
 
 
@@ -41,17 +41,17 @@ def build_topology(family: Family, streams: Streams, slot: int, end: int) -> Top
         family: The family.
         streams: The streams of the graph.
         slot: The length of a slot (ns).
-        end: When the run ends (ns): who meets later is not linked.
+        end: The end of the run (ns): agents whose first contact is later are not linked.
 
     Raises:
-        TopologyError: There is no such graph.
+        TopologyError: No such graph can be drawn.
     """
     import networkx
 
     if isinstance(family, Meeting):
         return family.met(streams, slot, end)
     graph = family.build(streams.generator("topology"))
-    if not isinstance(graph, networkx.Graph):  # of the user's own
+    if not isinstance(graph, networkx.Graph):  # from a user-defined family
         text = f"{type(family).__qualname__}.build must return a graph of networkx, not {type(graph).__name__}"
         raise TopologyError([((), text)])
     return Topology(graph)
@@ -76,7 +76,7 @@ def uplink_latencies(settings: UplinkSettings, agents: int, slot: int, streams: 
 
 
 def slowest_hop(settings: LinkSettings, topology: Topology, slot: int, size: int) -> int:
-    """Return the slots that *size* bytes take over the slowest peer link at most, at least 1; queueing left out.
+    """Return the maximum slots that *size* bytes take over the slowest peer link, at least 1, without queueing.
 
     Raises:
         TopologyError: ``"geographic"`` lacks coordinates.
@@ -91,12 +91,12 @@ def slowest_hop(settings: LinkSettings, topology: Topology, slot: int, size: int
 def slowest_way(
     links: LinksSettings, latencies: Mapping[Literal["peer", "uplink"], NDArray[np.int64]], faults: Faults
 ) -> int:
-    """Return how long (ns) an empty message takes over the slowest link, at most but for one in a hundred by jitter.
+    """Return the travel time (ns) of an empty message over the slowest link, at the 99th percentile of the jitter.
 
     Args:
         links: ``[links]``.
-        latencies: The latencies (ns) of the classes of links that are used.
-        faults: What goes wrong.
+        latencies: The latencies (ns) of each link class in use.
+        faults: The fault models.
     """
     ways = [0]
     for table, drawn in latencies.items():
@@ -127,13 +127,13 @@ def build_network(
         topology: The graph.
         clock: The clock.
         streams: The streams of the latencies.
-        fingerprint: Takes in every delivery.
-        trace: Where to write every message, or None.
-        own_streams: The streams of the replication, for what nodes draw while they talk.
-        peers: Whether the peer links are used; if not they are left out.
+        fingerprint: Hashes every delivery.
+        trace: The trace that every message is written to, or None.
+        own_streams: The streams of the replication, for random draws of nodes while they communicate.
+        peers: Whether the peer links are used; if not, they are left out.
         faults: ``[faults]``.
         changing: How the graph changes, if it does.
-        energy: What agents live on, if that is said.
+        energy: The agents' energy model, if there is one.
 
     Raises:
         TopologyError: ``"geographic"`` lacks coordinates.
@@ -143,7 +143,7 @@ def build_network(
     if peers:
         neighbours = topology.neighbours
         drawn = peer_latencies(links.peer, topology, clock.slot, streams)
-        nodes = list(range(topology.agents))  # one object for each number: a link does not bring its own
+        nodes = list(range(topology.agents))  # one shared int object per node, instead of new ones for each link
         latencies = {
             (nodes[first], nodes[second]): latency
             for (first, second), latency in zip(topology.edges.tolist(), drawn.tolist(), strict=True)
@@ -166,7 +166,7 @@ def build_network(
 
 
 def latency_problems(links: LinksSettings, slot: int) -> Iterator[Problem]:
-    """Yield each latency that is too long to be counted in nanoseconds (*slot* is how many a slot has)."""
+    """Yield each latency that is too long for the clock; *slot* is the length of a slot (ns)."""
     for table, latency in (("peer", links.peer.latency), ("uplink", links.uplink.latency)):
         durations = latency.ends if isinstance(latency, UniformLatency) else [latency]
         for duration in durations:
@@ -185,7 +185,7 @@ def _latencies(latency: str | UniformLatency, links: int, slot: int, rng: np.ran
 
 
 def link_class(settings: LinkSettings | UplinkSettings) -> LinkClass:
-    """Return what the links of a class have in common."""
+    """Return the properties shared by all links of a class."""
     radio = settings.radio if isinstance(settings, LinkSettings) else None
     return LinkClass(
         bandwidth=None if settings.bandwidth is None else Bandwidth(settings.bandwidth).bits,

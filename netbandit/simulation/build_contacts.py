@@ -1,4 +1,4 @@
-"""From ``topology.changes`` to when each link is up."""
+"""Builds the contact plan (when each link is up) from ``topology.changes``."""
 
 from collections.abc import Iterator
 
@@ -33,14 +33,14 @@ from netbandit.util.wording import show
 
 
 def build_contacts(family: Family, topology: Topology, streams: Streams, slot: int, end: int) -> LinkSchedule | None:
-    """Return when the links of a graph are up; None: always.
+    """Return when the links of a graph are up; None if always.
 
     Args:
-        family: The family of the graph, with the law by which it changes.
+        family: The family of the graph, with the model by which it changes.
         topology: The graph.
         streams: The streams of the graph.
         slot: The length of a slot (ns).
-        end: When the run ends (ns).
+        end: The end of the run (ns).
     """
     if topology.contacts is not None:
         return None if topology.contacts.is_always_up(end) else topology.contacts
@@ -51,7 +51,7 @@ def build_contacts(family: Family, topology: Topology, streams: Streams, slot: i
 def build_changing(
     family: Family, topology: Topology, streams: Streams, slot: int, end: int, protocol: NetworkProtocol, talk: str
 ) -> Changing | None:
-    """Return how a graph changes, and what *protocol*, over which agents *talk* so, makes of it; None: it does not.
+    """Return how a graph changes, and how *protocol* handles that under pattern *talk*; None if the graph is static.
 
     See `build_contacts`.
     """
@@ -65,7 +65,7 @@ def build_changing(
 
 
 def law_of(changes: Changes | None, slot: int) -> Law | None:
-    """Return the law that was written, for slots of so many nanoseconds."""
+    """Return the model described by *changes*; *slot* is the length of a slot (ns)."""
     if changes is None:
         return None
     every = _ns(changes.every, slot)
@@ -84,16 +84,16 @@ def law_of(changes: Changes | None, slot: int) -> Law | None:
 def contact_problems(
     family: Family, topology: Topology, slot: int, end: int, protocol: NetworkProtocol, kind: str, talk: str
 ) -> Iterator[Problem]:
-    """Yield a law that cannot be, or by which there are too many contacts, and a protocol that does not see them.
+    """Yield models that are impossible or have too many contacts, and protocols that cannot see link changes.
 
     Args:
         family: The family of the graph.
         topology: The graph.
         slot: The length of a slot (ns).
-        end: When the horizon comes (ns).
+        end: The time of the horizon (ns).
         protocol: The protocol.
-        kind: Its kind, as it was written.
-        talk: How agents talk over it.
+        kind: Its kind, as written.
+        talk: The communication pattern.
     """
     changes, law = family.changes, law_of(family.changes, slot)
     changing = law is not None or topology.contacts is not None
@@ -102,7 +102,7 @@ def contact_problems(
     if not changing:
         return
     if family.neighbours == "sensed" and protocol.uses_peer_links and protocol.over_seen_links(talk) is None:
-        without = " without a deadline" if isinstance(protocol, Local) else ""  # and only of calls
+        without = " without a deadline" if isinstance(protocol, Local) else ""  # applies to calls only
         text = f"protocol.kind = {show(kind)} does not say{without} what agents do who see links come and go"
         yield ("topology", "neighbours"), f'must be "unknown": {text}'
     if law is None:
@@ -120,7 +120,7 @@ def contact_problems(
 
 
 def contact_notes(family: Family, protocol: NetworkProtocol) -> Iterator[Problem]:
-    """Yield keys that are used only where links come and go, and a law of links over which nobody sends."""
+    """Yield keys that need a time-varying graph, and a link model without effect because nothing is sent."""
     changing = family.changes is not None or isinstance(family, Meeting)
     if family.changes is not None and not protocol.uses_peer_links:
         yield ("topology", "changes"), "has no effect: the protocol sends nothing over links between agents"

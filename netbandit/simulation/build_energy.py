@@ -1,4 +1,4 @@
-"""From ``[energy]``, and what messages take, to what agents live on."""
+"""Builds the agents' energy model from ``[energy]`` and the energy costs of messages."""
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -30,12 +30,12 @@ _LATEST = 4e9
 
 
 def build_energy(energy: EnergySettings, links: LinksSettings, topology: Topology, slot: int) -> EnergyPlan | None:
-    """Return what agents live on; None: nothing is said about that.
+    """Return the agents' energy model; None if the scenario has none.
 
     Args:
         energy: ``[energy]``.
-        links: ``[links]``, which say what messages take.
-        topology: The graph, which has the agents that are named; see `mains_problems`.
+        links: ``[links]``, with the energy cost of messages.
+        topology: The graph, which must contain the named agents; see `mains_problems`.
         slot: The length of a slot (ns).
     """
     if not energy:
@@ -72,16 +72,16 @@ def _harvested(energy: EnergySettings, slot: int) -> Any:
 
 
 def mains_problems(energy: EnergySettings, topology: Topology) -> Iterator[Problem]:
-    """Yield each agent of ``energy.mains`` that the graph lacks, or that stands there twice."""
+    """Yield each agent of ``energy.mains`` that is missing from the graph or listed twice."""
     if isinstance(energy.mains, list):
         yield from node_problems(("energy", "mains"), energy.mains, topology, set(), "is named twice")
 
 
 def read_harvest(path: Path) -> list[tuple[int, int]]:
-    """Return from when on (ns) how much is harvested (nW), as a file lists it.
+    """Return the times (ns) and harvested powers (nW) listed in a file; each power applies from its time on.
 
     Raises:
-        TableFileError: It is no such file; says in which line.
+        TableFileError: The file is malformed; the message names the line.
     """
     table = Table(path)
     if table.names != _HEADER:
@@ -107,14 +107,14 @@ def energy_problems(
     run: RunSettings,
     known: Mapping[str, Any],
 ) -> Iterator[Problem]:
-    """Yield what cannot be in ``[energy]``, alone or with other tables.
+    """Yield invalid settings of ``[energy]``, and conflicts with other tables.
 
     Args:
         energy: ``[energy]``.
         links: ``[links]``.
         faults: ``[faults]``.
         run: ``[run]``.
-        known: The parts as far as they are known, how agents ``talk``, and which links their protocol uses.
+        known: The parts known so far, the communication pattern (``talk``), and the links that the protocol uses.
     """
     chip = CHIPS.get(str(energy.preset))
     differ = [key for key in ("send", "receive") if getattr(energy, key) not in (None, energy.idle)]
@@ -172,7 +172,7 @@ def _daily_problems(law: DailyHarvest, slot: int) -> Iterator[Problem]:
 
 
 def _price(energy: LinkEnergySettings, end: int) -> Price:
-    """Return what a message takes at one *end* of a link: 0, that of its sender; 1, that of its receiver."""
+    """Return the energy cost of a message at one *end* of a link: 0 for the sender's, 1 for the receiver's."""
     return Price(_attojoule(energy.of_message[end]), _attojoule(energy.of_byte[end]))
 
 
@@ -187,14 +187,14 @@ def _nanowatt(watt: float) -> int:
 def energy_of(
     network: Network, pulls: int, up: int
 ) -> tuple[dict[str, float | int | None], dict[str, NDArray[np.float64]]]:
-    """Return what agents have spent, and what has become of their batteries, where ``[energy]`` says something.
+    """Return energy metrics and the final state of the batteries, if the scenario has an energy model.
 
-    The second are arrays of `Nodes`, where agents have batteries.
+    The second are arrays for `Nodes`, if agents have batteries.
 
     Args:
         network: The network, after the run.
-        pulls: How many decisions were made.
-        up: For how long agents were up, all together (ns).
+        pulls: The number of decisions.
+        up: The total up time of all agents (ns).
     """
     plan = network.energy
     if plan is None:

@@ -1,4 +1,4 @@
-"""From ``[faults]`` and the keys of links that say what goes wrong, to what the network is told."""
+"""Builds the network's fault models from ``[faults]`` and the fault keys of links."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -44,15 +44,15 @@ def build_faults(
     *,
     peers: bool = True,
 ) -> Faults:
-    """Return all that can go wrong.
+    """Return the fault models of the network.
 
     Args:
         links: ``[links]``.
-        faults: ``[faults]``, whose nodes and links the graph has; see `outage_problems`.
+        faults: ``[faults]``, whose nodes and links must be in the graph; see `outage_problems`.
         topology: The graph.
         slot: The length of a slot (ns).
         changing: How the graph changes, if it does.
-        peers: Whether agents talk to their neighbours.
+        peers: Whether peer links are used.
     """
     return Faults(
         peer=_channel_faults(links.peer, slot),
@@ -82,13 +82,13 @@ def _channel_faults(keys: link_faults.FaultyLinkSettings, slot: int) -> ChannelF
 
 
 def radio_plan(radio: RadioSettings, slot: int) -> RadioPlan:
-    """Return how agents share the air, for slots of so many nanoseconds."""
+    """Return how agents share the radio channel; *slot* is the length of a slot (ns)."""
     access: Aloha | Csma | None = None
     if isinstance(radio.access, AlohaAccess):
         access = Aloha(_ns(radio.access.aloha, slot))
     elif radio.access is not None:
         access = Csma(max(1, _ns(radio.access.csma, slot)), radio.access.attempts)
-    return RadioPlan(access, Fraction(repr(radio.duty)))  # the number as it is written
+    return RadioPlan(access, Fraction(repr(radio.duty)))  # exactly the decimal number as written
 
 
 def _loss(loss: float | link_faults.PerBitLoss | link_faults.BurstLoss, slot: int) -> loss_laws.Loss | None:
@@ -147,7 +147,7 @@ def _outage(outage: OutageSettings, topology: Topology, slot: int) -> Outage:
 
 
 class NodeNumbers:
-    """The numbers of nodes by what a scenario calls them."""
+    """Maps node names of a scenario to node numbers."""
 
     def __init__(self, topology: Topology) -> None:
         self._agents = topology.agents
@@ -161,7 +161,7 @@ class NodeNumbers:
 
 
 def outage_problems(faults: FaultsSettings, topology: Topology, slot: int) -> Iterator[Problem]:
-    """Yield each outage that cannot be: of links and nodes that the graph lacks, or that ends before it begins."""
+    """Yield each invalid outage: of links or nodes missing from the graph, or with an end before its beginning."""
     numbers = NodeNumbers(topology)
     for place, outage in enumerate(faults.outages):
         here = ("faults", "outages", place)
@@ -189,13 +189,13 @@ def outage_problems(faults: FaultsSettings, topology: Topology, slot: int) -> It
 def apart_problems(
     faults: FaultsSettings, learner: AnyLearner, protocol: NetworkProtocol, kinds: Mapping[str, str]
 ) -> Iterator[Problem]:
-    """Yield what makes agents of rounds differ in what they know, where learner or protocol cannot go on then.
+    """Yield faults that make agents' state diverge in rounds, if the learner or protocol does not support that.
 
     Args:
         faults: ``[faults]``.
-        learner: A learner of rounds.
+        learner: A round-based learner.
         protocol: The protocol.
-        kinds: The kinds of both, as they were written.
+        kinds: The kinds of both, as written.
     """
     lost = faults.nodes is not None and faults.nodes.memory == "lost"
     memory = ("faults", "nodes", "memory")
@@ -215,7 +215,7 @@ def apart_problems(
 def answer_problems(
     links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol, *, changing: bool
 ) -> Iterator[Problem]:
-    """Yield answers that may be lost for good, to agents that would wait for them for ever.
+    """Yield links that may lose an answer for good, so that an agent would wait for it for ever.
 
     Args:
         links: ``[links]``.
@@ -225,7 +225,7 @@ def answer_problems(
     """
     name = _answered_over(links, faults, protocol, changing)
     if name is not None and getattr(links, name).retry is None:
-        shared = name == "peer" and links.peer.radio is not None  # where nothing is repeated
+        shared = name == "peer" and links.peer.radio is not None  # a shared radio channel has no retransmissions
         text = (
             f"messages may be lost on links.{name} and are not repeated, and an agent whose answer is lost would never "
             f"test again: this key ends its wait{'' if shared else f', and so does links.{name}.retry'}"
@@ -236,7 +236,7 @@ def answer_problems(
 def answer_notes(
     links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol, *, changing: bool
 ) -> Iterator[Problem]:
-    """Yield answers that are repeated, but not for ever, to agents that would wait for them for ever.
+    """Yield links that retransmit answers only so often, so that an agent might wait for one for ever.
 
     Args:
         links: ``[links]``.
@@ -255,7 +255,7 @@ def answer_notes(
 
 
 def queue_notes(links: LinksSettings, protocol: NetworkProtocol) -> Iterator[Problem]:
-    """Yield queues whose drops are not repeated, under protocols whose agents wait for what was dropped."""
+    """Yield queues that drop messages without retransmission, under protocols whose agents wait for these messages."""
     if getattr(protocol, "deadline", "none") is not None:
         return
     for table in protocol.used_links:
@@ -269,10 +269,10 @@ def queue_notes(links: LinksSettings, protocol: NetworkProtocol) -> Iterator[Pro
 def _answered_over(
     links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol, changing: bool
 ) -> Literal["peer", "uplink"] | None:
-    """Return the links that may lose the answer to an agent that waits for it without a deadline; None: none may."""
+    """Return the links that may lose an answer for which an agent waits without a deadline; None if there are none."""
     if not isinstance(protocol, ParameterServer) or protocol.answer != "uploader" or protocol.deadline is not None:
         return None
-    # Who is down itself tests again when it comes back.
+    # An agent that was down itself checks again when it comes back up.
     if protocol.server == "uplink":
         down = faults.server is not None or any(outage.server for outage in faults.outages)
         return "uplink" if links.uplink.loss or links.uplink.queue is not None or down else None
@@ -285,14 +285,14 @@ def _answered_over(
 def node_problems(
     path: tuple[str | int, ...], nodes: Sequence[NodeName], topology: Topology, seen: set[int], twice: str
 ) -> Iterator[Problem]:
-    """Yield which of the *nodes* in a list the graph lacks, and which have been seen before.
+    """Yield the *nodes* of a list that are missing from the graph or have been seen before.
 
     Args:
-        path: Where the list stands.
+        path: The key path of the list.
         nodes: The nodes.
         topology: The graph.
-        seen: The numbers of nodes that have been seen; added to.
-        twice: What is said of one that has been.
+        seen: The numbers of the nodes seen so far; updated.
+        twice: The message for a node seen before.
     """
     numbers = NodeNumbers(topology)
     for place, node in enumerate(nodes):
@@ -305,14 +305,14 @@ def node_problems(
 
 
 def no_node(node: NodeName, topology: Topology) -> str:
-    """Return that the graph lacks a node."""
+    """Return the message that a node is missing from the graph."""
     return f"the graph has no agent {show(node)}: the agents are 0 to {topology.agents - 1}, or have names in its file"
 
 
 def fault_notes(
     links: LinksSettings, faults: FaultsSettings, kind: str, latencies: Sequence[int], slot: int
 ) -> Iterator[Problem]:
-    """Yield what is valid, but is not what anybody means: a timeout too short, and faults where nobody talks.
+    """Yield settings that are valid but probably unintended: a timeout too short, and faults where nothing is sent.
 
     Args:
         links: ``[links]``.
@@ -335,7 +335,7 @@ def fault_notes(
 
 
 def tie_notes(links: LinksSettings, protocol: NetworkProtocol, latencies: Sequence[int]) -> Iterator[Problem]:
-    """Yield that messages over links of the same latency (ns) meet at nodes as they do in no network."""
+    """Yield a note that equal latencies (ns) make messages arrive at the same instant, as in no real network."""
     jitter = _jitter(links.peer.jitter, 1)
     if protocol.counts_ties and not protocol.slotted and jitter is None and len(set(latencies)) < len(latencies):
         yield (

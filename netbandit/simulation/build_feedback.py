@@ -1,4 +1,4 @@
-"""From ``[feedback]`` to laws of delays, and what cannot be there."""
+"""Builds delay distributions from ``[feedback]``, and checks that table."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -23,15 +23,15 @@ _GROUPS = ("ARM", "AGENT")
 
 
 class FeedbackPlan(NamedTuple):
-    """What is to happen to the rewards of pulls.
+    """How rewards are delayed or lost.
 
     Attributes:
-        laws: The laws of their delays: one, or one for each arm or agent.
-        by: What there is a law for each of.
-        never: The share of pulls whose reward never comes: one, or one for each arm.
-        window: After how long (ns) none is learned any more; `NEVER`: there is no such time.
-        as_zero: Whether then a reward of 0 is learned.
-        nonzero: Whether a reward of 0 never comes.
+        laws: The delay distributions: one, or one per arm or agent.
+        by: Whether there is one per arm or per agent.
+        never: The share of pulls whose reward never arrives: one, or one per arm.
+        window: The time (ns) after which a reward is no longer learned; `NEVER` if there is no limit.
+        as_zero: Whether a reward of 0 is learned instead at the end of the window.
+        nonzero: Whether rewards of 0 never arrive.
     """
 
     laws: tuple[Delay, ...]
@@ -43,14 +43,14 @@ class FeedbackPlan(NamedTuple):
 
 
 def build_feedback(settings: FeedbackSettings, slot: int) -> FeedbackPlan | None:
-    """Return what happens to rewards; None: all are learned at once.
+    """Return how rewards are delayed; None if all are learned at once.
 
     Args:
         settings: ``[feedback]``, with the absolute path of a file.
         slot: The length of a slot (ns).
 
     Raises:
-        TableFileError: The file holds no delays.
+        TableFileError: The file contains no delays.
     """
     if not settings:
         return None
@@ -70,7 +70,7 @@ def build_feedback(settings: FeedbackSettings, slot: int) -> FeedbackPlan | None
 
 
 def delay_law(delay: Any, slot: int) -> Delay:
-    """Return the law that a key says, for slots of so many nanoseconds."""
+    """Return the delay distribution that a key describes; *slot* is the length of a slot (ns)."""
     match delay:
         case keys.UniformDelay():
             shortest, longest = (Duration(end).nanoseconds(slot) for end in delay.uniform)
@@ -88,10 +88,10 @@ def delay_law(delay: Any, slot: int) -> Delay:
 
 
 def read_delays(path: Path) -> tuple[Literal["all", "arm", "agent"], list[Delay]]:
-    """Return the laws that a file lists, and what there is one for each of.
+    """Return whether a file lists one delay distribution, or one per arm or agent; and the distributions.
 
     Raises:
-        TableFileError: It is no such file; says in which line.
+        TableFileError: The file is malformed; the message names the line.
     """
     table = Table(path)
     groups = [name for name in table.names if name in _GROUPS]
@@ -117,12 +117,12 @@ def read_delays(path: Path) -> tuple[Literal["all", "arm", "agent"], list[Delay]
 
 
 def feedback_problems(settings: FeedbackSettings, run: RunSettings, known: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield what cannot be in ``[feedback]``, alone or with other tables.
+    """Yield invalid settings of ``[feedback]``, and conflicts with other tables.
 
     Args:
         settings: ``[feedback]``.
         run: ``[run]``.
-        known: The parts as far as they are known, and their kinds.
+        known: The parts known so far, and their kinds.
     """
     learner, protocol, bandit = known["learner"], known["protocol"], known["bandit"]
     windowed = learner is not None and learner.needs_window
@@ -151,7 +151,7 @@ def feedback_problems(settings: FeedbackSettings, run: RunSettings, known: Mappi
 
 
 def _law_problems(settings: FeedbackSettings, slot: int, bandit: Any) -> Iterator[Problem]:
-    """Yield laws that cannot be, and lists that are not as long as there are arms."""
+    """Yield invalid delay distributions, and lists whose length is not the number of arms."""
     arms = None if bandit is None else bandit.outline().arms
     for key in ("delay", "by_arm", "by_agent"):
         given = getattr(settings, key)
@@ -177,7 +177,7 @@ def _law_problems(settings: FeedbackSettings, slot: int, bandit: Any) -> Iterato
 
 
 def agent_problems(settings: FeedbackSettings, agents: int) -> Iterator[Problem]:
-    """Yield laws of agents that are not as many as there are *agents*."""
+    """Yield a problem if the number of per-agent distributions is not *agents*."""
     count, key = 0, ("feedback", "by_agent")
     if settings.by_agent is not None:
         count = len(settings.by_agent)
@@ -189,7 +189,7 @@ def agent_problems(settings: FeedbackSettings, agents: int) -> Iterator[Problem]
 
 
 def feedback_notes(settings: FeedbackSettings) -> Iterator[Problem]:
-    """Yield laws without a mean, and arms of which nothing is ever learned."""
+    """Yield distributions without a mean, and arms whose rewards never arrive."""
     for key in ("delay", "by_arm", "by_agent"):
         given = getattr(settings, key)
         for law in given if isinstance(given, list) else [given]:

@@ -1,7 +1,7 @@
-"""Broadcasts of everybody, in every slot, over every link: not message by message, but all at once.
+"""Broadcasts of all agents in every slot, processed in bulk instead of message by message.
 
-Where nothing is irregular single messages would be the whole cost of a run, and say nothing. What agents hear, what is
-counted and the fingerprint are those of single messages; when, `netbandit.simulation.dispatch.bulk` says.
+In regular runs, handling single messages would dominate the run time. Received items, metrics and the fingerprint equal
+those of single messages. `netbandit.simulation.dispatch.bulk` decides when this applies.
 """
 
 from abc import abstractmethod
@@ -26,12 +26,12 @@ Numbers = NDArray[np.int64]
 
 
 class BulkBroadcasts(CommunicationStrategy):
-    """As `Broadcasts`, for a learner that shares in every slot.
+    """As `Broadcasts`, for learners that share in every slot.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
-        slowest: In how many slots an agent hears what it hears at all.
+        slowest: The maximum delay (slots) of an item that arrives at all.
     """
 
     lies: RowLies
@@ -41,7 +41,7 @@ class BulkBroadcasts(CommunicationStrategy):
         self._depth = slowest + 1
         self._told: NDArray[np.float64] | None = None
         self._spoken: NDArray[np.bool_] = np.zeros(self._depth, dtype=np.bool_)
-        self._times = 0  # slots in which agents have told
+        self._times = 0  # slots in which agents have sent
         self._item_bytes = 0
         self._waited = 0
         self._heard = 0
@@ -49,26 +49,26 @@ class BulkBroadcasts(CommunicationStrategy):
 
     @abstractmethod
     def _arrived(self, slot: int) -> tuple[Numbers, Numbers, Numbers]:
-        """Return who hears, whose row, and of which slot, at the boundary that begins *slot*, in order of arrival."""
+        """Return receivers, sources and slots of the rows that take effect as *slot* begins, in order of arrival."""
 
     def _send(self, slot: int, tells: bool) -> None:
-        """Let agents pass on what they have heard, and tell a row of their own if *tells*."""
+        """Let agents forward the items received, and send a row of their own if *tells*."""
 
     def open(self, learners: Learners) -> None:
-        """Take the learner."""
+        """Attach the learner."""
         super().open(learners)
         (self._learner,) = learners
 
     def last(self, first: int, last: int) -> int:
-        """Stop after each slot, unless nobody can hear."""
+        """Stop after each slot, unless no agent can receive."""
         return last if self.isolated else first + 1
 
     def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
-        """Return whether anybody can hear."""
+        """Return whether any agent can receive."""
         return not self.isolated
 
     def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
-        """Keep what all agents tell."""
+        """Store the rows that all agents send."""
         told = self.learners[0].share(slot, self.everybody)
         self._spoken[slot % self._depth] = told is not None
         if told is not None:
@@ -80,7 +80,7 @@ class BulkBroadcasts(CommunicationStrategy):
         self._send(slot, told is not None)
 
     def apply_received(self, slot: int) -> None:
-        """Let the learner hear what takes effect at the boundary that begins *slot*."""
+        """Pass the rows that take effect at the beginning of *slot* to the learner."""
         if self._told is None:
             return
         receivers, sources, said = self._arrived(slot)
@@ -98,17 +98,17 @@ class BulkBroadcasts(CommunicationStrategy):
 
     @property
     def releases(self) -> int:
-        """How often agents told others."""
+        """How often agents sent to others."""
         return self._times
 
     def metrics(self) -> dict[str, Metric]:
-        """Return the same figures as `Broadcasts`."""
+        """Return the same metrics as `Broadcasts`."""
         delay = self._waited / self._heard if self._heard else None
         return {"rounds": self.releases, "round_slots": 0.0, "delay_slots": delay, **age_figures(self._ages)}
 
 
 class BulkPooled(BulkBroadcasts):
-    """Everybody hears everybody at the next boundary, without a message."""
+    """All agents receive from all others at the next boundary, without messages."""
 
     def __init__(self, context: ReplicationContext, learner: Learner) -> None:
         super().__init__(context, learner, 1)
@@ -124,13 +124,13 @@ class BulkPooled(BulkBroadcasts):
 
 
 class OverLinks(BulkBroadcasts):
-    """What is told goes over links.
+    """Bulk broadcasts over links.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
         links: The links.
-        slowest: In how many slots an agent hears what it hears at all.
+        slowest: The maximum delay (slots) of an item that arrives at all.
     """
 
     def __init__(self, context: ReplicationContext, learner: Learner, links: BulkLinks, slowest: int) -> None:
@@ -139,19 +139,19 @@ class OverLinks(BulkBroadcasts):
 
     @property
     def releases(self) -> int:
-        """What nobody can hear is not told."""
+        """How often agents sent to others; 0 if no message was put on a link."""
         return self._times if self._links.used else 0
 
     def finish(self) -> None:
-        """Note what arrives after the horizon, and count all messages."""
+        """Record arrivals after the horizon, and count all messages."""
         self._links.finish()
 
 
 class BulkNeighbours(OverLinks):
-    """Everybody hears its neighbours alone.
+    """Agents receive only from their neighbours.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
     """
 
@@ -193,5 +193,5 @@ class BulkNeighbours(OverLinks):
         return links.receivers[rows], links.senders[rows], said
 
     def metrics(self) -> dict[str, Metric]:
-        """Return the same figures as `Broadcasts`."""
+        """Return the same metrics as `Broadcasts`."""
         return {**super().metrics(), **({"items": self.items} if self._floods else {})}

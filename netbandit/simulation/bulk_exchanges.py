@@ -1,8 +1,8 @@
-"""Exchanges of everybody over links that are all alike: not message by message, but all at once.
+"""Exchanges of all agents over links of equal delay, processed in bulk instead of message by message.
 
-Where every row takes the same number of slots all agents step together, and single messages would be the whole cost of
-a run. What agents mix, to the last bit, what is counted and the fingerprint are those of single messages; when,
-`netbandit.simulation.dispatch.bulk` says.
+If every row takes the same number of slots, all agents step together, and single messages would dominate the run time.
+Mixed values (to the last bit), metrics and the fingerprint equal those of single messages.
+`netbandit.simulation.dispatch.bulk` decides when this applies.
 """
 
 import numpy as np
@@ -20,12 +20,12 @@ from netbandit.simulation.result import Metric
 
 
 class BulkExchanges(CommunicationStrategy):
-    """As `Exchanges`: all agents tell in slots b, b + d, b + 2 d, ..., and step at the boundaries from b + d on.
+    """As `Exchanges`: all agents send in slots b, b + d, b + 2 d, ..., and step at these boundaries from b + d on.
 
-    b is the first slot in which the learner has something to tell.
+    b is the first slot in which the learner has a row to send, d the delay of a row in slots.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
     """
 
@@ -47,24 +47,24 @@ class BulkExchanges(CommunicationStrategy):
         self._receivers, self._latencies = table[order, 0], table[order, 2]
         self._rows: NDArray[np.float64] | None = None
         self._times = self._steps = self._size = 0
-        self._due = 0  # the next slot in which all tell, having stepped at its boundary
+        self._due = 0  # the next slot in which all agents send, after their step at its boundary
         self.matrix = self._matrix.dense
 
     def open(self, learners: Learners) -> None:
-        """Take the learner."""
+        """Attach the learner."""
         super().open(learners)
         (self._learner,) = learners
 
     def last(self, first: int, last: int) -> int:
-        """Stop after a slot in which all tell, and before the next: then they step."""
+        """Stop after a slot in which all agents send, and before the next such slot, when they step."""
         return min(last, max(self._due, first + 1))
 
     def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
-        """Return whether all tell in *slot*."""
+        """Return whether all agents send in *slot*."""
         return slot == self._due
 
     def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
-        """Keep what all tell, and note its deliveries."""
+        """Store the rows that all agents send, and record their deliveries."""
         rows = self.learners[0].share(slot, self.everybody)
         if rows is None:
             assert not self._times, "who has begun to exchange tells something in every step"
@@ -82,7 +82,7 @@ class BulkExchanges(CommunicationStrategy):
         self.context.fingerprint.record_all(events)
 
     def apply_received(self, slot: int) -> None:
-        """Let all agents step, if it is time."""
+        """Let all agents step, if a step is due."""
         rows = self._rows
         if rows is None or slot != self._due:
             return
@@ -94,7 +94,7 @@ class BulkExchanges(CommunicationStrategy):
 
     @property
     def releases(self) -> int:
-        """What nobody can hear is not told."""
+        """How often each agent sent; 0 without links."""
         return self._times if len(self._receivers) else 0
 
     def finish(self) -> None:
@@ -102,5 +102,5 @@ class BulkExchanges(CommunicationStrategy):
         self.context.network.count_everywhere(MIX, self._size, self._times)
 
     def metrics(self) -> dict[str, Metric]:
-        """Return the same figures as `Exchanges`."""
+        """Return the same metrics as `Exchanges`."""
         return {"rounds": self._steps, "round_slots": self.clock.horizon / self._steps if self._steps else None}

@@ -1,4 +1,4 @@
-"""Floods of everybody in every slot: who holds whose observation of which slot, in words of bits."""
+"""Floods of all agents in every slot: bit sets record which agent holds whose observation of which slot."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,10 @@ from netbandit.simulation.result import Metric
 
 
 class BulkFloods(OverLinks):
-    """Everybody hears all that are at most ttl hops away, and whose observations come through.
+    """Agents receive the observations of all agents within ttl hops, unless messages are lost or observations absorbed.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
     """
 
@@ -62,7 +62,7 @@ class BulkFloods(OverLinks):
         self._links.put(slot, sizes)
 
     def _keep_absorbed(self, slot: int) -> None:
-        """Note whose observations of *slot* each agent will not pass on."""
+        """Store whose observations of *slot* each agent will not forward."""
         absorbed = self._flood.absorbed[slot % len(self._flood.absorbed)]
         absorbed[:] = np.uint64(0)
         if self._absorbs:
@@ -77,12 +77,12 @@ class BulkFloods(OverLinks):
             absorbed |= _words(self._stops.of(self._times), absorbed.shape[1])
 
     def metrics(self) -> dict[str, Metric]:
-        """Return the same figures as `Broadcasts`."""
+        """Return the same metrics as `Broadcasts`."""
         return {**super().metrics(), "items": self.items}
 
 
 def _words(bits: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
-    """Return each row of *bits* as so many words, bit 0 of word 0 first."""
+    """Pack each row of *bits* into the given number of *words*, bit 0 of word 0 first."""
     full = np.zeros((len(bits), 64 * words), dtype=np.bool_)
     full[:, : bits.shape[1]] = bits
     packed = np.packbits(full, axis=1, bitorder="little")
@@ -90,14 +90,14 @@ def _words(bits: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
 
 
 def _flood(links: BulkLinks, sums: list[Numbers], agents: int, ttl: int, rings: int) -> Flood:
-    """Return a flood that has not begun.
+    """Return the initial state of a flood.
 
     Args:
         links: The links.
-        sums: In how many slots 0, 1, ... ttl hops can be made.
+        sums: The possible delays (slots) of 0, 1, ... ttl hops.
         agents: M.
-        ttl: How many hops an observation goes.
-        rings: Of how many slots observations are kept.
+        ttl: The maximum hops of an observation.
+        rings: The number of slots whose observations are kept.
     """
     words, channels = -(-agents // 64), len(links.senders)
     contents = [(int(age), ttl - 1 - hops) for hops, ages in enumerate(sums[:ttl]) for age in ages]

@@ -1,8 +1,7 @@
-"""Messages on all links at once, at the beginning of slots: what `Network.send` does, in arrays.
+"""Messages on all links at once, sent at the beginning of slots: an array version of `Network.send`.
 
-Where nothing can go wrong, a message arrives after the latency of its channel, and the order of arrivals is the same in
-each slot. What becomes of messages that are lost, late or doubled is found out in the compiled loops of
-`netbandit.simulation.kernels.faulty_links`.
+Without faults, a message arrives after the latency of its channel, and the order of arrivals is the same in each slot.
+Loss, jitter and duplication are handled by the compiled loops of `netbandit.simulation.kernels.faulty_links`.
 """
 
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.network.present import PresentBySlot
 
-if TYPE_CHECKING:  # it brings numba along, which takes its time
+if TYPE_CHECKING:  # it imports numba, which is slow
     from netbandit.simulation.kernels.faulty_links import FaultyLinks
 
 _A_MEGABYTE = 10**6
@@ -27,7 +26,7 @@ _MOST_NANOSECONDS = 1 << 61
 
 
 def why_not(network: Network) -> str | None:
-    """Return why messages cannot go all at once; None: nothing queues, and all arrive, if at all, in a known time."""
+    """Return why messages cannot go in bulk; None if none queues and each arrives, if at all, after a known time."""
     faults = network.peer_faults
     if network.nodes_fail:
         return "agents or the server are down at times"
@@ -52,7 +51,7 @@ def why_not(network: Network) -> str | None:
 
 
 def hop_slots(network: Network) -> NDArray[np.int64]:
-    """Return in how many slots a message may take effect: all numbers there can be, ascending, at least one."""
+    """Return all possible delays (slots) of a message, ascending, each at least 1."""
     faults, slot = network.peer_faults, network.clock.slot
     latencies = np.array([channel.latency for out in network.channels for channel in out], dtype=np.int64)
     if faults.jitter is None:
@@ -62,7 +61,7 @@ def hop_slots(network: Network) -> NDArray[np.int64]:
 
 
 def slots_of_hops(hop: NDArray[np.int64], hops: int) -> list[NDArray[np.int64]]:
-    """Return in how many slots 0, 1, ... *hops* hops can be made, ascending, if one takes as many as *hop* lists."""
+    """Return the possible delays (slots) of 0, 1, ... *hops* hops, ascending, given those of one *hop*."""
     found = [np.zeros(1, dtype=np.int64)]
     for _ in range(hops):
         found.append(np.unique(np.add.outer(found[-1], hop)))
@@ -70,25 +69,26 @@ def slots_of_hops(hop: NDArray[np.int64], hops: int) -> list[NDArray[np.int64]]:
 
 
 class BulkLinks:
-    """All channels between agents, a row each, sorted by receiver, then sender.
+    """All channels between agents, one row each, sorted by receiver, then sender.
 
-    In a slot at most one message is put on each channel, at the beginning of the slot. Slotted: it takes effect at the
-    first later boundary at which it has arrived. Where agents see which of their links are up, none is put on others.
+    In each slot, at most one message is put on each channel, at the beginning of the slot. Time is slotted: a message
+    takes effect at the first later boundary at which it has arrived. If agents see which of their links are up, no
+    message is put on the others.
 
     Args:
-        network: The network; see `why_not`. All that is put on links is counted in it by :meth:`finish`.
+        network: The network; see `why_not`. :meth:`finish` counts all messages in it.
         clock: Its clock.
         kind: The kind of all messages.
-        fingerprint: Takes in every delivery.
+        fingerprint: Hashes every delivery.
 
     Attributes:
         receivers: The receiver of each channel, shape (channels,).
         senders: Its sender, shape (channels,).
         reverse: The row of the other direction of each channel, shape (channels,).
-        delays: In how many slots a message takes effect, shape (channels,); None: that differs from one to the next.
-        slowest: In how many slots any message takes effect at most, at least 1.
-        due: At which boundary the message of each of the latest slots takes effect, shape (channels, slowest), that of
-            slot u in column u mod slowest; -1: never, or there is none.
+        delays: The delay (slots) of a message, shape (channels,); None if it varies between messages.
+        slowest: The maximum delay (slots) of any message, at least 1.
+        due: The boundary at which the message of each recent slot takes effect, shape (channels, slowest); slot u is
+            column u mod slowest; -1 if the message never arrives or does not exist.
         used: Whether any message has been put on a channel.
     """
 
@@ -121,24 +121,24 @@ class BulkLinks:
             return
         self._windows = 0
         self._depth = longest // clock.slot + 1
-        self._delivered = np.zeros((self._depth, len(rows)), dtype=np.int64)  # sizes; 0: nothing arrives
+        self._delivered = np.zeros((self._depth, len(rows)), dtype=np.int64)  # bytes; 0 if nothing arrives
         self._order_arrivals()
 
     def _order_arrivals(self) -> None:
-        """Sort channels as they deliver within a slot: by time, what was sent earlier first, then receiver, sender."""
+        """Sort channels by delivery within a slot: by time, then earlier sent first, then receiver, then sender."""
         slot = self._clock.slot
         within, whole = self._latencies % slot, self._latencies // slot
-        at_once = (within == 0) & (whole == 0)  # sent at the boundary at which others arrive, so after them
+        at_once = (within == 0) & (whole == 0)  # sent at the boundary at which others arrive, hence after them
         self._order = np.lexsort((self.senders, self.receivers, at_once, within))
         self._within, self._whole = within[self._order], whole[self._order]
-        # Where something arrives on every channel, receivers and kind are the same in every slot.
+        # If every channel delivers, receivers and kind are the same in every slot.
         self._events = np.full((len(within), 4), self._kind.code)
         self._events[:, 1] = self.receivers[self._order]
 
     def present(self, slot: int, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return *numbers*, one for each channel, with 0 for those whose link is seen down at the beginning of *slot*.
+        """Return *numbers*, one per channel, with 0 where the link is seen to be down at the beginning of *slot*.
 
-        Slots are asked for in order.
+        Must be called with ascending slots.
         """
         if self._present is None:
             return numbers
@@ -149,7 +149,7 @@ class BulkLinks:
 
         Args:
             slot: The slot.
-            sizes: The bytes of each message, shape (channels,); 0: there is none, as on those that are not `present`.
+            sizes: The bytes of each message, shape (channels,); 0 for none, as on channels that are not `present`.
         """
         self.used = self.used or bool(sizes.any())
         sent = sizes > 0
@@ -166,13 +166,13 @@ class BulkLinks:
         self._activations += sent | sent[self.reverse]
 
     def arrive(self, boundary: int) -> None:
-        """Let all arrive that does so up to a *boundary*."""
+        """Deliver all messages that arrive up to a *boundary*."""
         if self._faulty is not None:
             for events in self._faulty.take(boundary):
                 self._fingerprint.record_all(events)
 
     def _record(self, window: int) -> None:
-        """Take in all deliveries within a slot, of what was sent in it and before."""
+        """Hash all deliveries within a slot, of messages sent in it or before."""
         self._windows = window + 1
         order, said = self._order, window - self._whole
         sizes = self._delivered[said % self._depth, order]
@@ -188,14 +188,14 @@ class BulkLinks:
             self._fingerprint.record_all(events)
 
     def finish(self) -> None:
-        """Take in what arrives after the last slot, and count all messages in the network."""
+        """Record arrivals after the last slot, and count all messages in the network."""
         lost, copies = np.zeros_like(self._messages), (0, 0)
         if self._faulty is not None:
             self.arrive(self._clock.horizon + self.slowest)
             lost, copies = self._faulty.lost, self._faulty.copies.tolist()
         else:
             for window in range(self._windows, self._windows + self._depth):
-                self._delivered[window % self._depth] = 0  # nothing is sent any more
+                self._delivered[window % self._depth] = 0  # nothing more is sent
                 self._record(window)
         counts = zip(
             self.senders.tolist(),
@@ -210,7 +210,7 @@ class BulkLinks:
 
 
 def _longest(faults: ChannelFaults) -> int:
-    """Return the longest jitter (ns)."""
+    """Return the maximum jitter (ns)."""
     jitter = faults.jitter
     if isinstance(jitter, UniformJitter):
         return jitter.longest
@@ -220,7 +220,7 @@ def _longest(faults: ChannelFaults) -> int:
 
 
 def _link_numbers(network: Network, one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number of the link between each of these and each of the *other* agents."""
+    """Return the number of the link between each agent of *one* and the corresponding agent of *other*."""
     numbers = {(link.first, link.second): number for number, link in enumerate(network.links)}
     ends = zip(np.minimum(one, other).tolist(), np.maximum(one, other).tolist(), strict=True)
     return np.array([numbers[pair] for pair in ends], dtype=np.int64)

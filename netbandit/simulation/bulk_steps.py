@@ -1,6 +1,6 @@
-"""Exchanges of agents that do not step together: over links that differ, or lose, delay or double messages, in bulk.
+"""Bulk exchanges of agents that do not step together: over unequal links, or with loss, jitter or duplication.
 
-What agents mix, to the last bit, what is counted and the fingerprint are those of single messages.
+Mixed values (to the last bit), metrics and the fingerprint equal those of single messages.
 """
 
 import numpy as np
@@ -21,11 +21,11 @@ from netbandit.simulation.result import Metric
 class BulkSteps(CommunicationStrategy):
     """As `Exchanges`, slot by slot.
 
-    Of the rows that agents have told only some are kept: with ``pace = "step"`` those of their last two steps, since
-    nobody can need an older one; with ``pace = "slot"`` those of the slots from which something can still come.
+    Only some of the rows sent are kept: with ``pace = "step"`` those of each agent's last two steps, since no agent can
+    need an older one; with ``pace = "slot"`` those of the slots from which a message can still arrive.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
     """
 
@@ -56,7 +56,7 @@ class BulkSteps(CommunicationStrategy):
         self._row_bytes = 0
 
     def open(self, learners: Learners) -> None:
-        """Take the learner."""
+        """Attach the learner."""
         super().open(learners)
         (self._learner,) = learners
 
@@ -65,11 +65,11 @@ class BulkSteps(CommunicationStrategy):
         return first + 1
 
     def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
-        """Return True: what nobody tells is counted, too."""
+        """Return True: slots in which an agent sends nothing are counted, too."""
         return True
 
     def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
-        """Let those who have stepped tell their rows, and where messages are lost all others theirs once more."""
+        """Let agents that have stepped send their rows; if messages may be lost, all others resend theirs."""
         links, agents = self._links, np.flatnonzero(self._ready)
         if len(agents):
             rows = self.learners[0].share(slot, agents)
@@ -93,7 +93,7 @@ class BulkSteps(CommunicationStrategy):
         self._times[agents] += 1
 
     def apply_received(self, slot: int) -> None:
-        """Let agents take in what takes effect at the boundary that begins *slot*, and step."""
+        """Let agents receive the rows that take effect at the beginning of *slot*, and step."""
         if self._rows is None:
             return
         matrix = self._matrix
@@ -122,14 +122,14 @@ class BulkSteps(CommunicationStrategy):
 
     @property
     def releases(self) -> int:
-        """What nobody can hear is not told."""
+        """How often the agent that sent most often did; 0 if no message was put on a link."""
         return int(self._times.max()) if self._links.used else 0
 
     def finish(self) -> None:
-        """Note what arrives after the horizon, and count all messages."""
+        """Record arrivals after the horizon, and count all messages."""
         self._links.finish()
 
     def metrics(self) -> dict[str, Metric]:
-        """Return the same figures as `Exchanges`."""
+        """Return the same metrics as `Exchanges`."""
         steps = int(self._steps.min())
         return {"rounds": steps, "round_slots": self.clock.horizon / steps if steps else None}

@@ -1,8 +1,8 @@
-"""Broadcasts along shortest-path trees where nothing can go wrong: arrival times are sums along paths.
+"""Broadcasts along shortest-path trees without faults: arrival times are sums of latencies along paths.
 
-No message influences another there, so all that follows from what an agent tells is known when it is told: which node
-hears it when, and which messages carry it. What agents hear, what is counted and the fingerprint are those of single
-messages (`netbandit.protocols.relay`); when, `netbandit.simulation.dispatch.bulk` says.
+Messages do not interfere, so the whole dissemination of an item is known when the item is sent: when each node receives
+it, and which messages carry it. Received items, metrics and the fingerprint equal those of single messages
+(`netbandit.protocols.relay`). `netbandit.simulation.dispatch.bulk` decides when this applies.
 """
 
 from collections.abc import Iterator
@@ -24,23 +24,23 @@ from netbandit.protocols.relay import RELAY, links_of_tree, message_bytes
 
 Numbers = NDArray[np.int64]
 
-_MOST_KEPT = 1 << 20  # rows of what may be of use once more: of plans 100 MB, of each calendar 40 MB
+_MOST_KEPT = 1 << 20  # rows cached for reuse: 100 MB of plans, 40 MB per calendar
 _NEVER = 1 << 62
 
 
 class Paths(NamedTuple):
-    """The path from each source to each node that hears it, a row each, sorted by source; all of shape (rows,).
+    """The path from each source to each of its receivers, one row each, sorted by source; all of shape (rows,).
 
     Attributes:
-        sources: The agent that tells.
-        receivers: The node that hears it.
-        senders: The node before it on the path.
-        hops: The hops of the path.
+        sources: The agent that sends the item.
+        receivers: The node that receives it.
+        senders: The node before the receiver on the path.
+        hops: The number of hops.
         first: The latency (ns) of its first hop.
         last: The latency (ns) of its last hop.
         before: The latency (ns) of all hops but the last.
-        slots_before: How many slots all hops but the first and the last take, each of which begins at a boundary.
-        passes: How many hops at its end have no latency.
+        slots_before: The slots taken by all hops but the first and the last; each of them begins at a boundary.
+        passes: The number of final hops without latency.
         channels: The number of the channel of the last hop, in order of sender and receiver.
     """
 
@@ -58,14 +58,14 @@ class Paths(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Part:
-    """What follows in one window if some agents tell something, in order.
+    """The events of one window that follow from a broadcast of some agents, in order.
 
     Attributes:
-        window: When (ns) the window begins, from the boundary at or before the instant at which they tell it.
-        times: When (ns) each thing happens, from the beginning of the window,
-        at_once: whether at the instant at which the item is told,
-        order: and how those that happen at the same time are ordered.
-        columns: What happens, shape (columns, rows).
+        window: The beginning (ns) of the window, relative to the boundary at or before the broadcast.
+        times: The time (ns) of each event, relative to the beginning of the window.
+        at_once: Whether each event happens at the instant of the broadcast.
+        order: The rank of each event among those of the same time.
+        columns: The events, shape (columns, rows).
     """
 
     window: int
@@ -76,14 +76,14 @@ class Part:
 
 
 class Window(NamedTuple):
-    """All that happens in a window, in order.
+    """All events of a window, in order.
 
     Attributes:
-        begins: When (ns) it begins.
-        told: Of each part of it the first item that was told, and its bytes.
-        columns: What happens, shape (columns, rows),
-        times: when (ns from the beginning of the window),
-        part: and which of the parts that is of.
+        begins: The beginning (ns) of the window.
+        told: For each part of it, the number of the first item sent, and its bytes.
+        columns: The events, shape (columns, rows).
+        times: Their times (ns), relative to the beginning of the window.
+        part: The index of the part that each belongs to.
     """
 
     begins: int
@@ -94,7 +94,7 @@ class Window(NamedTuple):
 
 
 class Calendar:
-    """What will happen, by windows; as long as agents tell in the same rhythm the order in them is known already."""
+    """Future events by window; while agents broadcast in the same rhythm, the order within windows is reused."""
 
     def __init__(self) -> None:
         self._due: dict[int, tuple[list[Part], list[tuple[int, int]]]] = {}
@@ -104,16 +104,16 @@ class Calendar:
 
     @property
     def next(self) -> int | None:
-        """When the next window begins in which something happens; None: there is none."""
+        """The beginning of the next window with an event; None if there is none."""
         return self._times[0] if self._times else None
 
     @property
     def first_item(self) -> int | None:
-        """The lowest number of an item that something is still to happen with; None: there is none."""
+        """The lowest number of an item with future events; None if there is none."""
         return min((first for _, told in self._due.values() for first, _ in told), default=None)
 
     def add(self, parts: list[Part], base: int, first: int, size: int) -> None:
-        """Enter what follows from items of *size* bytes, from number *first* on, told from the boundary *base* (ns)."""
+        """Enter the events of items of *size* bytes, numbered from *first* on, relative to the boundary *base* (ns)."""
         due, item = self._due, (first, size)
         for part in parts:
             begins = base + part.window
@@ -125,7 +125,7 @@ class Calendar:
             found[1].append(item)
 
     def before(self, time: int) -> Iterator[Window]:
-        """Yield all windows that begin before *time*, and forget them."""
+        """Yield and remove all windows that begin before *time*."""
         while self._times and self._times[0] < time:
             begins = heappop(self._times)
             parts, told = self._due.pop(begins)
@@ -142,7 +142,7 @@ class Calendar:
 
 
 def _in_order(parts: list[Part]) -> tuple[Numbers, Numbers, Numbers]:
-    """Return the columns, the times and the parts of a `Window`; what is told earlier comes first among equals."""
+    """Return the columns, times and parts of a `Window`; among simultaneous events, earlier broadcasts come first."""
     number = np.repeat(np.arange(len(parts)), [len(part.times) for part in parts])
     columns = np.concatenate([part.columns for part in parts], axis=1)
     times = np.concatenate([part.times for part in parts])
@@ -153,14 +153,14 @@ def _in_order(parts: list[Part]) -> tuple[Numbers, Numbers, Numbers]:
 
 
 class Plan(NamedTuple):
-    """All that follows if some agents tell something at an instant.
+    """All consequences of a simultaneous broadcast by some agents.
 
     Attributes:
-        latest: When (ns from the boundary at or before it on) the last message is put on its channel.
-        heard: Who hears whose item, and the place of that agent among those that tell.
-        arrivals: Where messages arrive.
-        uses: Which links are used.
-        messages: How many messages go over each channel.
+        latest: When the last message is put on its channel (ns from the boundary at or before the broadcast).
+        heard: Receivers and sources of items, and the index of the source among the broadcasting agents.
+        arrivals: The arrivals of messages.
+        uses: The uses of links.
+        messages: The number of messages over each channel.
     """
 
     latest: int
@@ -171,11 +171,11 @@ class Plan(NamedTuple):
 
 
 class TreeBroadcasts(BroadcastProtocol):
-    """Stands for `Relay`, and for `LocalTree`; what agents hear is kept until it is asked for.
+    """Replaces `Relay` and `LocalTree`; received items are kept until they are requested.
 
     Attributes:
-        hops: How many hops an item goes at most; None: as many as there are.
-        exact: Whether agents may hear something between slot boundaries; else they hear it at the next.
+        hops: The maximum hops of an item; None if unlimited.
+        exact: Whether agents may receive between slot boundaries; else items take effect at the next boundary.
     """
 
     hops: int | None = state(default=None)
@@ -202,7 +202,7 @@ class TreeBroadcasts(BroadcastProtocol):
         codes = np.array([one.sender * agents + one.receiver for one in self._channels], dtype=np.int64)
         latencies = np.array([one.latency for one in self._channels], dtype=np.int64)
         found = []
-        first, before, slots, passes = np.zeros((4, agents), dtype=np.int64)  # of the path to each node
+        first, before, slots, passes = np.zeros((4, agents), dtype=np.int64)  # for the path to each node
         for source in range(agents):
             senders, receivers = links_of_tree(topology, source, self.hops)
             distances = topology.hops(source)
@@ -238,12 +238,12 @@ class TreeBroadcasts(BroadcastProtocol):
         self.broadcast_all(round, np.array([agent]), item.size)
 
     def broadcast_all(self, first: int, agents: Numbers, size: int) -> None:
-        """Let *agents* tell all others an item of *size* bytes each, from this instant on.
+        """Let *agents* broadcast an item of *size* bytes each, from this instant on.
 
         Args:
-            first: The number of the first item; the others follow. What an agent tells later has a higher one.
-            agents: Who tells.
-            size: Of each item.
+            first: The number of the first item; the others follow. Later items of an agent have higher numbers.
+            agents: The broadcasting agents.
+            size: The bytes of each item.
         """
         phase = self.clock.now % self.clock.slot
         base = self.clock.now - phase
@@ -260,14 +260,14 @@ class TreeBroadcasts(BroadcastProtocol):
         self._appoint()
 
     def oldest(self, otherwise: int) -> int:
-        """Return the lowest number of an item that is not yet asked for; if there is none, *otherwise*."""
+        """Return the lowest number of an item not yet returned by `heard`; *otherwise* if there is none."""
         first = self._to_hear.first_item
         return otherwise if first is None else first
 
     def heard(self) -> Numbers:
-        """Return what has been heard since this was asked last, in order, shape (n, 4).
+        """Return the items received since the last call, in order, shape (n, 4).
 
-        A row: who, whose, which item, and the first slot boundary at or after the instant.
+        Columns: receiver, source, item number, and the first slot boundary at or after the arrival.
         """
         found = []
         for window in self._to_hear.before(self.clock.now + 1):
@@ -282,14 +282,14 @@ class TreeBroadcasts(BroadcastProtocol):
         return np.concatenate(found, axis=1).T if found else np.empty((0, 4), dtype=np.int64)
 
     def finish(self) -> None:
-        """Take in all that has arrived and that will arrive, and count it."""
+        """Record and count all past and future arrivals."""
         self._record(_NEVER)
         activations = self._activations[self._link_of].tolist()
         counts = zip(self._channels, self._messages.tolist(), self._bytes.tolist(), activations, strict=True)
         self.network.count_in_bulk(RELAY, ((one.sender, one.receiver, *count, 0) for one, *count in counts), 0, 0)
 
     def _appoint(self) -> None:
-        """Have an event happen when something is heard next, which the driver does not play past."""
+        """Schedule an event at the next reception, so that the driver does not play past it."""
         time = self._to_hear.next
         if time is not None and time > self.clock.now and time != self._appointed:
             self._appointed = time
@@ -297,7 +297,7 @@ class TreeBroadcasts(BroadcastProtocol):
             environment.schedule(ScheduledEvent([]), ARRIVALS, time - environment.now)
 
     def _record(self, time: int) -> None:
-        """Take in what happens in slots that begin before *time*, to which nothing is added any more."""
+        """Record the events of slots that begin before *time*; no event is added to these any more."""
         for window in self._to_arrive.before(time):
             events = np.empty((len(window.part), 4), dtype=np.int64)
             events[:, 0] = window.times + window.begins
@@ -311,7 +311,7 @@ class TreeBroadcasts(BroadcastProtocol):
             self._activations += used
 
     def _plan_of(self, agents: Numbers, phase: int) -> Plan:
-        """Return what follows if *agents* tell something *phase* nanoseconds after a boundary, long before the end."""
+        """Return the plan of a broadcast by *agents*, *phase* nanoseconds after a boundary and long before the end."""
         key = phase, agents.tobytes()
         plan = self._plans.get(key)
         if plan is None:
@@ -324,7 +324,7 @@ class TreeBroadcasts(BroadcastProtocol):
         return plan
 
     def _make(self, agents: Numbers, phase: int, end: int | None) -> Plan:
-        """As `_plan_of`; at *end* (ns from the boundary on) and after it nothing is sent any more, nor heard."""
+        """As `_plan_of`, but nothing is sent or received from *end* on (ns from the boundary)."""
         slot, count = self.clock.slot, self.network.agents
         if len(agents) == count:
             rows = self._paths
@@ -380,7 +380,7 @@ def _parts(
     order: Numbers,
     columns: Numbers,
 ) -> list[Part]:
-    """Return the parts of *some* rows, given when the window of each begins."""
+    """Return the parts of *some* rows, given the beginning of each row's window."""
     places = np.flatnonzero(some)
     places = places[np.lexsort((order[places], at_once[places], times[places]))]
     windows, at_once, order, columns = windows[places], at_once[places], order[places], columns[:, places]

@@ -1,4 +1,4 @@
-"""What liars recommend to those that ask them, and what these leave out."""
+"""Byzantine replies: lies of liars that are asked for an arm, and validation of the answers."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class AnswerLies(Liars):
-    """Makes lies of recommended arms, and checks what is received.
+    """Forges recommended arms, and validates received answers.
 
     Args:
         context: The replication.
@@ -25,14 +25,14 @@ class AnswerLies(Liars):
         self._answers = 0
 
     def answered(self, agent: int, asker: int, slot: int, truth: NDArray[np.float64], learner: Any) -> Any:
-        """Return what *agent* answers where an honest one would answer the *truth*.
+        """Return the answer of *agent*, given the honest answer *truth*.
 
         Args:
-            agent: Who is asked.
-            asker: By whom.
-            slot: In which slot.
-            truth: The arm that it has found, shape (1,).
-            learner: The learner: what the asker holds, and has pulled.
+            agent: The agent that is asked.
+            asker: The agent that asks.
+            slot: The slot.
+            truth: The arm that an honest agent would recommend, shape (1,).
+            learner: The learner, which knows the arms that the asker holds and has pulled.
         """
         if not self._tells_a_lie(agent):
             return truth
@@ -48,7 +48,7 @@ class AnswerLies(Liars):
         return said
 
     def sound(self, told: Any) -> bool:
-        """Return whether an answer is not seen to be wrong."""
+        """Return whether an answer passes validation."""
         if not self._forges or sound_recommendation(told, self._bandit.arm_count):
             return True
         self._answers += 1

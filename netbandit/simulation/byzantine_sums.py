@@ -1,4 +1,4 @@
-"""What liars release of the sums of linear learners, in rounds or to a keeper, and what receivers leave out of it."""
+"""Byzantine sums: lies in the sums that linear learners release in rounds or to a keeper, and their validation."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -24,9 +24,9 @@ Numbers = NDArray[np.float64]
 
 
 class SumLies(Liars):
-    """Makes lies of packed sums: U by its upper triangle, u, and mostly how many observations these are.
+    """Forges packed sums: the upper triangle of U, then u, and usually the number of observations.
 
-    Only what liars release is looked at: what honest agents release always passes.
+    Only the releases of liars are validated: those of honest agents always pass.
 
     Args:
         context: The replication.
@@ -35,7 +35,7 @@ class SumLies(Liars):
 
     def __init__(self, context: "ReplicationContext", learner: Learner) -> None:
         super().__init__(context)
-        # Of each release of a liar, by its identity, whether it is sound; kept, so that no other gets its identity.
+        # For each release of a liar, by id, whether it is valid; releases are kept alive, so that no id is reused.
         self._of_liars: dict[int, tuple[Any, bool]] = {}
         if not self._forges:
             return
@@ -46,13 +46,13 @@ class SumLies(Liars):
         self._several = isinstance(context.run.activity, PoissonActivity)
 
     def released(self, agent: int, param_set: int, sets: int, truth: Numbers) -> Any:
-        """Return what *agent* releases where an honest one would release the *truth*, a packed row.
+        """Return the packed row that *agent* releases, given the honest row *truth*.
 
         Args:
             agent: The agent.
-            param_set: The set of parameters.
-            sets: How many there are.
-            truth: What it has found.
+            param_set: The parameter set.
+            sets: The number of parameter sets.
+            truth: The honest row.
         """
         if not self._tells_a_lie(agent):
             return truth
@@ -67,9 +67,9 @@ class SumLies(Liars):
         return row
 
     def deposited(self, agent: int, truth: Deposit) -> Deposit:
-        """Return what *agent* deposits where an honest one would deposit the *truth*.
+        """Return the deposit of *agent*, given the honest deposit *truth*.
 
-        The number of its observations stays: it is by that that a deposit is known.
+        The number of observations is not forged, since it identifies a deposit.
         """
         if not self._tells_a_lie(agent):
             return truth
@@ -83,7 +83,7 @@ class SumLies(Liars):
         return told
 
     def sound(self, values: Sequence[Any]) -> list[int]:
-        """Return the places of the *values* that are not seen to be wrong."""
+        """Return the indices of the *values* that pass validation."""
         kept = []
         for place, value in enumerate(values):
             _, passed = self._of_liars.get(id(value), (None, True))
@@ -94,7 +94,7 @@ class SumLies(Liars):
         return kept
 
     def sound_items(self, items: Sequence[Item]) -> list[int]:
-        """Return the places of the *items* that are not seen to be wrong."""
+        """Return the indices of the *items* that pass validation."""
         return self.sound([item.value for item in items])
 
     def _said(self, agent: int, param_set: int, truth: Sums, heaviest: float) -> Sums:
@@ -113,7 +113,7 @@ class SumLies(Liars):
         return _readable(false_sums(self._attack, view, self._streams[agent]), self._dimension)
 
     def _own_sums(self, agent: int, truth: Sums) -> Sums:
-        """Return what the user's own attack tells in place of the *truth*."""
+        """Return the sums that a user-defined attack releases in place of the *truth*."""
         theta, actions = getattr(self._bandit, "vector", None), getattr(self._bandit, "fixed_actions", None)
         means = np.empty(0) if theta is None or actions is None else actions @ theta
         theta, actions = (None if each is None else each.copy() for each in (theta, actions))
@@ -122,7 +122,7 @@ class SumLies(Liars):
         return Sums(gram, response, float(count))
 
     def _praised(self) -> tuple[Numbers | None, Numbers | None]:
-        """Return the best action and the one that a liar praises; where actions change, with theta and against it."""
+        """Return the best action and the one that liars promote; if actions change, along and against theta."""
         theta = getattr(self._bandit, "vector", None)
         if theta is None:
             return None, None
@@ -134,7 +134,7 @@ class SumLies(Liars):
         return actions[means.argmax()], actions[place_of(target, np.arange(len(actions)), means)]
 
     def _most(self, sets: int) -> float:
-        """Return how many observations there can be by now in one of so many *sets* of parameters."""
+        """Return the maximum number of observations so far in one of *sets* parameter sets."""
         if self._several:
             return np.inf
         return -(-(self._clock.now // self._clock.slot + 1) // sets)
@@ -147,7 +147,7 @@ class SumLies(Liars):
 
 
 def _readable(said: Any, dimension: int) -> Sums:
-    """Return *said*, or what nobody can take for sums where it has not their form."""
+    """Return *said*; if it is malformed, sums that fail validation."""
     try:
         gram, response, count = said
         found = Sums(np.array(gram, dtype=np.float64), np.array(response, dtype=np.float64), float(count))

@@ -1,4 +1,4 @@
-"""What liars tell in rows of numbers, which others hear one by one or mix with their own, and what these leave out."""
+"""Byzantine vectors: lies in rows that agents broadcast or mix, and their validation."""
 
 from typing import TYPE_CHECKING
 
@@ -22,9 +22,9 @@ Numbers = NDArray[np.float64]
 
 
 class RowLies(Liars):
-    """Makes lies of rows, of all liars that tell in a slot at once, and checks what is received.
+    """Forges rows, for all liars that send in a slot at once, and validates received rows.
 
-    Only what liars tell is looked at: what honest agents tell always passes.
+    Only the rows of liars are validated: those of honest agents always pass.
 
     Args:
         context: The replication.
@@ -43,7 +43,7 @@ class RowLies(Liars):
         exact = learner.bounded_releases and self._form in ("totals", "statistics")
         self._bounded = exact and (market or rewards_bounded)
         several = isinstance(context.run.activity, PoissonActivity)
-        # How many pulls there can be in a slot.
+        # The maximum pulls in a slot.
         self._in_a_slot: Numbers | float = (
             bandit.capacities.sum(axis=1).astype(np.float64) if market else np.inf if several else 1.0  # type: ignore[attr-defined]
         )
@@ -52,12 +52,12 @@ class RowLies(Liars):
         self._ranked: tuple[Agents, Agents, Agents] | None = None
 
     def told(self, slot: int, agents: Agents, truth: Numbers) -> Numbers:
-        """Return the rows that *agents* tell after their decision of *slot*, where honest ones would tell the *truth*.
+        """Return the rows that *agents* send after their decision of *slot*, given the honest rows *truth*.
 
         Args:
             slot: The slot.
             agents: The agents, shape (n,).
-            truth: What each has found, shape (n, k).
+            truth: The honest row of each, shape (n, k).
         """
         if not self.liars:
             return truth
@@ -74,7 +74,7 @@ class RowLies(Liars):
         return said
 
     def _false(self, slot: int, liars: Agents, truth: Numbers) -> Numbers:
-        """Return what *liars* tell in place of the *truth*, shape (n, k)."""
+        """Return the rows that *liars* send in place of the *truth*, shape (n, k)."""
         arms = truth.shape[1] // 2
         rows = self._own_rows if self._own else self._false_rows
         pulls, sums = rows(slot, liars, truth)
@@ -88,7 +88,7 @@ class RowLies(Liars):
         return said
 
     def _own_rows(self, slot: int, liars: Agents, truth: Numbers) -> tuple[Numbers, Numbers]:
-        """Return the pulls and what they paid that *liars* tell by the user's own attack, of shape (n, K) each."""
+        """Return the pulls and total rewards that *liars* report under a user-defined attack, of shape (n, K) each."""
         arms = truth.shape[1] // 2
         means = self._means(slot, arms)
         told = [
@@ -99,7 +99,7 @@ class RowLies(Liars):
         return pulls, sums
 
     def _false_rows(self, slot: int, liars: Agents, truth: Numbers) -> tuple[Numbers, Numbers]:
-        """Return the pulls and what they paid that *liars* tell by an attack of ours, of shape (n, K) each."""
+        """Return the pulls and total rewards that *liars* report under a built-in attack, of shape (n, K) each."""
         for agent, row in zip(liars.tolist(), truth, strict=True):
             self._first.setdefault(agent, row.copy())
         arms = truth.shape[1] // 2
@@ -117,7 +117,7 @@ class RowLies(Liars):
         return false_totals(self._attack, view)
 
     def _of(self, rows: Numbers, arms: int) -> tuple[Numbers, Numbers]:
-        """Return the pulls and what they paid that *rows* tell of; a mean is what one pull pays."""
+        """Return the pulls and total rewards reported by *rows*; a mean counts as the reward of one pull."""
         if self._form == "mixed means":
             return np.ones((len(rows), arms)), rows[:, :arms]
         return rows[:, :arms], rows[:, arms : 2 * arms]
@@ -136,14 +136,14 @@ class RowLies(Liars):
         return self._normals.of(0, liars).reshape(len(liars), arms)
 
     def _means(self, slot: int, arms: int) -> Numbers:
-        """Return how good each arm is for each agent in *slot*, shape (M, K)."""
+        """Return the mean of each arm for each agent in *slot*, shape (M, K)."""
         means = self._bandit.qualities if self._form == "statistics" else self._bandit.means_at(slot)
         if means.ndim == 2 and getattr(self._bandit, "own_arms", None) is None:
             means = means.mean(axis=0)
         return np.broadcast_to(means, (len(self.counted), arms))
 
     def _ranks(self, slot: int, arms: int) -> tuple[Agents, Agents, Agents]:
-        """Return the best arm of each agent in *slot*, the best but one, and the one it praises, all of shape (M,)."""
+        """Return each agent's best arm in *slot*, the second best, and the one it promotes, all of shape (M,)."""
         if self._ranked is not None and not getattr(self._bandit, "changing", False):
             return self._ranked
         agents = len(self.counted)
@@ -160,12 +160,12 @@ class RowLies(Liars):
         return self._ranked
 
     def sound(self, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> NDArray[np.bool_] | None:
-        """Return which of some rows are not seen to be wrong, shape (n,); None: all of them.
+        """Return which rows pass validation, shape (n,); None if all do.
 
         Args:
-            sources: Who has told each row, shape (n,).
+            sources: The source of each row, shape (n,).
             told: The rows, shape (n, k).
-            said: In which slot, shape (n,).
+            said: The slot in which each was sent, shape (n,).
         """
         if not self._forges:
             return None

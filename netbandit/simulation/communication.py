@@ -1,4 +1,4 @@
-"""Communication strategies of learners that decide in slots: none, broadcasts, rounds of synchronisation, exchanges.
+"""Communication strategies of slot-based learners: none, broadcasts, rounds of synchronisation, exchanges.
 
 The driver `Slots` calls a strategy between decisions (`should_send`, `send`, `apply_received`, `on_down`, `on_up`); a
 strategy calls the learner and its protocol, which hands back what has arrived. Neither calls a driver.
@@ -27,11 +27,11 @@ from netbandit.simulation.result import Metric
 from netbandit.simulation.trace_phases import Phases
 
 Learners = Sequence[Learner]
-"""The learner of each set of parameters; mostly there is one set."""
+"""One learner per parameter set; usually there is one set."""
 
 
 def lies_of(context: ReplicationContext, learner: Learner) -> Liars:
-    """Return what makes the lies of a *learner*'s agents, which depends on what they tell and not on how it is carried.
+    """Return the lie generator for agents of *learner*; it depends on what they share, not on how that is sent.
 
     Args:
         context: The replication.
@@ -50,29 +50,29 @@ def lies_of(context: ReplicationContext, learner: Learner) -> Liars:
 class CommunicationStrategy:
     """Adapts a vectorized learner (arrays over agents) to a protocol (messages between single agents).
 
-    What reaches agents between two decisions is kept, and handed to the learner in one call before the next: nothing
-    can have changed an agent's mind in between.
+    Items that arrive between two decisions are buffered and passed to the learner in one call before the next decision,
+    since nothing else can change an agent's choice in between.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
 
     Attributes:
-        members: For each agent how many it learns with, itself included, shape (M,).
+        members: The number of agents that each agent learns with, itself included, shape (M,).
         isolated: Whether nothing is ever shared.
-        sets: Sets of parameters that agents keep and use in turn.
-        asks: Whether agents are to be asked if they want to synchronise.
+        sets: The number of parameter sets that agents use in turn.
+        asks: Whether to ask agents if they want to synchronise.
         present: The agents that are up, ascending.
-        in_turn: Whether agents decide one after the other within a slot, and each hears all before it.
-        deposits: Whether agents deposit what they know with a keeper.
-        log: What is counted for the time in logarithms.
+        in_turn: Whether agents decide one after another within a slot, each after receiving from all before it.
+        deposits: Whether agents deposit their sums with a keeper.
+        log: What counts as time in logarithms.
         quiet: The agents that take part in a synchronisation of a set, shape (sets, M), bool.
-        deciding: The agents that have decided in the turn after which they may talk, ascending.
-        eigenvalue, matrix: Where agents exchange: see `World`.
-        catch_up: Has some agents learn all rewards that are due by now.
-        new_observations: Where rewards may be late, and agents tell each: returns what each of some has learned since
-            it told others last, rows of (arm, reward), shape (n, 2).
-        lies: Who lies, and what these tell.
+        deciding: The agents that decided in the latest turn and may now send, ascending.
+        eigenvalue, matrix: For exchanges: see `World`.
+        catch_up: Lets some agents learn all rewards due by now.
+        new_observations: If rewards may be delayed and agents send each of them: returns the observations that agents
+            have learned since they last sent, rows of (arm, reward), shape (n, 2).
+        lies: The liars, and the generator of their lies.
     """
 
     lies: Liars
@@ -100,66 +100,66 @@ class CommunicationStrategy:
         self.new_observations: Callable[[NDArray[np.int64]], list[NDArray[np.float64]]] | None = None
 
     def open(self, learners: Learners) -> None:
-        """Take the started learners, before the first slot."""
+        """Attach the started learners, before the first slot."""
         self.learners = learners
 
     def last(self, first: int, last: int) -> int:
-        """Return the slot before which agents must stop to talk, if they play from *first* on to before *last*."""
+        """Return the slot, at most *last*, before which agents that play from *first* on must stop to communicate."""
         return last
 
     def apply_received(self, slot: int) -> None:
-        """Let the learner take in what has reached agents, who decide in *slot* next."""
+        """Pass all items received by the agents, which decide in *slot* next, to the learner."""
         return
 
     def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
-        """Return whether anybody says anything after the decision of *slot*; *calls*: who wants to synchronise."""
+        """Return whether any agent sends after the decision of *slot*; *calls*: the agents that want to synchronise."""
         return False
 
     def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
-        """Let agents say it, now."""
+        """Let agents send, now."""
         raise NotImplementedError
 
     @property
     def releases(self) -> int:
-        """How often the agent that shared most often did."""
+        """The number of releases of the agent that shared most often."""
         return 0
 
     def metrics(self) -> dict[str, Metric]:
-        """Return ``rounds``, ``round_slots``, and figures of its own."""
+        """Return ``rounds``, ``round_slots``, and strategy-specific metrics."""
         return {"rounds": 0, "round_slots": 0.0}
 
     def on_down(self, agent: int, *, forgets: bool) -> None:
-        """Note that *agent* goes down; whether it *forgets* what it has heard and not used yet."""
+        """Note that *agent* goes down; *forgets*: it loses the items received but not yet used."""
         return
 
     def on_up(self, slot: int, agents: NDArray[np.int64]) -> None:
-        """Note that *agents* come back, who decide in *slot* next."""
+        """Note that *agents* come back up; they decide in *slot* next."""
         return
 
     @property
     def waits(self) -> bool:
-        """Whether agents wait for others; by default nobody does."""
+        """Whether agents wait for others; by default none do."""
         return False
 
     def waiting(self) -> list[int]:
-        """Return how many slots each agent has waited that waits for others; by default nobody does."""
+        """Return the slots that each waiting agent has waited for others; by default none wait."""
         return []
 
     def finish(self) -> None:
-        """Note that the horizon has come."""
+        """Note that the horizon has been reached."""
 
 
 class Never(CommunicationStrategy):
-    """Agents that never tell anything."""
+    """Agents that never communicate."""
 
 
 class Broadcasts(CommunicationStrategy):
-    """Agents that tell each other what they know in slots known ahead, and hear it when it arrives.
+    """Agents that broadcast to each other in slots known ahead, and receive on arrival.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
-        protocol: What carries what they tell, started; None: as the scenario has it.
+        protocol: The started protocol that carries the broadcasts; None for the scenario's.
     """
 
     lies: RowLies
@@ -179,14 +179,14 @@ class Broadcasts(CommunicationStrategy):
         self._phases: Phases | None = None
 
     def open(self, learners: Learners) -> None:
-        """Take the learner, and see whether a trace is kept of its phases."""
+        """Attach the learner, and set up the trace of its phases, if any."""
         super().open(learners)
         (self._learner,) = learners
-        # A round needs an item of each agent, so there too all tell, whoever has decided.
+        # A round needs an item from each agent, so all send, whichever have decided.
         self._all_tell = self._learner.has("next_share") or isinstance(self._protocol, BroadcastOverRounds)
         self._next = self._learner.next_share(0)
         if self.isolated and self._learner.explored_slots() is None:
-            self._next = None  # nobody can hear it
+            self._next = None  # no agent could receive it
         trace, explored = self.context.network.trace, self._learner.explored_slots()
         if trace is not None and explored is not None:
             self._phases = Phases(
@@ -194,26 +194,26 @@ class Broadcasts(CommunicationStrategy):
             )
 
     def _slots(self) -> Iterator[int]:
-        """Yield the slots in which agents share."""
+        """Yield the slots in which agents broadcast."""
         slot = self._learner.next_share(0)
         while slot is not None and slot < self.clock.horizon:
             yield slot
             slot = self._learner.next_share(slot + 1)
 
     def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
-        """Return whether it is time; in every slot only those tell that have decided in it."""
+        """Return whether a broadcast is due; if agents share in every slot, only those that decided in it send."""
         if self._next is None:
             return False
         return slot == self._next if self._all_tell else len(self.deciding) > 0
 
     def last(self, first: int, last: int) -> int:
-        """Stop after the next slot in which agents share; after each turn where those tell that have decided."""
+        """Stop after the next slot in which agents broadcast; after each turn if those that decided send."""
         if self._next is not None and not self._all_tell:
             return first + 1
         return last if self._next is None else max(first + 1, min(last, self._next + 1))
 
     def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
-        """Let agents tell their row."""
+        """Let agents broadcast their rows."""
         self._next = self._learner.next_share(slot + 1)
         agents = self.present if self._all_tell else self.deciding
         if self.new_observations is not None:
@@ -234,13 +234,13 @@ class Broadcasts(CommunicationStrategy):
             self._tell(agents, told)
 
     def _tell(self, agents: NDArray[np.int64], told: NDArray[np.float64]) -> None:
-        """Let *agents* tell a row each, as the last of what has been said."""
+        """Let *agents* broadcast one row each, as the newest broadcast."""
         size = self._learner.item_bytes(told[0].size)
         for agent, row in zip(agents.tolist(), told, strict=True):
             self._protocol.broadcast(len(self._said), agent, Item(size, row))
 
     def _tell_new(self, agents: NDArray[np.int64], observations: Sequence[NDArray[np.float64]]) -> None:
-        """Let *agents* tell some observations each, shape (n, 2), in a message; nobody tells none, unless all must."""
+        """Let *agents* send their *observations*, shape (n, 2) each, in one message; without any only if all must."""
         for agent, rows in zip(agents.tolist(), observations, strict=True):
             if len(rows) or isinstance(self._protocol, BroadcastOverRounds):
                 item = Item(len(rows) * self._learner.item_bytes(rows.shape[1]), rows)
@@ -250,7 +250,7 @@ class Broadcasts(CommunicationStrategy):
         return bool(self._learner.absorbs(agent, item.value))  # type: ignore[attr-defined]  # see above
 
     def _hear(self, agent: int, heard: list[Heard]) -> None:
-        """Keep what *agent* hears for its next decision, if it has one."""
+        """Buffer the items that *agent* receives until its next decision, if it has one."""
         boundary = self.clock.boundary(self.clock.now)
         if boundary >= self.clock.horizon:
             return
@@ -283,7 +283,7 @@ class Broadcasts(CommunicationStrategy):
             )
 
     def apply_received(self, slot: int) -> None:
-        """Let the learner hear all that has been heard since the last decision, in order of arrival."""
+        """Pass all items received since the last decision to the learner, in order of arrival."""
         listeners, sources, told, said = self._heard
         if listeners:
             self._heard = [], [], [], []
@@ -297,7 +297,7 @@ class Broadcasts(CommunicationStrategy):
         told: NDArray[np.float64],
         said: NDArray[np.int64],
     ) -> None:
-        """Let the learner hear what is not seen to be wrong; see `Learner.hear`."""
+        """Pass the items that pass validation to the learner; see `Learner.hear`."""
         if self._ages is not None:
             self._ages.hear(slot, listeners, sources, said)
         sound = self.lies.sound(sources, told, said)
@@ -308,12 +308,12 @@ class Broadcasts(CommunicationStrategy):
 
     @property
     def releases(self) -> int:
-        """What nobody can hear is not told."""
+        """The number of releases; 0 if no agent could receive them."""
         told = self.context.network.ledger.kinds or self.context.protocol.out_of_band
         return len(self._said) if told and not self.isolated else 0
 
     def metrics(self) -> dict[str, Metric]:
-        """Return the slots in which agents shared, and how late others heard of it."""
+        """Return the number of slots with broadcasts, and their delay to the receivers."""
         waited, heard = self._delays
         return {
             "rounds": self.releases,
@@ -324,19 +324,19 @@ class Broadcasts(CommunicationStrategy):
         }
 
     def finish(self) -> None:
-        """Note the last phases."""
+        """Write the last phases to the trace."""
         if self._phases is not None:
             self._phases.end(self.clock.horizon)
 
 
 class _Adoption(NamedTuple):
-    """What some agents adopt before their next decision.
+    """A combined row that some agents adopt before their next decision.
 
     Attributes:
-        param_set: The set of parameters.
+        param_set: The parameter set.
         combined: The row.
-        agents: Who adopts it,
-        included: and the number of the own row of each that is in it; empty: the last of each is.
+        agents: The agents that adopt it.
+        included: For each agent, the number of its own row that is included; empty if it is the last of each.
     """
 
     param_set: int
@@ -346,13 +346,13 @@ class _Adoption(NamedTuple):
 
 
 class Synchronisations(CommunicationStrategy):
-    """Agents that share in rounds: a row each, and what is combined of them is adopted by all.
+    """Agents that synchronise in rounds: each contributes a row, and all adopt the combined row.
 
-    A round begins in a slot known ahead, or when an agent wants one, by a call. See `SyncHandler` for the methods that
-    the protocol calls.
+    A round begins in a slot known ahead, or when an agent calls for one. See `SyncHandler` for the methods that the
+    protocol calls.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
     """
 
@@ -376,10 +376,10 @@ class Synchronisations(CommunicationStrategy):
         self._adopting: list[_Adoption] = []
 
     def open(self, learners: Learners) -> None:
-        """Take the learners, and find when they first share.
+        """Attach the learners, and find when they first share.
 
-        Where not everybody decides, or learns what it has paid, in every slot, nobody could say by what it has learned
-        when a round begins that all know of without a call: then it begins in the slots that the learner names.
+        If some agents do not decide, or do not learn their reward, in every slot, agents cannot infer from their own
+        observations when a round without a call begins. Such rounds then begin in the slots that the learner names.
         """
         super().open(learners)
         self._wanted = self._wants and (self._all_slots or learners[0].called)
@@ -387,15 +387,15 @@ class Synchronisations(CommunicationStrategy):
         self._next = None if self._wanted or self.isolated else learners[0].next_share(0)
 
     def last(self, first: int, last: int) -> int:
-        """Stop after the next slot in which a round begins that is known ahead."""
+        """Stop after the next slot in which a scheduled round begins."""
         return last if self._next is None else max(first + 1, min(last, self._next + 1))
 
     def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
-        """Return whether anybody wants to synchronise, or a round begins that is known ahead."""
+        """Return whether an agent wants to synchronise, or a scheduled round begins."""
         return bool(calls.any()) if self._wanted else slot == self._next
 
     def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
-        """Let agents call for a round, or begin one that is known ahead."""
+        """Let agents call for a round, or begin a scheduled one."""
         if self.isolated:
             return
         param_set = slot % self.sets
@@ -444,13 +444,13 @@ class Synchronisations(CommunicationStrategy):
         if len(sound) < len(items):
             items = [items[place] for place in sound]
             weights = None if weights is None else [weights[place] for place in sound]
-        if not items:  # nobody is believed
+        if not items:  # no item passed validation
             return Item(self.release_size, np.zeros(self._template.share_numbers(self._dimension)))
         row = learner.combine([item.value for item in items], weights)
         return Item(learner.item_bytes(row.size), row)
 
     def on_down(self, agent: int, *, forgets: bool) -> None:
-        """See `CommunicationStrategy.on_down`: it takes no part in what is under way any more."""
+        """See `CommunicationStrategy.on_down`: the agent leaves the round in progress."""
         for param_set in np.flatnonzero(self.quiet[:, agent]).tolist():
             self.sync_missed(agent, param_set)
         self._protocol.leave(agent, forgets=forgets)
@@ -461,18 +461,18 @@ class Synchronisations(CommunicationStrategy):
                     del adoption.agents[place], adoption.included[place : place + 1]
 
     def sync_missed(self, agent: int, param_set: int) -> None:
-        """Let *agent* ask anew; see `SyncHandler`."""
+        """Let *agent* call again; see `SyncHandler`."""
         if self.quiet[param_set, agent]:
             self.quiet[param_set, agent] = False
             slot = self.clock.boundary(self.clock.now)
             self.learners[param_set].sync_missed(slot, self.everybody[agent : agent + 1])
 
     def apply_sync(self, agent: int, param_set: int, aggregate: Item, round: int, included: int | None = None) -> None:
-        """Keep it for the agent's next decision; see `SyncHandler`."""
+        """Buffer the aggregate until the agent's next decision; see `SyncHandler`."""
         now = self.clock.now
         released = self._released_at.get((agent, param_set), now)
         trace = self.context.network.trace
-        if trace is not None and self.sets == 1:  # sets wait at the same time, and an agent has one track
+        if trace is not None and self.sets == 1:  # several sets can wait at once, but an agent has a single track
             trace.phase("exploit", agent, round, released, now)
         self._waits.setdefault(round, []).append(-(-(now - released) // self.clock.slot))
         self.quiet[param_set, agent] = False
@@ -485,7 +485,7 @@ class Synchronisations(CommunicationStrategy):
             latest.included.append(included)
 
     def apply_received(self, slot: int) -> None:
-        """Let the learners adopt what has been concluded since the last decision, in order."""
+        """Let the learners adopt all aggregates since the last decision, in order."""
         if self._adopting:
             adopting, self._adopting = self._adopting, []
             for param_set, combined, who, included in adopting:
@@ -506,9 +506,9 @@ class Synchronisations(CommunicationStrategy):
         return not self.isolated
 
     def waiting(self) -> list[int]:
-        """See `CommunicationStrategy.waiting`; one that has called and not yet released has waited no slot so far.
+        """See `CommunicationStrategy.waiting`; an agent that has called but not yet released has waited 0 slots.
 
-        An agent that tells nothing takes part in no round, and waits for the end of none.
+        A mute agent takes part in no round and never waits.
         """
         slot, horizon = self.clock.slot, self.clock.horizon
         sets, agents = np.nonzero(self.quiet & ~self.lies.mute)
@@ -519,22 +519,22 @@ class Synchronisations(CommunicationStrategy):
         return [horizon - slots for slots in since.values()]
 
     def metrics(self) -> dict[str, Metric]:
-        """Return the rounds that have ended, how long agents waited in them, and the protocol's own figures."""
+        """Return the rounds that have ended, their waiting times, and the protocol's own metrics."""
         ended = [round for round, time in self._protocol.ended.items() if time <= self.clock.end]
         waits = [slots for round in ended for slots in self._waits.get(round, [])]
         return {
             "rounds": len(ended),
-            # A wait that did not end is none of zero.
+            # A wait that has not ended is not a wait of zero.
             "round_slots": sum(waits) / len(waits) if waits else None if self._released_at else 0.0,
             **figures_of(self._protocol, self._protocol.figures()),
         }
 
 
 class Exchanges(CommunicationStrategy):
-    """Agents that tell their neighbours a row in every step, and mix what these tell.
+    """Agents that send a row to their neighbours in every step, and mix the rows received.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
     """
 
@@ -552,24 +552,24 @@ class Exchanges(CommunicationStrategy):
         self._mixed: list[tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]] = []
 
     def open(self, learners: Learners) -> None:
-        """Take the learner."""
+        """Attach the learner."""
         super().open(learners)
         (self._learner,) = learners
 
     def last(self, first: int, last: int) -> int:
-        """Stop after one slot if somebody has something to tell."""
+        """Stop after one slot if an agent has a row to send."""
         return first + 1 if self._ready().any() else last
 
     def _ready(self) -> NDArray[np.bool_]:
-        """Return which of those that are up have something to tell, shape (n,)."""
+        """Return which of the agents that are up have a row to send, shape (n,)."""
         return self._protocol.ready[self.present]
 
     def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
-        """Return whether somebody has stepped."""
+        """Return whether an agent has stepped."""
         return bool(self._ready().any())
 
     def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
-        """Let those who have stepped tell their rows."""
+        """Let the agents that have stepped send their rows."""
         agents = self.present[self._ready()]
         rows = self._learner.share(slot, agents)
         if rows is None:
@@ -586,18 +586,18 @@ class Exchanges(CommunicationStrategy):
         self._mixed.append((agents, mixed, largest))
 
     def apply_received(self, slot: int) -> None:
-        """Let the learner take what has been mixed."""
+        """Pass the mixed rows to the learner."""
         mixed, self._mixed = self._mixed, []
         for agents, rows, largest in mixed:
             self._learner.mix(slot, agents, rows, largest)
 
     @property
     def releases(self) -> int:
-        """What nobody can hear is not told."""
+        """The number of releases; 0 if no agent could receive them."""
         return int(self._told.max()) if self.context.network.ledger.kinds else 0
 
     def metrics(self) -> dict[str, Metric]:
-        """Return the steps that all agents have made, and how many slots one took."""
+        """Return the number of steps completed by all agents, and the slots per step."""
         steps = int(self._protocol.steps.min())
         return {
             "rounds": steps,

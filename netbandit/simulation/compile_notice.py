@@ -1,4 +1,4 @@
-"""Compiled loops that are kept: saying that one is being compiled, which takes seconds, and letting go of old ones."""
+"""Announces compilations of cached loops, which take seconds, and removes outdated cache files."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -17,12 +17,12 @@ def to_stderr(line: str) -> None:
 
 
 tell: Callable[[str], None] = to_stderr
-"""Who is told; a process that works for another one tells that, which hears it from several and says it once."""
+"""Receives notices; a worker process forwards them to its parent, which shows each only once."""
 
 
 @contextmanager
 def telling(teller: Callable[[str], None]) -> Iterator[None]:
-    """Have *teller* told in place of who is told now."""
+    """Send notices to *teller* inside the context."""
     global tell
     before, tell = tell, teller
     try:
@@ -32,18 +32,18 @@ def telling(teller: Callable[[str], None]) -> Iterator[None]:
 
 
 def announce(loop: Any, what: str, *others: Any) -> None:
-    """Tell if *loop* has to be compiled first, and how long that takes: on stderr, unless we work for another process.
+    """Announce the compilation of *loop*, if needed, and its estimated duration: on stderr, or to the parent process.
 
-    What was kept of it is let go if the source of anything that it calls is newer: numba itself looks only at the file
-    that the loop is in.
+    Its cache files are removed if the source of any function that it calls is newer: numba itself checks only the file
+    that contains the loop.
 
     Args:
-        loop: What ``numba.njit(cache=True)`` made of a function.
-        what: What the loop is of, for the reader.
-        others: What is compiled beside it.
+        loop: A function compiled with ``numba.njit(cache=True)``.
+        what: A description of the loop for users.
+        others: Functions compiled along with it.
     """
     if getattr(loop, "signatures", True) or loop.stats.cache_path is None:
-        return  # compiled in this process, or not to be kept
+        return  # already compiled in this process, or not cached
     known: dict[Any, float] = {}
     for one in (loop, *others):
         _let_go(one, known)
@@ -55,11 +55,11 @@ def announce(loop: Any, what: str, *others: Any) -> None:
 
 
 _SECONDS_A_BYTE = 0.0004
-"""About how long a byte of a loop's code, and of all that is compiled with it, takes: within a factor of two."""
+"""Seconds to compile a byte of bytecode of a loop and its callees, within a factor of two."""
 
 
 def _how_long(loops: Sequence[Any]) -> str:
-    """Return how long it took to compile *loops* here last time, or about how long it takes if that is not known."""
+    """Return how long compiling *loops* took last time on this machine, or an estimate."""
     try:
         return f"it took {_in_words(sum(float(_seconds_of(one).read_text()) for one in loops))} last time"
     except (OSError, ValueError):
@@ -72,12 +72,12 @@ def _in_words(seconds: float) -> str:
 
 
 def _seconds_of(loop: Any) -> Path:
-    """Return the file beside what is kept of *loop* that says how many seconds it took to compile it."""
+    """Return the file beside the cache files of *loop* that holds its compile time in seconds."""
     return Path(loop.stats.cache_path) / f"{name_of(loop)}.seconds"
 
 
 def _bytes_of(loop: Any, seen: set[Any]) -> int:
-    """Return how long the code is of *loop* and of what it calls, but for what was *seen*; added to that."""
+    """Return the bytes of bytecode of *loop* and its callees, except those in *seen*, which is updated."""
     if loop in seen:
         return 0
     seen.add(loop)
@@ -85,7 +85,7 @@ def _bytes_of(loop: Any, seen: set[Any]) -> int:
 
 
 def _time(loop: Any) -> None:
-    """Write how long it takes to compile *loop*, when it is."""
+    """Record the compile time of *loop* once it is compiled."""
     from numba.core import event
 
     class Stopwatch(event.Listener):  # type: ignore[misc]  # numba has no types
@@ -96,7 +96,7 @@ def _time(loop: Any) -> None:
         def on_end(self, found: Any) -> None:
             if found.data["dispatcher"] is loop:
                 event.unregister("numba:compile", self)
-                with suppress(OSError):  # whoever cannot write here is told about how long it takes
+                with suppress(OSError):  # without write access, notices show an estimate
                     _seconds_of(loop).write_text(f"{perf_counter() - self.begun:.1f}\n")
 
     event.register("numba:compile", Stopwatch())
@@ -115,7 +115,7 @@ def called_by(loop: Any) -> Iterator[Any]:
 
 
 def _changed(source: str) -> float:
-    """Return when a file of sources last changed; 0: there is none, as of a notebook: its text is in names."""
+    """Return when a source file last changed; 0 without one, as in notebooks, where names contain a digest."""
     try:
         return Path(source).stat().st_mtime
     except OSError:
@@ -123,11 +123,11 @@ def _changed(source: str) -> float:
 
 
 def _let_go(loop: Any, known: dict[Any, float]) -> float:
-    """Remove what is older than its sources, of *loop* and of all that it calls; return when they last changed.
+    """Remove cache files of *loop* and its callees that are older than their sources; return when these last changed.
 
     Args:
         loop: The loop.
-        known: When the sources of loops that have been looked at last changed; added to.
+        known: When the sources of the loops visited so far last changed; updated.
     """
     if loop in known:
         return known[loop]

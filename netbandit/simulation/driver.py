@@ -1,4 +1,4 @@
-"""What a driver is: the rhythm in which agents act, from the first slot to the horizon.
+"""The driver interface: a driver makes agents act from the first slot to the horizon.
 
 `replication` calls a driver, and the clock wakes it; it calls learners, bandits and a communication strategy or a
 protocol.
@@ -26,21 +26,21 @@ from netbandit.util.streams import Streams
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicationContext:
-    """All that a driver works with in one replication.
+    """Everything a driver needs in one replication.
 
     Attributes:
-        learner, protocol: Settings of the parts, never started.
+        learner, protocol: The parts as configured, never started.
         run: ``[run]``.
         adversary: ``[adversary]``.
         feedback: ``[feedback]``.
-        attack: The class of an attack of the user's own; None: liars have none, or one of ours.
+        attack: The class of a user-defined attack; None without an attack or with a built-in one.
         topology: The graph.
-        network: The network on it, not yet anybody's.
+        network: The network on it, not yet attached to a protocol.
         clock: The clock.
-        bandit: The world.
+        bandit: The bandit.
         streams: The random streams of this replication.
-        fingerprint: Takes in what agents do; the network adds every delivery itself.
-        liars: The agents that lie; regret is that of the others.
+        fingerprint: Hashes the agents' actions; the network adds every delivery itself.
+        liars: The agents that lie; regret counts only the others.
     """
 
     learner: AnyLearner
@@ -59,21 +59,21 @@ class ReplicationContext:
 
     @property
     def some_are_mute(self) -> bool:
-        """Whether some agents tell nothing, from some time on."""
+        """Whether some agents stop sending at some time."""
         return bool(self.liars) and self.adversary.attack == "mute"
 
 
 @dataclass(frozen=True)
 class DriverResult:
-    """What a driver has found out by the horizon.
+    """The results of a driver at the horizon.
 
     Attributes:
-        regret: The pseudo-regret of all agents; None where nobody knows what the best arm pays.
+        regret: The pseudo-regret of all agents; None if the best arm's mean is unknown.
         curves: Curves by name; ``regret`` is there unless it is None.
-        metrics: ``rounds``, ``round_slots``, ``epsilon``, ``delta``, ``epsilon_claimed`` and the driver's own;
+        metrics: ``rounds``, ``round_slots``, ``epsilon``, ``delta``, ``epsilon_claimed`` and driver-specific metrics;
             infinities are allowed here.
-        privacy: The account that ``epsilon`` and ``delta`` are from; None where privacy is not accounted for.
-        remarks: What must be known to read the metrics, a line each.
+        privacy: The account behind ``epsilon`` and ``delta``; None without privacy accounting.
+        remarks: Notes needed to interpret the metrics, one line each.
     """
 
     regret: float | None
@@ -84,13 +84,13 @@ class DriverResult:
 
 
 class Driver(ABC):
-    """Makes agents act in a replication, in one rhythm.
+    """Makes the agents of a replication act, in a rhythm specific to the driver.
 
     Args:
         context: The replication.
 
     Attributes:
-        talk: How its agents talk, which the protocol must offer; None where that follows from the learner.
+        talk: The communication pattern, which the protocol must offer; None if it depends on the learner.
     """
 
     talk: ClassVar[CommunicationPattern | None] = None
@@ -104,20 +104,20 @@ class Driver(ABC):
 
     @property
     def waits(self) -> bool:
-        """Whether agents wait for others, so that they may wait for what is lost; by default nobody does."""
+        """Whether agents wait for others, and hence perhaps for lost messages; by default none do."""
         return False
 
     def waiting(self) -> list[int]:
-        """Return how many slots each agent has waited that waits for others at the horizon; by default nobody does."""
+        """Return the slots that each agent still waiting at the horizon has waited for others; by default none wait."""
         return []
 
     def stalled(self) -> list[int]:
-        """Return how many slots each agent has waited that waits at the horizon for what cannot come any more.
+        """Return the slots waited by each agent that waits at the horizon for a message that can no longer arrive.
 
-        It is asked where nothing is queued, under way or timed; by default that is everybody who waits.
+        Called only if nothing is queued, in flight or scheduled; by default these are all waiting agents.
         """
         return self.waiting()
 
     @abstractmethod
     def finish(self) -> DriverResult:
-        """Add up, after the last event."""
+        """Compute the result, after the last event."""

@@ -1,6 +1,6 @@
-"""Which driver makes a learner play a bandit, and which pattern of communication its agents follow there.
+"""Chooses the driver for a learner and a bandit, and the agents' communication pattern.
 
-`replication` and checks ask; nothing is called but the driver's constructor.
+Used by `replication` and the checks; it calls only the driver's constructor.
 """
 
 from netbandit.bandits.action_set import ActionSetBandit
@@ -45,7 +45,7 @@ def driver_of(bandit: type[Bandit], learner: type[AnyLearner]) -> type[Driver]:
 
 
 def driver_for(context: ReplicationContext) -> Driver:
-    """Return the driver of a replication, which must be one that a check has accepted."""
+    """Return the driver of a replication that has passed the checks."""
     kind = driver_of(type(context.bandit), type(context.learner))
     if kind.talk == "round" and _may_differ(context):
         from netbandit.simulation.epochs_apart import EpochsApart
@@ -55,14 +55,14 @@ def driver_for(context: ReplicationContext) -> Driver:
 
 
 def _may_differ(context: ReplicationContext) -> bool:
-    """Return whether agents of rounds may know different things, of which the learner can make something."""
+    """Return whether agents' state may differ in rounds, with a learner that supports it."""
     if not isinstance(context.learner, DifferingSets):
         return False
     return conclude_apart(context.protocol, fail=context.network.agents_fail, forget=context.network.forgets)
 
 
 def conclude_apart(protocol: NetworkProtocol, *, fail: bool, forget: bool) -> bool:
-    """Return whether agents of rounds conclude each for itself, given whether agents *fail*, and *forget* then."""
+    """Return whether agents conclude rounds individually, given whether agents *fail*, and then *forget*."""
     return protocol.differs or forget or (fail and protocol.ends_without)
 
 
@@ -85,7 +85,7 @@ def _check_slots(bandit: type[Bandit], learner: type[Learner]) -> None:
 
 
 def talk_of(bandit: type[Bandit], learner: type[AnyLearner]) -> CommunicationPattern | None:
-    """Return how the agents of a learner talk in this world; None: never.
+    """Return the communication pattern of a learner with this bandit; None if agents never communicate.
 
     Raises:
         TypeError: The learner cannot play the bandit; the message says why.

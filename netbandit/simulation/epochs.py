@@ -1,6 +1,6 @@
-"""The driver of epochs: agents explore in phases known ahead, and share between them.
+"""The epoch driver: agents explore in phases known ahead, and share between phases.
 
-It calls a protocol of rounds, which hands back items to be aggregated and concluded from.
+It calls a round-based protocol, which calls back to aggregate items and to conclude a round.
 """
 
 from bisect import bisect_left
@@ -39,13 +39,13 @@ EXPLOIT = Kind("exploit")
 
 @dataclass
 class Epoch:
-    """What the agents of a cohort have in common in one epoch.
+    """State shared by the agents of a cohort in one epoch.
 
     Attributes:
-        action: What they do.
-        best: For each member, what it pulls while it waits; empty if no agent gets to the end of the phase.
-        releases: What each member may share of the active arms, shape (members, a).
-        ahead: How many members have not yet left the epoch.
+        action: Their action.
+        best: The arm that each member pulls while it waits; empty if no agent completes the phase.
+        releases: The values each member may share for the active arms, shape (members, a).
+        ahead: The number of members that have not yet left the epoch.
     """
 
     action: Phase | Commit
@@ -65,7 +65,7 @@ _CHOICES_KEPT = 4
 
 
 class Cohort:
-    """Agents that share one active set and move through the epochs together, each at its own time.
+    """Agents with a common active set, which pass through the same epochs, each at its own time.
 
     Args:
         number: The group's number.
@@ -81,13 +81,13 @@ class Cohort:
 
 
 class Epochs(Driver):
-    """Agents as SimPy processes that sleep through a phase, contribute, and wait to be informed.
+    """Agents are SimPy processes that sleep through a phase, contribute, and wait for the result.
 
-    No agent wakes for a pull. The rewards of an epoch are drawn for a whole cohort at once, when its first agent
-    begins the epoch; what an agent plays while it waits enters no estimate, so it is only counted.
+    No agent wakes for a single pull. The rewards of an epoch are drawn for a whole cohort at once, when its first agent
+    begins the epoch. Pulls made while waiting enter no estimate and are only counted.
 
     Args:
-        context: All that it works with; the bandit is finite, the learner an epoch learner, the protocol one of rounds.
+        context: The replication context, with a finite bandit, an epoch learner and a round-based protocol.
     """
 
     talk = "round"
@@ -151,7 +151,7 @@ class Epochs(Driver):
             self._presence = [Presence(each()) if known else PresenceSoFar(each) for each in absent]
 
     def _started(self, members: int) -> EpochLearner:
-        """Return the learner of a cohort of *members*, before its first epoch."""
+        """Return the learner for a cohort of *members*, before its first epoch."""
         learner = checked(self._learner.fresh())
         self._prepare(learner)
         learner.start(
@@ -164,7 +164,7 @@ class Epochs(Driver):
         return learner
 
     def _prepare(self, learner: EpochLearner) -> None:
-        """Tell a learner that has not started yet what it may know of lies."""
+        """Give an unstarted learner what it may know of lies."""
         learner.expect_lies(len(self.context.liars), lambda: self.context.streams.generator("groups", self._round))
 
     def start(self) -> None:
@@ -182,7 +182,7 @@ class Epochs(Driver):
             self._protocol.uploaded = self._uploaded
 
     def _uploaded(self, sink: int, round: int, item: Item) -> Item:
-        """Return what *sink* uploads in place of what stands for its component."""
+        """Return the item that *sink* uploads in place of its component's aggregate."""
         if item.value is None or sink not in self._lies.liars:
             return item
         action = self._cohorts[0].epochs[round].action
@@ -245,11 +245,11 @@ class Epochs(Driver):
         return [number for number, ended in self._protocol.ended.items() if ended <= self._clock.end]
 
     def _spent(self, releases: int) -> PrivacySpent:
-        """Account for the agent that released most often, so many times."""
+        """Return the privacy spent by the agent that released most often, *releases* times."""
         return self._learner.account(participants=self._participating, members=self._agents, releases=releases)
 
     def _remarks(self) -> tuple[str, ...]:
-        """Return what must be known to read the metrics."""
+        """Return the notes needed to interpret the metrics."""
         return self._learner.remarks(
             participants=self._participating,
             members=1 if self._isolated else self._agents,
@@ -279,7 +279,7 @@ class Epochs(Driver):
         }
 
     def participants(self, round: int) -> Sequence[int]:
-        """Return the agents that contribute to *round*, ascending; chosen afresh, uniformly."""
+        """Return the agents that contribute to *round*, ascending; drawn uniformly for each round."""
         return range(self._agents) if self._everybody else self._choice(round).agents
 
     def _choice(self, round: int) -> Choice:
@@ -296,7 +296,7 @@ class Epochs(Driver):
         return self._everybody or agent in self._choice(round).set
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
-        """Let the learner average *items*, but those that are seen to be wrong: as many numbers as in each of them."""
+        """Let the learner average those *items* that pass validation; the result has the size of one item."""
         size, sound = items[0].size, self._lies.sound(items)
         if len(sound) < len(items):
             items = [items[place] for place in sound]
@@ -308,18 +308,18 @@ class Epochs(Driver):
         return Item(size, self._learner.combine([item.value for item in items], used))
 
     def conclude(self, round: int, group: int, aggregate: Item) -> Item:
-        """Let the cohort take over what stands for all items; return the answer: the arms left, and who is next."""
+        """Let the cohort adopt the aggregate of all items; return the remaining arms and the next participants."""
         cohort = self._cohorts[group]
         learner = cohort.learner
         if round + 1 in cohort.epochs:
             raise ValueError("others have concluded this round from something else, and all must go on alike")
-        # Who hears less than all takes that into account, where a round may end without some.
+        # If a round may end without some items, the learner accounts for the missing ones.
         partial = (
             self._presence is not None
             or bool(self._lies.liars)
             or getattr(self._protocol, "deadline", None) is not None
         )
-        if aggregate.value is None:  # nothing is known of any arm, so that none is worse than another
+        if aggregate.value is None:  # without any estimate, no arm can be eliminated
             learner.conclude(np.zeros(len(learner.active)))
         elif not partial or self._aggregated >= self._participating:
             learner.conclude(aggregate.value)
@@ -333,7 +333,7 @@ class Epochs(Driver):
         return Item(LABEL_BYTES * (len(learner.active) + choice), None)
 
     def _play(self, cohort: Cohort, row: int, agent: int) -> Generator[Event, Any, None]:
-        """Live one agent's life: explore, contribute, wait, and again; in the end pull one arm."""
+        """Run one agent: explore, contribute, wait, and repeat; finally commit to one arm."""
         clock = self._clock
         horizon = clock.horizon
         start = 0
@@ -419,9 +419,9 @@ class Epochs(Driver):
         return slot if self._presence is None else self._presence[agent].next(slot)
 
     def _until_present(self, agent: int, slot: int) -> Generator[Event, Any, int]:
-        """Return the first slot from *slot* on in which *agent* is there, once that has come if nobody knows it ahead.
+        """Return the first slot from *slot* on in which *agent* is up, waiting for it if outages are not known ahead.
 
-        A slot from the horizon on stands for none.
+        A slot at or after the horizon means that there is none.
         """
         clock = self._clock
         if self._batteries is None:
@@ -434,7 +434,7 @@ class Epochs(Driver):
         return slot
 
     def _until_back(self, agent: int) -> Generator[Event, Any, None]:
-        """Wait until *agent*, which has run empty, is back."""
+        """Wait until *agent*, which has run out of energy, is back up."""
         assert self._batteries is not None
         back = Event(self._clock.environment)
         self._batteries.when_back(agent, back.succeed)
@@ -467,7 +467,7 @@ class Epochs(Driver):
             yield clock.wait_until(end)
 
     def _count_to_the_end(self, agent: int, count: Callable[[], object]) -> None:
-        """Count what *agent* plays up to the horizon: now, or then if nobody knows when it is there."""
+        """Count the pulls of *agent* up to the horizon: now, or at the horizon if its outages are not known ahead."""
         if self._batteries is None:
             count()
         else:

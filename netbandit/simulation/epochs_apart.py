@@ -1,6 +1,6 @@
-"""The driver of epochs where agents may differ in what they have heard: each explores, and concludes, for itself.
+"""The epoch driver for agents with differing state: each explores and concludes individually.
 
-That is so where an agent waits for a deadline only, hears only those near it, or loses its memory when it goes down.
+State may differ if agents wait only until a deadline, receive only from nearby agents, or lose their memory when down.
 """
 
 from collections.abc import Generator, Sequence
@@ -24,19 +24,20 @@ from netbandit.simulation.epochs import EXPLOIT, EXPLORE, Epochs
 from netbandit.simulation.return_validation import checked
 
 _POOLED_BYTES = LABEL_BYTES + 4 * NUMBER_BYTES
-"""Of an arm for which one item stands for several agents: which it is, the mean, N_k, and the sums of 1/S and 1/S^2."""
+"""Bytes per arm of an item pooled over several agents: its label, the mean, N_k, and the sums of 1/S and 1/S^2."""
 
 
 class EpochsApart(Epochs):
-    """Agents as in `Epochs`, but each with a learner of its own, which draws alone.
+    """As `Epochs`, but each agent has its own learner, which draws its rewards alone.
 
-    An item names its arms and says how often each was pulled. Who commits says so once, and passes on what others say.
+    An item names its arms and how often each was pulled. An agent that commits announces this once, and keeps
+    forwarding the items of others.
 
-    Where agents lose their memory, an agent has lives: each begins with the first epoch at the first slot after it
-    comes back, and ends when it goes down; what it had told stays with the others.
+    If agents lose their memory, each of an agent's incarnations starts with the first epoch in the first slot after it
+    comes back up, and ends when it goes down. Others keep the items it has sent.
 
     Args:
-        context: As for `Epochs`; the learner's sets may differ.
+        context: As for `Epochs`; the active sets of the learner may differ between agents.
     """
 
     apart = True
@@ -81,7 +82,7 @@ class EpochsApart(Epochs):
         return learner
 
     def _live(self, agent: int) -> Generator[Event, Any, None]:
-        """Live one life of an agent, from now on: explore, contribute, wait, and again; in the end pull one arm."""
+        """Run one incarnation of an agent: explore, contribute, wait, and repeat; finally commit to one arm."""
         clock = self._clock
         limit = self._life_end(agent)
         sharing = self._sharing[agent]
@@ -143,7 +144,7 @@ class EpochsApart(Epochs):
             number += 1
 
     def _told(self, agent: int, truth: Told) -> Told:
-        """Return what *agent* tells where an honest one tells the *truth*."""
+        """Return the item that *agent* sends, given the honest item *truth*."""
         if self._isolated:
             return truth
         return replace(truth, means=self._lies.told(agent, truth.arms, truth.means))
@@ -167,7 +168,7 @@ class EpochsApart(Epochs):
         return start
 
     def _life_end(self, agent: int) -> int:
-        """Return the first slot that *agent* does not play any more in the life that it begins now."""
+        """Return the first slot that *agent* no longer plays in the incarnation that it begins now."""
         horizon = self._clock.horizon
         outages = self.context.network.outages
         if not self._forgets or outages is None:
@@ -176,7 +177,7 @@ class EpochsApart(Epochs):
         return horizon if down == inf else min(horizon, self._clock.boundary(int(down)))
 
     def _changed(self, agent: int, up: bool) -> None:
-        """Let *agent* begin a new life, or forget all that it knew."""
+        """Start a new incarnation of *agent*, or let it forget its state."""
         if up:
             self._clock.environment.process(self._live(agent))
             return
@@ -189,9 +190,9 @@ class EpochsApart(Epochs):
         self._protocol.forget(agent)
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
-        """Let the learner pool *items*, each of which says itself for how many agents it stands."""
+        """Let the learner pool *items*, each of which contains the number of agents it represents."""
         items = [items[place] for place in self._lies.sound(items)]
-        latest = self._latest  # agents that hold the same mostly conclude one after the other
+        latest = self._latest  # agents that hold the same items usually conclude one after another
         if latest is not None and list(map(id, latest[0])) == list(map(id, items)):
             return latest[1]
         assert isinstance(self._learner, DifferingSets)
@@ -201,7 +202,7 @@ class EpochsApart(Epochs):
         return found
 
     def conclude(self, round: int, group: int, aggregate: Item) -> Item:
-        """Let an agent take over what stands for all that it holds; or the server, which returns its answer."""
+        """Let an agent adopt the aggregate of all items it holds; or the server, which returns its answer."""
         if group != SERVER:
             learner = self._learners[group]
             learner.conclude_pooled(learner.pool([aggregate.value]))  # a protocol may give an agent's own item back

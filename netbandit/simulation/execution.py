@@ -1,6 +1,6 @@
-"""How runs are executed: as `netbandit.simulation.dispatch` decides, or in one way throughout.
+"""Selects how runs are executed: as `netbandit.simulation.dispatch` decides, or uniformly in one way.
 
-The numbers are the same; one way throughout is for those who compare.
+The numbers are the same; uniform execution serves comparisons.
 """
 
 import os
@@ -11,8 +11,8 @@ from typing import Literal, cast, get_args
 from netbandit.util.process import environment_variable
 
 Execution = Literal["chosen", "plain", "compiled"]
-"""``plain``: message by message, event by event, slot by slot in numpy; ``compiled``: in compiled loops and in bulk,
-from the first hop on, wherever they know all that can happen; ``chosen``: so where it is worth it."""
+"""``plain``: message by message, event by event, slot by slot in numpy. ``compiled``: in compiled loops and in bulk,
+from the first hop on, wherever these support the run. ``chosen``: the same, but only where it pays off."""
 
 VARIABLE = "NETBANDIT_EXECUTION"
 """The variable of the environment that says how; it is not set: ``chosen``."""

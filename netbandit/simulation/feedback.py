@@ -1,4 +1,4 @@
-"""Rewards that are learned later than they are paid: where they wait, and what becomes of them."""
+"""Delayed feedback: the queue of rewards that agents have not yet learned."""
 
 from typing import Any
 
@@ -21,14 +21,15 @@ _LEAST_ROOM = 64
 
 
 class Feedback:
-    """The rewards of all agents that have not been learned.
+    """The rewards of all agents that have not yet been learned.
 
-    Pull n of an agent, in all its lives, is delayed by what the law of the pulled arm makes of number n of the agent's
-    column of ``feedback``; whether it never reports says that of ``feedback.never``. So what an agent pulls does not
-    change what it would wait for elsewhere. Methods that end in ``_one`` are steps of the compiled loop of decisions.
+    The delay of an agent's n-th pull, counted over all its incarnations, follows the pulled arm's distribution at
+    random number n of the agent's column of ``feedback``; number n of ``feedback.never`` decides whether the reward
+    never arrives. So the choice of an arm does not change the random numbers of other pulls. Methods ending in ``_one``
+    are steps of the compiled decision loop.
 
     Args:
-        plan: What happens to rewards.
+        plan: How rewards are delayed.
         streams: The streams of the replication.
         agents: The number M of agents.
         arms: The number K of arms.
@@ -78,7 +79,7 @@ class Feedback:
 
     @property
     def window_slots(self) -> int:
-        """After how many slots no reward is learned any more, 0: there is no such time."""
+        """The number of slots after which no reward is learned; 0 without such a limit."""
         return max(0, -(-self._window // self.slot_ns))
 
     def ready(self, first: int, last: int) -> int:
@@ -120,7 +121,7 @@ class Feedback:
             setattr(self, name, np.concatenate([kept, empty], axis=1))
 
     def put_one(self, slot: int, agent: int, time: int, arm: int, reward: float) -> Any:
-        """Let what *agent* has pulled at *time* (ns) wait; return the row, -1 if it is never learned."""
+        """Queue the reward of a pull of *agent* at *time* (ns); return its row, -1 if it is never learned."""
         number = self._pulls[agent]
         delay = self._delays[self._law_of[arm], agent, number % self._rows]
         self._pulls[agent] = number + 1
@@ -209,7 +210,7 @@ class Feedback:
         return found
 
     def forget(self, agent: int) -> None:
-        """Leave out all that *agent* would have learned of the life that it has forgotten."""
+        """Drop all pending rewards of the incarnation that *agent* has forgotten."""
         self._late[agent] += self._count[agent]
         self._count[agent] = 0
         if self.fresh is not None:

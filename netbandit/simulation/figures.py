@@ -1,4 +1,4 @@
-"""Figures that learners, worlds and protocols add to those of every run: none may replace another."""
+"""Validates the metrics that learners, bandits and protocols add to those of every run; names must be unique."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ OF_EVERY_RUN = frozenset({
     "delta", "epsilon_claimed", "epsilon_basic_composition", "delta_basic_composition", "broadcasts", "events",
     "wall_s", "broadcast_copies", "broadcasts_missed", "may_stall",
 })  # fmt: skip
-"""What no part may call a figure of its own."""
+"""Metric names reserved for every run."""
 
 
 def figures_of(part: object, figures: Any, taken: Collection[str] = (), method: str = "figures") -> dict[str, Metric]:

@@ -1,6 +1,6 @@
-"""The driver of gathers: one node decides for a user when all parts of its contexts have arrived.
+"""The gather driver: one node decides for a user once all parts of the user's contexts have arrived.
 
-It calls a protocol of gathers, which says when that is so.
+It calls a gather protocol, which reports when they have.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,18 +36,18 @@ _MOST_ERRORS = 200
 class Gathers(Driver):
     """Agent 0 decides for the users whose contexts it has gathered, one by one in the order of their slots.
 
-    When a decision is made depends on messages, not on what was decided before; so the decisions of a block of
-    users are noted as they become possible, and the learner makes them together, strictly in order. Masks are put
-    on the contexts of a whole block.
+    The time of a decision depends on messages, not on earlier decisions. Decisions of a block of users are therefore
+    recorded as they become possible, and the learner makes them together, strictly in order. Masks are applied to the
+    contexts of a whole block.
 
-    In a slot at whose beginning agent 0 is down nobody comes. Where it loses its memory, it learns anew, and those
-    whose contexts were under way go away unserved.
+    No user arrives in a slot at whose beginning agent 0 is down. If agent 0 loses its memory, it learns from scratch,
+    and users whose contexts were in flight leave unserved.
 
-    Regret counts what was decided before the horizon. Users who went away unserved are counted apart, as ``unserved``;
-    what they cost is up to the key of that name: nothing, or the regret of their worst or of a random arm.
+    Regret covers decisions before the horizon. Users who left unserved are counted separately, as ``unserved``; the key
+    of that name sets their cost: nothing, or the regret of their worst or of a random arm.
 
     Args:
-        context: All that it works with; the bandit has contexts, the learner gathers.
+        context: The replication context, with a contextual bandit and a gather learner.
     """
 
     talk = "gather"
@@ -104,7 +104,7 @@ class Gathers(Driver):
             network.watch_agents(self._changed)
 
     def _changed(self, agent: int, up: bool) -> None:
-        """Let agent 0 forget what it has learnt, and who waits for it, when it goes down."""
+        """Let agent 0 forget its estimate and the waiting users when it goes down."""
         if not agent and not up:
             self._protocol.abandon()
             self._flush()
@@ -201,7 +201,7 @@ class Gathers(Driver):
             )
 
     def _note_error(self) -> float | None:
-        """Note how far the estimate is from theta, in the norm; None where nobody knows theta.
+        """Note the norm of the estimation error of theta; None if theta is unknown.
 
         What is estimated of masked contexts is turned back, which no agent could do; of columns that are not seen it
         is zero.
@@ -218,7 +218,7 @@ class Gathers(Driver):
         return error
 
     def _privacy(self) -> Iterator[str]:
-        """Yield what agent 0 learns in spite of the masks, and what is assumed."""
+        """Yield what agent 0 learns despite the masks, and the assumptions."""
         others = sum(1 for own in self._bandit.columns[1:] if len(own))
         if not self._settings.masks or not others:
             return

@@ -1,7 +1,7 @@
-"""What liars tell in a replication, and what receivers leave out of it.
+"""Forges the items of liars in a replication, and lets receivers filter invalid ones.
 
-A lie is made once, where its agent contributes: between the learner and the protocol, after noise was added. So every
-protocol carries it as it carries the truth, and everybody hears the same.
+A lie is made once, when its agent contributes: between the learner and the protocol, after noise is added. Hence every
+protocol carries it like an honest item, and all agents receive the same lie.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def how_many(settings: AdversarySettings, agents: int) -> int:
-    """Return how many of the *agents* lie."""
+    """Return the number of liars among *agents* agents."""
     return len(settings.agents) if settings.agents is not None else count_liars(settings.share or 0.0, agents)
 
 
@@ -48,7 +48,7 @@ def liars_of(settings: AdversarySettings, topology: Topology, streams: Streams) 
 
 
 class Liars:
-    """Who lies in a replication, from when on, and how much of what was told was no truth.
+    """The liars of a replication, when they start to lie, and the counts of forged and rejected items.
 
     Args:
         context: The replication.
@@ -82,7 +82,7 @@ class Liars:
         return cast(Attack, attack)
 
     def _own_lie(self, form: Form, truth: Sequence[NDArray[np.float64]], view: LiarsView) -> list[NDArray[np.float64]]:
-        """Return what the user's own attack tells in place of the *truth*: see `own_lie`."""
+        """Return the item that a user-defined attack sends in place of the *truth*; see `own_lie`."""
         return own_lie(self._own[view.agent], form, truth, view, self._streams[view.agent])
 
     @property
@@ -90,7 +90,7 @@ class Liars:
         return self._forges and self._clock.now >= self._begin
 
     def _tells_a_lie(self, agent: int) -> bool:
-        """Count that *agent* tells something; return whether it is to be a lie."""
+        """Count an item sent by *agent*; return whether it is to be forged."""
         if not self.liars:
             return False
         self._contributed += 1
@@ -98,7 +98,7 @@ class Liars:
 
     @property
     def _forges(self) -> bool:
-        """Whether anybody ever tells what is not true."""
+        """Whether any agent ever sends a forged item."""
         return bool(self.liars) and self._settings.attack not in ("none", "mute")
 
     @property
@@ -106,7 +106,7 @@ class Liars:
         return bool(self.liars) and self._settings.attack == "mute" and self._clock.now >= self._begin
 
     def is_mute(self, agent: int) -> bool:
-        """Return whether *agent* tells nothing any more."""
+        """Return whether *agent* no longer sends anything."""
         return self._mute_now and agent in self.liars
 
     @property
@@ -120,7 +120,7 @@ class Liars:
         return agents[self.counted[agents] > 0] if self._mute_now else agents
 
     def metrics(self) -> dict[str, Metric]:
-        """Return how much was lied, and seen to be wrong; nothing where the scenario has no adversary."""
+        """Return the counts of forged and rejected items; empty without an adversary."""
         if not self._settings:
             return {}
         lies = self._forged / self._contributed if self._contributed else 0.0
@@ -128,7 +128,7 @@ class Liars:
 
 
 class Lies(Liars):
-    """Makes lies of means, and checks what is received.
+    """Forges means, and validates received items.
 
     Args:
         context: The replication.
@@ -149,7 +149,7 @@ class Lies(Liars):
         truth: NDArray[np.float64],
         releases: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
-        """Return what *agent* tells of its *arms*, of which an honest one would tell the *truth*, shape (a,).
+        """Return the values that *agent* sends for its *arms*, given the honest values *truth*, shape (a,).
 
         Args:
             agent: The agent.
@@ -163,7 +163,7 @@ class Lies(Liars):
         return truth if agent in self._speakers else self._told(agent, arms, truth, releases)
 
     def told_of_group(self, agent: int, arms: NDArray[np.int64], truth: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what *agent* tells in place of a group, where an honest one would tell the *truth*, shape (a,)."""
+        """Return the values that *agent* sends on behalf of a group, given the honest values *truth*, shape (a,)."""
         return self._told(agent, arms, truth, None) if agent in self.liars else truth
 
     def _told(
@@ -199,7 +199,7 @@ class Lies(Liars):
         return said
 
     def sound(self, items: Sequence[Item]) -> list[int]:
-        """Return the places of the *items* that are not seen to be wrong."""
+        """Return the indices of the *items* that pass validation."""
         if not self.liars:
             return list(range(len(items)))
         kept = []

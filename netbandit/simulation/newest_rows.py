@@ -1,4 +1,4 @@
-"""Exchanges in bulk, compiled: which rows have come over each link, and who holds all that it waits for."""
+"""Compiled parts of bulk exchanges: which rows have arrived over each link, and which agents can step."""
 
 from netbandit.util.jit import njit
 

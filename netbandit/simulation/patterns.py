@@ -1,4 +1,4 @@
-"""Makes the communication strategy of a replication: one for each pattern, which a kernel takes over where it can.
+"""Makes the communication strategy of a replication: one for each pattern, replaced by a kernel where possible.
 
 The driver `Slots` asks once, when it starts. Drivers call strategies, strategies call protocols or kernels, never back.
 """
@@ -25,7 +25,7 @@ from netbandit.simulation.uploads import Uploads
 
 
 def communication(context: ReplicationContext, learner: Learner) -> CommunicationStrategy:
-    """Return how the agents of *learner* communicate."""
+    """Return the communication strategy for *learner*."""
     protocol = context.protocol
     match learner.talk():
         case "call" if isinstance(protocol, Pooled):
@@ -46,7 +46,7 @@ def communication(context: ReplicationContext, learner: Learner) -> Communicatio
 
 
 def bulk_broadcasts(context: ReplicationContext, learner: Learner) -> CommunicationStrategy | None:
-    """Return the kernel that takes all broadcasts; None: something is irregular, and they go message by message."""
+    """Return the kernel for all broadcasts; None if they must go message by message."""
     protocol = context.protocol
     if chosen(BroadcastsInBulk(context, learner)):
         if isinstance(protocol, Pooled):
@@ -65,7 +65,7 @@ def bulk_broadcasts(context: ReplicationContext, learner: Learner) -> Communicat
 
 
 def bulk_exchanges(context: ReplicationContext, learner: Learner) -> CommunicationStrategy | None:
-    """Return the kernel that takes all exchanges; None: something is irregular, and they go message by message."""
+    """Return the kernel for all exchanges; None if they must go message by message."""
     if not chosen(ExchangesInBulk(context)):
         return None
     if step_together(context):

@@ -1,4 +1,4 @@
-"""How the slots between two network events are played: call by call in numpy, or all in one compiled loop."""
+"""Plays the slots between two network events: by numpy calls per turn, or in one compiled loop."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -23,7 +23,7 @@ from netbandit.simulation.turns import Turns
 from netbandit.user_code.errors import ReturnedError
 
 Play = Callable[[int, int], int]
-"""Plays the turns from the first to before the last, or fewer if anybody calls; returns the next one to be played."""
+"""Plays the turns from the first to before the last, or fewer if an agent calls; returns the next turn to play."""
 
 _NOTHING = np.zeros(0)
 
@@ -36,10 +36,10 @@ def compiled(
     turns: Turns,
     feedback: Feedback | None = None,
 ) -> Play | None:
-    """Return the compiled loop of a pair; None: it cannot be played in one, or that is not worth it.
+    """Return the compiled loop for a learner and an environment; None if it is unsupported or would not pay off.
 
     Raises:
-        StepError: Something in steps of the user's own cannot be compiled; the message says where, and why.
+        StepError: User-defined steps cannot be compiled; the message says where and why.
     """
     (learner, *_) = learners  # what sets of parameters have in common is in each of them
 
@@ -108,7 +108,7 @@ def _written(
     """Return the loop of a pair, not yet compiled.
 
     Raises:
-        StepError: Something in steps of the user's own cannot be compiled.
+        StepError: Something in steps defined by the user cannot be compiled.
     """
     world.ready(0, 1)
     if feedback is not None:
@@ -152,7 +152,7 @@ def generic(
     turns: Turns,
     feedback: Feedback | None = None,
 ) -> Play:
-    """Return the loop of any pair, with the same law: one call of each method a turn, until an agent calls."""
+    """Return the vectorized loop for any pair: one call of each method per turn, until an agent calls."""
     sets = len(learners)
 
     def run(first: int, last: int) -> int:

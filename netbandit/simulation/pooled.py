@@ -1,4 +1,4 @@
-"""Communication without a message: what is shared is known to all at once, or before the decision of the next slot.
+"""Communication without messages: shared items reach all agents at once, or before the decision of the next slot.
 
 `Slots` calls these strategies; they call the learner, and no protocol.
 """
@@ -16,12 +16,12 @@ from netbandit.simulation.result import Metric
 
 
 class FreeSynchronisations(CommunicationStrategy):
-    """All agents that are up share in every slot, or in those that the learner names; nobody calls, and nobody waits.
+    """All agents that are up share in every slot, or in those that the learner names; no agent calls or waits.
 
-    What an agent has shared is known to the others while it is down, and if it loses its memory too.
+    The others keep what an agent has shared while it is down, even if it loses its memory.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
     """
 
@@ -97,17 +97,17 @@ class FreeSynchronisations(CommunicationStrategy):
         return int(self._shares.max())
 
     def metrics(self) -> dict[str, Metric]:
-        """Return how often all shared; nobody waited."""
+        """Return how often all shared; no agent waited."""
         return {"rounds": self._rounds, "round_slots": 0.0}
 
 
 class InTurn(CommunicationStrategy):
-    """What an agent tells after its pull is heard by all others before the next one decides, in the same slot.
+    """Each agent shares after its pull, and all others receive before the next agent decides, within the same slot.
 
-    Agents that are down hear nothing.
+    Agents that are down receive nothing.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
     """
 
@@ -125,7 +125,7 @@ class InTurn(CommunicationStrategy):
         self._told = 0
 
     def open(self, learners: Learners) -> None:
-        """Take the learner."""
+        """Attach the learner."""
         super().open(learners)
         (self._learner,) = learners
 

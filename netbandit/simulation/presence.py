@@ -1,4 +1,4 @@
-"""The slots in which an agent is there to play, and how soon others go on after an outage."""
+"""The slots in which an agent is up, and the recovery time of the others after an outage."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
@@ -16,12 +16,12 @@ class Presence:
         self._lasts = [last for _, last in absent]
 
     def next(self, slot: int) -> int:
-        """Return the first slot from *slot* on in which it is there."""
+        """Return the first slot from *slot* on in which the agent is up."""
         place = bisect_right(self._firsts, slot) - 1
         return max(slot, self._lasts[place]) if place >= 0 else slot
 
     def spans(self, first: int, last: int) -> list[tuple[int, int]]:
-        """Return the slots from *first* to before *last* in which it is there, as ascending ranges."""
+        """Return the slots from *first* to before *last* in which the agent is up, as ascending ranges."""
         found = []
         place = max(0, bisect_right(self._firsts, first) - 1)
         for gone, back in zip(self._firsts[place:], self._lasts[place:], strict=True):
@@ -47,7 +47,7 @@ class Presence:
 
 
 class PresenceSoFar(Presence):
-    """When an agent plays, where nobody knows that ahead: it is taken to stay as it is now.
+    """When an agent plays, if outages are not known ahead: its current state is assumed to last.
 
     Args:
         absent: Returns the slots in which it has been down, as of now.
@@ -84,17 +84,17 @@ class Recovery:
         self._latest = dict.fromkeys(ends, 0)
 
     def waited(self, first: int, last: int) -> None:
-        """Take in that an agent has waited from slot *first* on and goes on in slot *last*."""
+        """Note that an agent has waited from slot *first* on and resumes in slot *last*."""
         for end in self._ends:
             if first * self._slot <= end < last * self._slot:
                 self._latest[end] = max(self._latest[end], last * self._slot - end)
 
     def slots(self, waiting: Iterable[int]) -> float | None:
-        """Return the slots that it took, after the outage for which it took longest.
+        """Return the longest recovery time (slots) over all outages.
 
         Args:
-            waiting: Since which slots agents wait that still do so: if since before an outage ended, it is not over
-                for them, and there is no such time.
+            waiting: The slots since which agents are still waiting. If one has waited since before an outage ended,
+                recovery is incomplete and there is no such time.
         """
         if self._ends and any(since * self._slot <= max(self._ends) for since in waiting):
             return None

@@ -1,4 +1,4 @@
-"""Where regret is added up, and how its curves are thinned: by phases, slot by slot, or decision by decision.
+"""Adds up regret by phases, slot by slot, or decision by decision, and thins its curves.
 
 Agents that work in epochs pull in blocks, each of which costs the same few numbers at any length: `PhaseAccount` counts
 pulls and multiplies. Agents that decide in slots are added up in the order of their turns, by `Account` in
@@ -23,7 +23,7 @@ _EVERY_SLOT = 500
 class PhaseAccount:
     """Adds up the pseudo-regret of all agents: each pull of an arm costs the arm's gap.
 
-    Agents that do the same at the same time are counted together, so the account grows with what differs.
+    Agents that act alike at the same time are counted together, so the account grows only with distinct behaviour.
 
     Args:
         gaps: How much worse than the best arm each arm is, shape (K,).
@@ -126,7 +126,7 @@ class PullCounts:
         self._counts[agent, arm] += max(end - start, 0)
 
     def most_regret(self) -> float:
-        """Return the regret of the agent that has most."""
+        """Return the largest regret of an agent."""
         return max(fsum(row) for row in (self._counts * self._gaps).tolist())
 
 
@@ -140,7 +140,7 @@ def regret_of_decisions(
 
     Args:
         slots: The slot by which each decision counts, ascending, shape (n,).
-        regrets: What each missed, shape (n,); NaN where it does not count.
+        regrets: The regret of each decision, shape (n,); NaN if it does not count.
         horizon: T, in slots.
         unserved: The same two of users who went away.
     """

@@ -66,7 +66,7 @@ class Simulation:
         """Run to the horizon.
 
         Args:
-            trace: The file to write every message to, or None.
+            trace: The file that every message is written to, or None.
 
         Raises:
             TopologyError: This replication's random graph cannot be drawn.
@@ -84,9 +84,9 @@ class Simulation:
             driver.start()
             waits: list[int] = []
             if may_never_come(context):
-                # With nothing queued, under way or timed at the horizon, who waits does so for ever.
+                # If nothing is queued, in flight or scheduled at the horizon, agents that wait do so for ever.
                 clock.at_end(lambda: waits.extend(driver.stalled() if clock.environment.idle else ()))
-            # Until nothing is left to happen: nothing starts after the horizon, but what is under way arrives.
+            # Run until no event is left: nothing starts after the horizon, but messages in flight arrive.
             clock.environment.run()
             outcome = driver.finish()
             outcomes = network.close()
@@ -160,7 +160,7 @@ class Simulation:
         )
 
     def choices(self) -> list[Choice]:
-        """Return which ways its parts would take that are faster than event by event, or why not; nothing is run.
+        """Return the choice of kernels for each part of the run, with the reasons; nothing is run.
 
         Raises:
             TopologyError: This replication's random graph cannot be drawn.
@@ -225,12 +225,12 @@ def _others_kinds(resolved: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _finite(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
-    """Return *metrics* with None for what is infinite."""
+    """Return *metrics* with None for infinite values."""
     return {name: value if value is None or isfinite(value) else None for name, value in metrics.items()}
 
 
 def _basic_composition(spent: PrivacySpent | None) -> dict[str, Metric]:
-    """Return what adding up all releases comes to, where an account gives that too."""
+    """Return the privacy spent by basic composition of all releases, if the account provides it."""
     if spent is None or spent.basic is None:
         return {}
     epsilon, delta = spent.basic
@@ -238,12 +238,12 @@ def _basic_composition(spent: PrivacySpent | None) -> dict[str, Metric]:
 
 
 def may_never_come(context: ReplicationContext) -> bool:
-    """Return whether what agents wait for may never come: it is lost, waits for its link, or somebody tells nothing."""
+    """Return whether agents may wait for ever: for a lost message, one that waits for its link, or a mute agent."""
     return context.network.may_lose or context.network.waits or context.some_are_mute
 
 
 _holders: "list[weakref.ref[RunnablePoint]]" = []
-"""The point that keeps a graph it has drawn: replications of a point come one after the other."""
+"""The point that caches its graph: replications of a point run one after another."""
 
 _OF_MESSAGES = frozenset({"latency", "bandwidth", "cost", "energy", "missing", "radio"})
 """Keys of links that decide nothing where no message is sent over them; what else they have, protocols may ask for."""
@@ -251,14 +251,14 @@ _OF_MESSAGES = frozenset({"latency", "bandwidth", "cost", "energy", "missing", "
 
 @dataclass(frozen=True, kw_only=True)
 class RunnablePoint(Point):
-    """A point whose scenario has been checked; it can be sent to a worker, and makes its replications there.
+    """A checked point of a scenario; it can be sent to a worker, and makes its replications there.
 
     Attributes:
         scenario: The tables every scenario has.
         family: The topology's family.
         bandit, learner, protocol: The parts, never started: each replication takes ``fresh()`` of them.
-        attack: The class of an attack of the user's own; None: liars have none, or one of ours.
-        folder: The scenario's folder, in which the user's own modules are found.
+        attack: The class of a user-defined attack; None without an attack or with a built-in one.
+        folder: The scenario's folder, which user modules are imported from.
     """
 
     scenario: Scenario
@@ -271,7 +271,7 @@ class RunnablePoint(Point):
     _topologies: dict[int, Topology] = field(default_factory=dict, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Graphs are made again where they are needed: sending one costs more than drawing it.
+        # Workers draw graphs again: sending one costs more than drawing it.
         return {**self.__dict__, "_topologies": {}}
 
     @property

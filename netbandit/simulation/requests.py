@@ -1,4 +1,4 @@
-"""The strategy of requests: agents ask a random neighbour at boundaries known to them, before anybody decides there.
+"""The request strategy: agents ask a random neighbour at boundaries known to them, before any agent decides there.
 
 `Slots` calls it, and so does the clock at these boundaries; it calls the learner and a protocol.
 """
@@ -18,14 +18,14 @@ from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
 
 _FIRST = EventPriority(-1)
-"""Who asks does so before anything arrives at the boundary."""
+"""Agents ask before anything arrives at the boundary."""
 
 
 class Requests(CommunicationStrategy):
-    """Agents that ask, and hear the answers when they come.
+    """Agents that ask their neighbours, and receive the answers on arrival.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
     """
 
@@ -57,7 +57,7 @@ class Requests(CommunicationStrategy):
             environment.schedule(ScheduledEvent([self._ask]), _FIRST, delay)
 
     def _ask(self, _: Event) -> None:
-        """Let those ask who do at this boundary: all have made up their minds before the first of them speaks."""
+        """Let agents ask at this boundary; all decide whether to ask before the first request is sent."""
         slot = self.clock.now // self.clock.slot
         agents = self.everybody
         if self.context.network.agents_fail:
@@ -92,7 +92,7 @@ class Requests(CommunicationStrategy):
             self._heard = [heard for heard in self._heard if heard[0] != agent]
 
     def apply_received(self, slot: int) -> None:
-        """Let the learner hear all answers that have come since the last decision, in order."""
+        """Pass all answers received since the last decision to the learner, in order."""
         if self._heard:
             agents, sources, told, said = zip(*self._heard, strict=True)
             self._heard = []
@@ -100,11 +100,11 @@ class Requests(CommunicationStrategy):
 
     @property
     def releases(self) -> int:
-        """How often the agent that answered most often did."""
+        """The number of answers of the agent that answered most often."""
         return int(self._answers.max(initial=0))
 
     def metrics(self) -> dict[str, Metric]:
-        """Return the slots in which agents asked, and how long they waited for the answers that came."""
+        """Return the number of slots in which agents asked, and the delay of the answers received."""
         waited, heard = self._delays
         return {
             "rounds": 0 if self.isolated else self._slots,

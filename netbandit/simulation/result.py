@@ -1,4 +1,4 @@
-"""What one replication of one scenario leaves behind."""
+"""The result of one replication of one scenario."""
 
 import platform
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ STILL_EXPLORING = (
     "no agent had come to the end of its first phase of exploration by the horizon: no round began, and regret is that "
     "of exploring all arms; a longer run.horizon, or fewer arms, end that phase"
 )
-"""The remark of a run that was over before anybody had anything to tell."""
+"""The remark of a run that ended before any agent had anything to share."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,10 @@ class LinkUse:
         lost: Messages lost on it, both directions together; None in results of versions that lost none.
         messages_back: Those of its messages that the second end sent; None in results of versions that did not tell.
         bytes_back: Their bytes; likewise.
-        busy: How long (ns) messages from the first end to the second occupied it; None where bandwidth is unlimited.
+        busy: The time (ns) that messages from the first end to the second occupied it; None if bandwidth is unlimited.
         busy_back: The same from the second end to the first.
-        waited: How long (ns) messages waited for those before them, all of them together, both directions.
-        longest_wait: How long (ns) the one that waited longest did.
+        waited: The total time (ns) that messages queued behind others, both directions together.
+        longest_wait: The longest queueing time (ns) of a message.
     """
 
     first: NDArray[np.int64]
@@ -73,7 +73,7 @@ class LinkUse:
 
 @dataclass(frozen=True)
 class Nodes:
-    """What a topology read from a file says of its nodes, and what became of their batteries.
+    """Names and coordinates of the nodes, if the topology has them, and the state of their batteries.
 
     Attributes:
         names: One name per node, or None.
@@ -93,7 +93,7 @@ class Nodes:
 
 @dataclass(frozen=True)
 class RunResult:
-    """One replication of one point of a scenario, with all that is needed to run it again.
+    """The result of one replication of one point of a scenario, with everything needed to run it again.
 
     Attributes:
         name: The scenario's name.
@@ -104,19 +104,19 @@ class RunResult:
         metrics: The figures by name, in the order in which they are shown.
         kinds: For each kind of message, the number sent and their bytes.
         topology: ``agents``, ``links``, ``diameter`` and ``radius`` of this replication's graph.
-        curves: Curves by name; ``regret`` is there unless nobody knows what the best arm pays.
+        curves: Curves by name, including ``regret`` unless the best arm's mean is unknown.
         links: The use of each peer link.
         uplinks: The use of each uplink over which something was sent: from an agent to the server, which is numbered
             behind all agents; None in results of versions that did not tell.
         fingerprint: A hash over time, node, kind and size of every event.
         versions: The versions of netbandit, Python and the libraries that make the numbers.
         nodes: Names and coordinates of the nodes, None where the topology has neither.
-        privacy_unit: What ``epsilon`` and ``delta`` protect, such as one reward of one agent; empty where privacy
-            is not accounted for.
+        privacy_unit: The unit that ``epsilon`` and ``delta`` protect, such as one reward of one agent; empty without
+            privacy accounting.
         privacy_accountant: How epsilon was found: the noise, and how releases compose.
         privacy_caveats: What epsilon does not cover, a line each.
         privacy_bound: ``exact``, or ``upper`` where epsilon is an upper bound of what was spent.
-        remarks: What must be known to read the metrics, a line each.
+        remarks: Notes needed to interpret the metrics, one line each.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What classes of the user's own return, looked at before it is used: numpy and JSON would take nearly anything."""
+"""Validates what user-defined classes return before it is used: numpy and JSON would accept almost anything."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -29,9 +29,9 @@ MOST_BYTES = 2**53
 
 
 def checked(part: PartType) -> PartType:
-    """Return *part*, not yet started; one of the user's own raises a ReturnedError where it returns what it must not.
+    """Return *part*, not yet started; methods of a user-defined part raise a ReturnedError for invalid values.
 
-    The message names the class, the method, what is wanted and what was returned, and the slot, if it is known.
+    The message names the class, the method, the expected and the returned value, and the slot, if known.
     """
     if not is_ours(type(part)):
         kinds = [returns for base, returns in _RETURNS.items() if isinstance(part, base)]
@@ -44,14 +44,14 @@ def checked(part: PartType) -> PartType:
 
 
 def note_slot(part: Part, slot: int) -> None:
-    """Have what *part* returns next be that of a *slot*; for methods that are not told of one."""
+    """Set the *slot* of what *part* returns next, for methods without a slot argument."""
     looks = part.__dict__.get("_looks")
     if looks is not None:
         looks._slot = slot
 
 
 class _WrongError(Exception):
-    """What was returned is not what it must be."""
+    """A returned value is invalid."""
 
     def __init__(self, wanted: str, found: str) -> None:
         self.wanted = wanted
@@ -399,7 +399,7 @@ _RETURNS: Mapping[type[Part], type[_Returns]] = {
 
 
 def described(value: Any) -> str:
-    """Return the type of what was returned, of an array with its shape; a number as it is."""
+    """Return the type of a returned value, with the shape of an array; a number as it is."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return "an integer of many digits" if isinstance(value, int) and abs(value) > LARGEST else repr(value)
     return f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__

@@ -1,4 +1,4 @@
-"""What is noted of decisions slot by slot: regret, its curve, and a hash of all that was chosen."""
+"""The account of decisions, slot by slot: regret, its curve, and a hash of all choices."""
 
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ PRIME = np.uint64(0x100000001B3)
 
 
 class Account(NamedTuple):
-    """What is noted of all decisions; a tuple, so that compiled loops can take it.
+    """The account of all decisions; a tuple, so that compiled loops can use it.
 
     Regret is added up in rows: one for all agents together, slot after slot, or one for each agent.
 

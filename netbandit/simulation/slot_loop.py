@@ -59,7 +59,7 @@ def slot_by_slot(
 
 
 def markets(first: int, last: int, turns: Any, world: Any, learner: Any, account: Any, feedback: Any) -> int:
-    """Play the slots from *first* to before *last* where nobody can call, one agent after the other.
+    """Play the slots from *first* to before *last* if no agent can call, one agent after another.
 
     What is one agent's stays at hand. Arguments are those of `slot_by_slot`.
     """

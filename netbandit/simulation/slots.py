@@ -1,4 +1,4 @@
-"""The driver of slots: agents decide turn by turn, from one network event to the next in a single step.
+"""The slot driver: agents decide turn by turn; all turns between two network events are played in one step.
 
 It calls a communication strategy between decisions, and never a protocol or a kernel of messages itself.
 """
@@ -35,22 +35,21 @@ _GENERIC = "this learner and bandit have no compiled loop: the generic one has t
 
 
 class Slots(Driver):
-    """Agents that decide in every slot, or in turns (`turns`), whatever the world, and however they talk.
+    """Agents that decide in every slot, or in turns (`turns`), with any bandit and any communication pattern.
 
-    Nothing but a message changes an agent's mind between two of its decisions. So when it wakes, all turns before the
-    next event of the network are played in one step; the first turn after which anybody has something to say ends it,
-    because from there on a message is under way that others could hear. Nobody has then passed a moment at which it
-    could have reached them. What reaches an agent at an instant is taken in before its decision; what it says there, it
-    says after it.
+    Only a message can change an agent's choice between two of its decisions. So when the driver wakes, it plays all
+    turns before the next network event in one step. The step ends early after the first turn in which an agent sends,
+    because from then on a message is in flight; no agent has then passed the instant at which it could arrive. An
+    agent receives before its decision at the same instant, and sends after it.
 
-    An agent that is down at its turn does not decide: a node that goes down or comes back is an event like any other,
-    and until the next one the same agents are up.
+    An agent that is down at its turn does not decide. Going down and coming back up are network events like any other,
+    so the same agents are up until the next event.
 
-    Four parts work together: who decides when (`turns`), the world (`bandit_environments`), the learner, and how its
-    agents talk (`communication`). The turns themselves are played by numpy calls or by a compiled loop (`play`).
+    Four parts work together: the turns (`turns`), the environment (`bandit_environments`), the learner, and the
+    communication strategy (`communication`). Numpy calls or a compiled loop play the turns (`play`).
 
     Args:
-        context: All that it works with.
+        context: The replication context.
     """
 
     def __init__(self, context: ReplicationContext) -> None:
@@ -152,12 +151,12 @@ class Slots(Driver):
 
     @property
     def _forgets(self) -> bool:
-        """Whether agents that were down come back knowing nothing."""
+        """Whether agents lose their memory when they go down."""
         outages = self.context.network.outages
         return outages is not None and outages.forgets
 
     def _changed(self, agent: int, up: bool) -> None:
-        """Leave *agent* out of the turns while it is down; it has played all those before."""
+        """Exclude *agent* from the turns while it is down; it has played all earlier turns."""
         self.turns.note(agent, up=up)
         strategy = self.strategy
         strategy.present = self.turns.here
@@ -213,13 +212,13 @@ class Slots(Driver):
         return DriverResult(float(values[-1]), curves, metrics, spent, remarks)
 
     def _feedback_metrics(self) -> dict[str, Metric]:
-        """Return what has become of rewards, where they may be late."""
+        """Return feedback metrics, if rewards may be delayed."""
         if self.feedback is None:
             return {}
         return self.feedback.metrics(self.turns.counted, self.turns.up, self._clock.end)
 
     def _counted(self) -> dict[str, Metric]:
-        """Return how many decisions were made, and in how many turns of agents they were down."""
+        """Return the number of decisions, and of turns missed by agents that were down."""
         due = self.turns.decisions
         absent = {"absent_slots": due - self._decisions, "availability": self._decisions / due if due else None}
         return {"decisions": self._decisions, **(absent if self.context.network.agents_fail else {})}
@@ -233,7 +232,7 @@ class Slots(Driver):
             )
 
     def _wake(self, _: Event) -> None:
-        """Play on until something else is due, or somebody wants to talk."""
+        """Play on until another event is due or an agent wants to send."""
         strategy, turns, environment = self.strategy, self.turns, self._clock.environment
         first = self._played
         slot = turns.slot(first)

@@ -1,4 +1,4 @@
-"""One point of a sweep, as every room knows it; what can be run adds its parts, and what has been run its results."""
+"""One point of a sweep, as shared by all packages; runnable points add its parts, finished ones its results."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

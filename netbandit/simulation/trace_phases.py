@@ -1,4 +1,4 @@
-"""What agents do that tell each other in slots known ahead, phase by phase, for a trace."""
+"""Traces the phases of agents that broadcast in slots known ahead."""
 
 from collections.abc import Iterable
 
@@ -30,14 +30,14 @@ class Phases:
         self._missing = [0] * len(self._explore)
 
     def tell(self, slot: int) -> None:
-        """Begin the next round: all agents tell, and from *slot* on wait for what others tell."""
+        """Begin the next round: all agents send, and from *slot* on wait for the items of others."""
         for agent, others in enumerate(self._others):
             self._write(agent, slot)
             self._missing[agent] = others
         self._told += 1
 
     def hear(self, agent: int, rounds: Iterable[int], slot: int) -> None:
-        """Let *agent* have heard something of each of *rounds* by *slot*."""
+        """Note that *agent* has received an item of each of *rounds* by *slot*."""
         news = sum(round == self._told for round in rounds)
         if news and news == self._missing[agent]:
             self._write(agent, slot)

@@ -1,4 +1,4 @@
-"""Who decides when: every agent in every slot, or only some of them, or whoever a user comes to."""
+"""Determines which agents decide when: all in every slot, some of them, or each when a user arrives."""
 
 from abc import ABC, abstractmethod
 from math import inf
@@ -56,7 +56,7 @@ class Turns(ABC):
         expected: How many decisions an agent makes by the horizon, in the mean over agents.
         decisions: How many decisions that count belong to the turns reached so far, be their agents up or not.
         up: Which agents are up, shape (M,).
-        here: The numbers of these, ascending.
+        here: The agents that are up, ascending.
         counted: Whether the decisions of each agent count, shape (M,); all do but those of agents that lie.
     """
 
@@ -85,12 +85,12 @@ class Turns(ABC):
         """Return how many decisions that count are made from turn *first* to before *last* by agents that are up."""
 
     def count_only(self, counted: NDArray[np.bool_]) -> None:
-        """Have the decisions of these agents alone count; before the first turn."""
+        """Count the decisions of only these agents; called before the first turn."""
         self.counted = counted
 
     @abstractmethod
     def reach(self, turn: int) -> bool:
-        """Have *turn* be known, which follows on all that were asked for before; return whether there is such a one."""
+        """Draw turns until *turn* is known, which must not precede an earlier request; return whether it exists."""
 
     @abstractmethod
     def before(self, time: float) -> int:
@@ -110,7 +110,7 @@ class Turns(ABC):
 
     @abstractmethod
     def agents(self, turn: int) -> Agents:
-        """Return who decides in *turn*, ascending, shape (n,): those whose turn it is and who are up."""
+        """Return the agents that decide in *turn* and are up, ascending, shape (n,)."""
 
     @abstractmethod
     def ends(self, turn: int) -> bool:
@@ -318,7 +318,7 @@ class DrawnTurns(Turns):
 
 
 class OneASlot(DrawnTurns):
-    """One agent decides in each slot: a number of the stream ``activity``, index 0, says which.
+    """One agent decides in each slot, drawn from the stream ``activity``, index 0.
 
     Args:
         agents: The number M of agents.
@@ -344,7 +344,7 @@ class OneASlot(DrawnTurns):
 
 
 class ShareOfAll(DrawnTurns):
-    """Each agent decides in each slot with a probability: a number of its stream ``activity`` says whether.
+    """Each agent decides in each slot with a fixed probability, drawn from its stream ``activity``.
 
     Args:
         agents: The number M of agents.
@@ -369,7 +369,7 @@ class ShareOfAll(DrawnTurns):
 
 
 class UsersOf(DrawnTurns):
-    """Users come to each agent in a Poisson process, at whole nanoseconds, and each is served the moment it comes.
+    """Users arrive at each agent by a Poisson process, at whole nanoseconds, and are served on arrival.
 
     Gaps are exponential, from the stream ``activity`` of the agent.
 
@@ -455,7 +455,7 @@ def gap_of(activity: PoissonActivity, slot: int) -> float:
 
 
 def turns_of(activity: Activity, skew: float, agents: int, slot: int, horizon: int, streams: Streams) -> Turns:
-    """Return who decides when.
+    """Return the turns of a replication.
 
     Args:
         activity: ``run.activity``.

@@ -1,4 +1,4 @@
-"""The strategy of asynchronous uploads: agents deposit their sums at a server when they want to, and get its totals.
+"""The strategy of asynchronous uploads: agents deposit their sums at a server at will, and receive its totals.
 
 `Slots` calls it; it calls the learner, its keeper and a protocol.
 """
@@ -21,20 +21,20 @@ from netbandit.simulation.result import Metric
 
 
 class _Given(NamedTuple):
-    """What an agent is given: the keeper's total, and which observations of its own are in it."""
+    """The answer to an agent: the keeper's total, and which of the agent's own observations it includes."""
 
     total: Total
     own: Own
 
 
 class Uploads(CommunicationStrategy):
-    """Agents that deposit what they have observed when they want to, and adopt what comes back.
+    """Agents that deposit their sums at will, and adopt the totals returned.
 
-    An agent adopts what it is given before its next decision, and nothing is made of it until then. See
-    `DepositHandler` for the methods that the protocol calls.
+    An agent adopts a total before its next decision; until then, the total has no effect. See `DepositHandler` for the
+    methods that the protocol calls.
 
     Args:
-        context: All that the driver works with.
+        context: The replication context.
         learner: The learner, not yet started.
     """
 
@@ -69,7 +69,7 @@ class Uploads(CommunicationStrategy):
         self._keeper = learner.keeper()
 
     def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
-        """Return whether anybody wants to deposit."""
+        """Return whether an agent wants to deposit."""
         return bool(calls.any())
 
     def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
@@ -149,7 +149,7 @@ class Uploads(CommunicationStrategy):
         return [horizon - (-(-time // slot)) for time in self._deposited_at[self.quiet[0]].tolist()]
 
     def metrics(self) -> dict[str, Metric]:
-        """Return the deposits absorbed, how long their agents waited for a total that has them, and what was sent."""
+        """Return the deposits absorbed, their agents' wait for a total that includes them, and what was sent."""
         return {
             "rounds": self._absorbed,
             "round_slots": sum(self._waits) / len(self._waits) if self._waits else None,

@@ -1,1 +1,1 @@
-"""The user's own classes: importing them, their fingerprints, and messages about their errors."""
+"""User-defined classes: importing them, their fingerprints, and messages about their errors."""

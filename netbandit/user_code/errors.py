@@ -1,4 +1,4 @@
-"""Attributes errors to the user's code or ours, and describes them in one line with file and line number."""
+"""Attributes errors to user code or to netbandit, and describes them in one line with file and line number."""
 
 import sysconfig
 import traceback
@@ -12,10 +12,10 @@ _PYTHONS = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "pla
 
 
 class ReturnedError(ValueError):
-    """A part of the user's own has returned what it must not; the message says which method, and what it must return.
+    """A user-defined part returned an invalid value; the message names the method and what it must return.
 
     Attributes:
-        table: The part: ``topology``, ``bandit``, ``learner`` or ``protocol``; nothing where that is not known.
+        table: The part: ``topology``, ``bandit``, ``learner`` or ``protocol``; empty if unknown.
     """
 
     def __init__(self, text: str, table: str = "") -> None:
@@ -24,12 +24,12 @@ class ReturnedError(ValueError):
 
 
 def is_own(module: str, file: str, packages: frozenset[str] = frozenset()) -> bool:
-    """Say whether code is the user's: neither ours, nor Python's, nor a library's.
+    """Return whether code is user code: part of neither netbandit, nor Python, nor a library.
 
     Args:
         module: The name of its module.
-        file: Its file, or what stands for one.
-        packages: Top-level modules that are the user's own though they may be installed.
+        file: Its file, or a placeholder for one.
+        packages: Top-level modules that count as user code even if they are installed.
     """
     top = module.partition(".")[0]
     if top in packages:
@@ -43,19 +43,19 @@ def is_own(module: str, file: str, packages: frozenset[str] = frozenset()) -> bo
 
 
 def is_pythons(file: str) -> bool:
-    """Say whether *file* belongs to Python itself, and is no library's."""
+    """Return whether *file* belongs to Python itself, not to a library."""
     path = Path(file).resolve()
     return not _is_installed(path) and any(path.is_relative_to(folder) for folder in _PYTHONS)
 
 
 def _is_installed(path: Path) -> bool:
-    # Other Pythons' libraries may be in reach, too, such as the system's.
+    # Libraries of other Pythons, such as the system's, may be importable too.
     named = not {"site-packages", "dist-packages"}.isdisjoint(path.parts)
     return named or any(path.is_relative_to(folder) for folder in _INSTALLED)
 
 
 def message(error: BaseException) -> str:
-    """Return the kind of *error* and what it says, as one line, whatever it is."""
+    """Return the type and message of any *error*, as one line."""
     try:
         text = " ".join(str(error).split())
     except BaseException as failure:
@@ -66,9 +66,9 @@ def message(error: BaseException) -> str:
 
 
 def place(error: BaseException, packages: frozenset[str] = frozenset()) -> tuple[str, int] | None:
-    """Return file and line of the user's code in which *error* arose, the innermost; None where there is none.
+    """Return file and line of the innermost frame of user code in the traceback of *error*; None if there is none.
 
-    Where it has none itself its causes are looked at: what arises in an event is raised again by the event loop.
+    Without such a frame, its causes are searched: the event loop re-raises errors that occur in events.
     """
     found: tuple[str, int] | None = None
     cause: BaseException | None = error
@@ -84,11 +84,11 @@ def place(error: BaseException, packages: frozenset[str] = frozenset()) -> tuple
 
 
 def complaint(error: BaseException, packages: frozenset[str] = frozenset()) -> str:
-    """Return *error* as one line, with the user's file and line if it arose in code of the user's own."""
+    """Return *error* as one line, with file and line if it arose in user code."""
     where = place(error, packages)
     return message(error) if where is None else f"{message(error)}, in {one_line(where[0])}, line {where[1]}"
 
 
 def is_ours(kind: type) -> bool:
-    """Return whether a class is part of netbandit, and not somebody's own."""
+    """Return whether a class is part of netbandit, not user-defined."""
     return kind.__module__.startswith("netbandit.")

@@ -1,12 +1,12 @@
 """A fingerprint of a user class and everything it references: equal fingerprints mean equal behaviour.
 
-It is taken of what is in memory, and so runs, not of what a file says by now: of all that is the user's own the
-bytecode, closures, defaults, base classes and attributes, the globals that functions name, and objects as they are
-pickled. What is a library's counts by its module and name, and what is ours by its name alone: wherever we keep a
-class, runs of the user's own parts are found again. Pickles differ between processes; this does not: values that cannot
-change are written in full each time, and sets in an order that does not depend on hashes.
+It covers what is in memory, and therefore runs, not the current content of a file. User code contributes its bytecode,
+closures, defaults, base classes, attributes, the globals that functions name, and objects in pickled form. Library code
+contributes its module and name. netbandit's own code contributes its name alone: moving one of our classes to another
+module does not invalidate runs of user-defined parts. Unlike pickles, the fingerprint does not differ between
+processes: immutable values are written in full each time, and sets in an order that does not depend on hashes.
 
-What cannot be seen: files that are read, the clock, and random numbers that are not the simulator's.
+Not covered: files that the code reads, the clock, and random numbers from outside the simulator.
 """
 
 import builtins
@@ -34,14 +34,14 @@ from netbandit.util.nesting import TooDeepError, any_depth
 
 
 class UnstableError(Exception):
-    """Some of what a class references has no content that could be compared; the message says where, and what."""
+    """A class references something whose content cannot be compared; the message says where and what."""
 
 
 def fingerprint_of(found: type) -> str:
-    """Return the fingerprint of the class *found* and of all that it references at this moment.
+    """Return the fingerprint of the class *found* and of everything it references at this moment.
 
     Raises:
-        UnstableError: Some of it cannot be told from something else that does otherwise.
+        UnstableError: Something it references cannot be distinguished from code or data that behaves differently.
     """
     try:
         with any_depth():
@@ -52,14 +52,14 @@ def fingerprint_of(found: type) -> str:
 
 
 _BY_VALUE = {bool, int, float, complex, str, bytes, type(None), tuple, frozenset, types.CodeType}
-"""What cannot be changed: whether equal ones are one object is chance."""
+"""Immutable types: whether equal values are the same object is arbitrary."""
 _PLAIN = _BY_VALUE - {tuple, frozenset, types.CodeType}
 
 _COMPUTED = {"eval", "exec", "compile", "globals", "__import__"}
-"""Builtins whose caller may see what it does not name."""
+"""Builtins through which a caller may reach names that do not appear in its code."""
 
 _OF_MODULES = {"__builtins__", "__cached__", "__file__", "__loader__", "__package__", "__path__", "__spec__"}
-"""What Python keeps in a module."""
+"""Attributes that Python sets on every module."""
 _OF_CLASSES = {"__dict__", "__weakref__", "_abc_impl", "__signature__", "__private_attributes__"} | {
     "__slotnames__",  # written when an object is first pickled
     "__firstlineno__",  # since Python 3.13, with the next; then since 3.14
@@ -67,19 +67,19 @@ _OF_CLASSES = {"__dict__", "__weakref__", "_abc_impl", "__signature__", "__priva
     "__annotate_func__",
     "__annotations_cache__",
 }
-"""What Python and pydantic keep in a class, and what follows from the rest."""
+"""Attributes that Python and pydantic set on a class, or that follow from the others."""
 _OF_BOTH = {"__doc__", "__name__", "__qualname__", "__module__", "__annotations__", "__annotate__"}
 
 
 class _Walk(pickle._Pickler):
-    """Writes all that something references into a hash: data as pickles, and what is the user's own by its content.
+    """Hashes everything that an object references: data as pickles, user code by its content.
 
-    Classes, functions, modules and objects of the user's own wait until what refers to them is written: however long
-    the chain of those that call one another, no call is nested for it.
+    User-defined classes, functions, modules and objects are queued until the object that refers to them is written, so
+    long chains of references need no deep recursion.
 
     Args:
-        packages: Top-level modules that are the user's own though they may be installed.
-        within: Sets whose elements are being looked at.
+        packages: Top-level modules that count as user code even if they are installed.
+        within: Sets whose elements are being ordered.
     """
 
     def __init__(self, packages: frozenset[str], within: tuple[object, ...] = ()) -> None:
@@ -87,13 +87,13 @@ class _Walk(pickle._Pickler):
         self._within = within
         self._hash = blake2b(digest_size=16)
         self._waiting: deque[tuple[Any, str]] = deque()
-        self._numbers: dict[int, tuple[int, object]] = {}  # with the objects, so that none of their ids is given twice
+        self._numbers: dict[int, tuple[int, object]] = {}  # keeps the objects alive, so that no id is reused
         self._path = ""
         self._is_own = functools.cache(functools.partial(_own_module, packages=packages))
         super().__init__(types.SimpleNamespace(write=self._hash.update), protocol=4)
 
     def digest(self, thing: object, path: str) -> str:
-        """Return the digest of *thing*, which is called *path*."""
+        """Return the digest of *thing*; messages call it *path*."""
         self._path = path
         try:
             self.dump(thing)
@@ -106,7 +106,7 @@ class _Walk(pickle._Pickler):
                     self._path = path
         except (UnstableError, RecursionError, KeyboardInterrupt):
             raise
-        except BaseException as error:  # what the user's own code raises while it is asked, whatever it is
+        except BaseException as error:  # user code may raise anything while it is inspected
             raise self._unstable(message(error)) from error
         return self._hash.hexdigest()
 
@@ -114,19 +114,19 @@ class _Walk(pickle._Pickler):
         return UnstableError(f"{self._path}: {why}")
 
     def memoize(self, obj: Any) -> None:
-        """Tell who *obj* is when it is met again; what cannot be changed is written again."""
+        """Remember *obj* for later references to it, unless it is immutable; such values are written again."""
         if type(obj) not in _BY_VALUE:
             super().memoize(obj)  # type: ignore[misc]  # typeshed does not know it, nor `save`
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
-        """Write what is pickled by its *name*."""
+        """Write an object that pickles by its *name*."""
         if self._is_own(type(obj).__module__):
             raise self._unstable(f"{name} is pickled by its name")
         self._refuse_compiled(getattr(obj, "__module__", None))
         self.save(("name", name))  # type: ignore[attr-defined]
 
     def persistent_id(self, obj: Any) -> Any:
-        """Return what is written in place of *obj*; None where that is its pickle."""
+        """Return the replacement that is written for *obj*; None if its pickle is written."""
         kind = type(obj)
         if kind in (set, frozenset):
             return ("set", self._ordered(obj))
@@ -135,7 +135,7 @@ class _Walk(pickle._Pickler):
         if (library := self._library_name(obj)) is not None:
             return ("library", library)
         match obj:
-            case types.CodeType():  # what it does; not where it stands
+            case types.CodeType():  # its behaviour, not its position in the file
                 numbers = obj.co_argcount, obj.co_posonlyargcount, obj.co_kwonlyargcount, obj.co_flags
                 names = obj.co_names, obj.co_varnames, obj.co_freevars, obj.co_cellvars
                 return ("code", obj.co_name, numbers, names, obj.co_code, obj.co_exceptiontable, obj.co_consts)
@@ -147,13 +147,13 @@ class _Walk(pickle._Pickler):
                 return ("property", obj.fget, obj.fset, obj.fdel)
             case functools.cached_property():
                 return ("cached property", obj.func, obj.attrname)
-            case functools._lru_cache_wrapper():  # what a cache holds follows from what fills it
+            case functools._lru_cache_wrapper():  # the function determines the content of its cache
                 return ("cached", obj.__wrapped__)
             case types.MappingProxyType():
                 return ("mapping", dict(obj))
             case weakref.ReferenceType():
                 return ("weak", obj())
-            case np.ufunc():  # which is pickled by its name, whatever made it
+            case np.ufunc():  # pickled by name, whatever function it was made from
                 if not any(getattr(sys.modules.get(each), obj.__name__, None) is obj for each in _HAVE_UFUNCS):
                     raise self._unstable(f"{obj.__name__} is compiled")
                 return ("ufunc", obj.__name__)
@@ -178,8 +178,8 @@ class _Walk(pickle._Pickler):
         return sorted(elements, key=lambda each: _Walk(self._packages, within).digest(each, self._path))
 
     def _content(self, thing: Any) -> Iterator[tuple[str, Any]]:
-        """Yield what is in something of the user's own, in the same order each time, by names."""
-        if isinstance(thing, types.ModuleType):  # who holds a module can ask it for any name
+        """Yield the named contents of a user-defined object, always in the same order."""
+        if isinstance(thing, types.ModuleType):  # the holder of a module can access any of its names
             self._refuse_compiled(thing.__name__)
             yield from sorted((name, each) for name, each in vars(thing).items() if name not in _OF_MODULES | _OF_BOTH)
         elif isinstance(thing, type):
@@ -188,7 +188,7 @@ class _Walk(pickle._Pickler):
             yield from self._function(thing)
         else:
             yield "its class", type(thing)
-            state: Any = object.__getstate__(thing)  # what a class leaves out of pickles, too
+            state: Any = object.__getstate__(thing)  # includes state that the class leaves out of its pickles
             for attributes in state if isinstance(state, tuple) else (state,):
                 yield from list((attributes or {}).items())
             if isinstance(thing, set | frozenset):
@@ -207,7 +207,7 @@ class _Walk(pickle._Pickler):
             if name not in _OF_CLASSES | _OF_BOTH and not name.startswith("__pydantic_"):
                 yield name, value
         fields = vars(found).get("__pydantic_fields__", {})
-        for name in sorted(fields.keys() & inspect.get_annotations(found)):  # not those of its bases
+        for name in sorted(fields.keys() & inspect.get_annotations(found)):  # without those of its bases
             field = fields[name]
             essence = field.annotation, field.default, field.default_factory, field.alias, tuple(field.metadata)
             yield name, essence
@@ -241,7 +241,7 @@ class _Walk(pickle._Pickler):
             yield "its import", (name, self._imported(name, space.get("__package__")))
 
     def _imported(self, name: str, package: str | None) -> Any:
-        """Return the module of the user's own that a function imports when it is called; None: it is not there."""
+        """Return the user module that a function imports when it is called; None if it does not exist."""
         name = resolve_name(name, package) if name.startswith(".") else name
         if not self._is_own(name) or name.partition(".")[0] in sys.stdlib_module_names:
             return "library"
@@ -258,13 +258,13 @@ class _Walk(pickle._Pickler):
             return importlib.import_module(name)
 
     def _refuse_compiled(self, module: str | None) -> None:
-        """Raise an `UnstableError` where a *module* of the user's own is compiled: there is nothing to be seen."""
+        """Raise an `UnstableError` if a user *module* is a compiled extension, which cannot be inspected."""
         file = getattr(sys.modules.get(str(module)), "__file__", None) or ""
         if file.endswith(tuple(EXTENSION_SUFFIXES)) and self._is_own(str(module)):
             raise self._unstable(f"{file} is compiled")
 
     def _library_name(self, thing: Any) -> str | None:
-        """Return the name of *thing* where that says what it is: where it is not the user's own, and found by it."""
+        """Return the name of *thing* if it is not user code and can be looked up by that name; else None."""
         if isinstance(thing, types.ModuleType):
             return None if self._is_own(thing.__name__) else thing.__name__
         if not callable(thing):
@@ -288,14 +288,14 @@ _MADE_AT_RUN_TIME = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
 def _is_truly_ours(thing: Any) -> bool:
-    """Say whether *thing* is a class or function of ours, and does not only call itself like one."""
+    """Return whether *thing* really is a class or function of netbandit, and not just named like one."""
     if isinstance(thing, types.FunctionType):
         return str(thing.__globals__.get("__name__")).startswith("netbandit.")
     return isinstance(thing, type) and is_ours(thing)
 
 
 def _own_module(name: str, packages: frozenset[str]) -> bool:
-    """Say whether a module is the user's own, or none that is there."""
+    """Return whether a module is user code, or does not exist."""
     module, top = sys.modules.get(name), name.partition(".")[0]
     if module is None or name == "__main__":
         return top != "netbandit"
@@ -313,7 +313,7 @@ def _named_in(code: types.CodeType) -> tuple[list[str], list[str], set[str]]:
     names = set(code.co_names)
     steps = [step for step in dis.get_instructions(code) if step.opname != "EXTENDED_ARG"]
     for place, step in enumerate(steps):
-        if step.opname == "IMPORT_NAME":  # behind its level and what is taken from it
+        if step.opname == "IMPORT_NAME":  # preceded by its level and the names imported from it
             imports.add("." * steps[place - 2].argval + step.argval)
         elif step.opcode in dis.hasname and not step.opname.endswith(("ATTR", "METHOD", "FROM")):
             globals_.add(step.argval)

@@ -1,7 +1,7 @@
-"""Modules of the user's own: which of them a scenario may name, how they are found, and importing them.
+"""User modules: which of them a scenario may name, how they are found, and importing them.
 
-Modules beside a scenario are found behind all others, so that one named like a module of Python's or of a library
-hides nothing that is needed to run; that it is hidden itself is said where it is asked for.
+Modules beside a scenario come last on the search path, so that one named like a module of Python or of a library
+shadows nothing that a run needs. Asking for such a shadowed module is an error.
 """
 
 import importlib
@@ -21,11 +21,11 @@ from netbandit.util.text import one_line
 
 
 class RefusedModuleError(ImportError):
-    """A module that a scenario must not name; nothing of it has run."""
+    """A module that a scenario must not name; none of its code has run."""
 
 
 class ProcessExitError(BaseException):
-    """Code of the user's own would have ended the process, with nothing said."""
+    """User code tried to end the process without an error message."""
 
 
 _leave = os._exit
@@ -34,7 +34,7 @@ _kept: set[tuple[int, int]] = set()
 
 @contextmanager
 def kept_alive() -> Iterator[None]:
-    """Have ``os._exit`` of code in the body raise a `ProcessExitError`; in other threads and processes it is obeyed."""
+    """Make ``os._exit`` in the body raise a `ProcessExitError`; other threads and processes still exit."""
     here = os.getpid(), threading.get_ident()
     if here in _kept:
         yield
@@ -51,7 +51,7 @@ def kept_alive() -> Iterator[None]:
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """Import modules of the user's own in the body: none ends the process, or sees the command's arguments."""
+    """Import user modules in the body: none can end the process or see the command-line arguments."""
     before, sys.argv = sys.argv, ["netbandit"]
     try:
         with kept_alive():
@@ -67,7 +67,7 @@ def _exit(status: int) -> NoReturn:
 
 
 class _Beside:
-    """Finds modules in the folders of scenarios, the latest first; behind all other finders."""
+    """Finds modules in scenario folders, the latest folder first, after all other finders."""
 
     folders: list[str] = []  # noqa: RUF012
 
@@ -75,16 +75,16 @@ class _Beside:
     def find_spec(
         cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return where the top-level module *name* is; modules of a package are found by others."""
+        """Return the spec of the top-level module *name*; other finders handle submodules."""
         return None if path is not None else PathFinder.find_spec(name, cls.folders, target)
 
     @classmethod
     def invalidate_caches(cls) -> None:
-        """Forget nothing: what is cached is `PathFinder`'s, which is asked itself."""
+        """Do nothing: all caches belong to `PathFinder`, which is invalidated itself."""
 
 
 def find_beside(folder: Path) -> None:
-    """Let modules in *folder* be found from now on."""
+    """Make modules in *folder* importable from now on."""
     if _Beside not in sys.meta_path:
         sys.meta_path.append(_Beside)
     path = str(folder.absolute())
@@ -93,11 +93,11 @@ def find_beside(folder: Path) -> None:
 
 
 def import_beside(name: str, folder: Path) -> ModuleType:
-    """Import the module *name*, of *folder* or installed, and say so on stderr once in this process.
+    """Import the module *name*, from *folder* or installed, and announce it on stderr once per process.
 
     Raises:
-        RefusedModuleError: It is Python's or a program, or *folder* has such a module, but another one is found first.
-        BaseException: Whatever the module raises.
+        RefusedModuleError: It belongs to Python, is a program, or is in *folder* but shadowed by another module.
+        BaseException: Any exception that the module raises.
     """
     folder = folder.absolute()
     importlib.invalidate_caches()
@@ -113,9 +113,9 @@ _told: set[tuple[Path, str]] = set()
 
 
 def _findable(name: str, folder: Path) -> str:
-    """Let the module *name* be found; return how to call it and where it is, or nothing where nobody finds it.
+    """Make the module *name* importable; return a description of it and its location, empty if it is not found.
 
-    No part of it is imported for that, nor its package.
+    Neither the module nor its package is imported.
     """
     parts = name.split(".")
     if not all(part.isidentifier() for part in parts):
@@ -127,11 +127,11 @@ def _findable(name: str, folder: Path) -> str:
     beside = [file for file in (there.with_name(f"{there.name}.py"), there / "__init__.py") if file.is_file()]
     before = list(_Beside.folders)
     find_beside(folder)
-    python = parts[0] in sys.stdlib_module_names  # which are not even looked for: there are finders that import others
+    python = parts[0] in sys.stdlib_module_names  # not even searched for: some finders import other modules
     locations = [] if python else _locations(parts[0])
     homes = {folder.resolve(), (folder / parts[0]).resolve()}
     if not any(Path(one).parent.resolve() in homes for one in locations):
-        _Beside.folders[:] = before  # where nothing of the user's own runs, no other module is taken from there either
+        _Beside.folders[:] = before  # if no user code is to run, nothing else may be imported from there either
         python |= any(map(is_pythons, locations))
         if beside:
             where = "Python itself" if python else ", ".join(locations)
@@ -148,7 +148,7 @@ def _locations(top: str) -> list[str]:
     """Return the file of the top-level module *top*, or the folders of a package that has none."""
     try:
         spec = find_spec(top)
-    except ValueError:  # it is in memory, made by no import
+    except ValueError:  # it is in memory only, not imported from a file
         spec = None
     if spec is not None and spec.has_location and spec.origin is not None:
         return [spec.origin]

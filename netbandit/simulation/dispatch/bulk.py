@@ -1,4 +1,4 @@
-"""Which broadcasts and exchanges can go in bulk: for all links at once. Where they can, it is worth it."""
+"""Decides which broadcasts and exchanges can go in bulk, over all links at once. Whenever possible, it pays off."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -16,19 +16,19 @@ from netbandit.simulation.driver import ReplicationContext
 
 _MOST_HOPS = 1_000
 _MOST_WORDS = 1 << 23
-"""How many words of 64 bits may be kept: 64 MB."""
+"""The most 64-bit words that may be kept: 64 MB."""
 
 _A_MEGABYTE = 10**6
-_MOST_SOURCES = 2_000  # for each of them and each agent, some forty numbers are kept
+_MOST_SOURCES = 2_000  # some forty numbers are kept per source and agent
 _LATEST = 1 << 60
 
 
 @dataclass(frozen=True)
 class InBulk(Kernel):
-    """Messages of all agents at once.
+    """Kernels that process the messages of all agents at once.
 
     Attributes:
-        context: All that the driver works with.
+        context: The replication context.
     """
 
     name: ClassVar[str] = "in bulk"
@@ -36,26 +36,26 @@ class InBulk(Kernel):
     context: ReplicationContext
 
     def should_run(self) -> str | None:
-        """See `Kernel.should_run`: it is always worth it."""
+        """See `Kernel.should_run`: it always pays off."""
         return None
 
     def _why_alone(self) -> str | None:
-        """Return why agents do not all act in every slot; None: they do."""
+        """Return why some agents may not act in some slots; None if all act in every slot."""
         if self.context.some_are_mute:
             return SOME_MUTE
         return None if self.context.run.activity == "every" else "not all agents decide in every slot"
 
 
 def tells_several(context: ReplicationContext, learner: Learner) -> bool:
-    """Return whether an agent may have several observations to tell at once, or none, because rewards are late."""
+    """Return whether an agent may have several observations to send at once, or none, because rewards are delayed."""
     return bool(context.feedback) and tells_observations(learner)
 
 
 @dataclass(frozen=True)
 class BroadcastsInBulk(InBulk):
-    """What all agents tell in every slot, by one hop or by floods, slotted, over links that never queue.
+    """Broadcasts of all agents in every slot, over one hop or by floods, slotted, over links without queueing.
 
-    Links may fail, lose messages, delay or double them.
+    Links may fail, and lose, delay or duplicate messages.
 
     Attributes:
         learner: The learner, not yet started.
@@ -98,7 +98,7 @@ class BroadcastsInBulk(InBulk):
         return self._why_no_floods(protocol)
 
     def _why_no_floods(self, protocol: Local) -> str | None:
-        """Return why what is under way at once cannot be kept; None: it can, and it is known who absorbs what."""
+        """Return why floods cannot go in bulk; None if their state fits in memory and absorption is known."""
         if protocol.absorb and type(self.learner).absorbs is not CountingLearner.absorbs:  # type: ignore[attr-defined]
             return "this learner has a method absorbs of its own"
         network = self.context.network
@@ -117,7 +117,7 @@ class BroadcastsInBulk(InBulk):
 
 @dataclass(frozen=True)
 class TreesInBulk(InBulk):
-    """What agents tell along trees where nothing can go wrong, whoever tells, and when.
+    """Broadcasts along trees without faults, by any agents at any time.
 
     Attributes:
         learner: The learner, not yet started.
@@ -153,13 +153,13 @@ class TreesInBulk(InBulk):
 
 
 def to_neighbours(protocol: Local) -> bool:
-    """Return whether agents tell their neighbours alone, who pass nothing on, and absorb nothing."""
+    """Return whether agents send to their neighbours only, which forward and absorb nothing."""
     return protocol.ttl == 1 and not protocol.absorb
 
 
 @dataclass(frozen=True)
 class ExchangesInBulk(InBulk):
-    """Rows that agents exchange: all together, or each agent stepping when it holds what it needs."""
+    """Exchanges of rows: all agents step together, or each steps once it holds the rows it needs."""
 
     def unsupported_reason(self) -> str | None:
         """See `Kernel.unsupported_reason`."""

@@ -1,6 +1,6 @@
-"""The two questions that decide whether a part of a run is compiled, or goes in bulk: can it, and should it.
+"""Decides whether a part of a run is compiled or goes in bulk, by asking a kernel two questions: can it, and should it.
 
-Each answer is None for yes, else the reason against it: a sentence for users.
+Each answer is None for yes, else a reason against it, as a sentence for users.
 """
 
 from abc import ABC, abstractmethod
@@ -11,54 +11,54 @@ from typing import ClassVar, Literal, NamedTuple
 from netbandit.simulation.execution import VARIABLE, execution
 
 RunPart = Literal["messages", "decisions"]
-"""What a part of a run handles."""
+"""The parts of a run."""
 
 
 NONE_FOR_PROTOCOL = "there is none for this protocol"
-"""Why a kernel cannot run with protocols that are of another kind."""
+"""The reason if a kernel does not support the kind of protocol."""
 
 FATES_OPEN = "what becomes of a message depends on what else is sent, which only shows event by event"
-"""Why no kernel can run in networks that decide as it happens what becomes of messages."""
+"""The reason if the outcomes of messages are deferred, which no kernel supports."""
 
 SOME_MUTE = "some agents tell nothing (adversary.attack)"
-"""Why a kernel in which all agents tell something cannot run."""
+"""The reason if a kernel needs all agents to send."""
 
 
 class Kernel(ABC):
-    """What may process a part of a run other than event by event, with the same numbers.
+    """A fast alternative to event-by-event processing of a part of a run, with the same numbers.
 
-    `can_run` is asked in two halves, because the second may take seconds: it is left out where that is not worth it.
+    `can_run` has two halves, because the second may take seconds: it is skipped if the kernel would not pay off.
     """
 
     part: ClassVar[RunPart] = "messages"
-    """The part of a run that it is for."""
+    """The part of a run that it processes."""
     name: ClassVar[str]
-    """What it is, for users."""
+    """Its name, for users."""
 
     def can_run(self) -> str | None:
-        """Return why it cannot run; None: it can."""
+        """Return why it cannot run; None if it can."""
         return self.unsupported_reason() or self.unknown()
 
     @abstractmethod
     def unsupported_reason(self) -> str | None:
-        """Return why it cannot run with parts of these kinds and sizes, which is found out at once."""
+        """Return why it cannot run with parts of these kinds and sizes; a fast check."""
 
     def unknown(self) -> str | None:
-        """Return what may happen in this run that it does not know; None: nothing."""
+        """Return a possible event of this run that it does not support; None if there is none."""
         return None
 
     @abstractmethod
     def should_run(self) -> str | None:
-        """Return why it is not worth it, if it can run; None: it is. It is asked only if nothing is unsupported."""
+        """Return why it would not pay off; None if it would. Asked only if no reason is unsupported."""
 
 
 class Choice(NamedTuple):
-    """What was chosen for a part of a run.
+    """The choice for a part of a run.
 
     Attributes:
         part: The part.
         kernel: The name of the kernel that was asked.
-        why_not: Why it is not taken; None: it is.
+        why_not: Why it is not used; None if it is.
     """
 
     part: RunPart
@@ -74,12 +74,12 @@ def chosen(kernel: Kernel) -> bool:
     if _explained is not None:
         _explained.append(Choice(kernel.part, kernel.name, kernel.can_run() or _should_run(kernel)))
         return False
-    # Whether it is worth it is asked first: to find out all that can happen may take longer than a short run.
+    # Ask first whether it pays off: to find all possible events may take longer than a short run.
     return (kernel.unsupported_reason() or _should_run(kernel) or kernel.unknown()) is None
 
 
 def _should_run(kernel: Kernel) -> str | None:
-    """Return why a *kernel* should not be taken, even if it can; None: it should. The environment has the last word."""
+    """Return why a *kernel* should not be used even if it can; None if it should. The environment overrides it."""
     how = execution()
     if how == "plain":
         return f"{VARIABLE}={how}"
@@ -88,7 +88,7 @@ def _should_run(kernel: Kernel) -> str | None:
 
 @contextmanager
 def explained() -> Iterator[list[Choice]]:
-    """Have what is chosen noted in a list, and have all go event by event: for drivers that are started, never run."""
+    """Record all choices in a list, and let all go event by event: for drivers that are started but never run."""
     global _explained
     before, _explained = _explained, []
     try:

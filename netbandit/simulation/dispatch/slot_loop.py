@@ -1,4 +1,4 @@
-"""Which learners and worlds have their decisions played in a compiled loop, and from how many on it is worth it."""
+"""Decides which learners and bandits use a compiled decision loop, and from how many decisions on it pays off."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from netbandit.simulation.bandit_environments import BanditEnvironment
 from netbandit.simulation.dispatch.kernel import Kernel, RunPart
 
 ENOUGH = 200_000
-"""So many decisions, event by event, take as long as it takes to compile a loop."""
+"""The number of decisions that take as long without a compiled loop as it takes to compile one."""
 
 
 @dataclass(frozen=True)
 class SlotLoop(Kernel):
-    """A loop into which the steps of a learner and of a world are compiled.
+    """A compiled loop over the steps of a learner and an environment.
 
     Attributes:
-        world: The world.
+        world: The environment.
         learner: The learner.
         isolated: Whether nothing is ever shared.
-        in_turn: Whether agents decide one after the other within a slot, and each hears all before it.
-        sets: Sets of parameters that agents keep and use in turn.
+        in_turn: Whether agents decide one after another within a slot, each after receiving from all before it.
+        sets: The number of parameter sets that agents use in turn.
         everybody: Whether all agents decide in every slot.
-        decisions: How many decisions are made in a run, in the mean.
-        late: Whether rewards may be learned later than they are paid.
+        decisions: The expected number of decisions in a run.
+        late: Whether feedback may be delayed.
         loop: Returns the loop, not yet compiled.
     """
 
@@ -78,7 +78,7 @@ class SlotLoop(Kernel):
         return None
 
     def should_run(self) -> str | None:
-        """See `Kernel.should_run`: what is ours is compiled once for all runs.
+        """See `Kernel.should_run`: built-in code is compiled once for all runs.
 
         Raises:
             StepError: The steps cannot be compiled into a loop.

@@ -1,1 +1,1 @@
-"""Kernels: ordinary compiled functions over arrays, for what is regular; all else goes event by event."""
+"""Kernels: ordinary compiled functions over arrays for regular work; everything else goes event by event."""

@@ -1,7 +1,7 @@
-"""Messages on all links at once, at the beginning of a slot, where links fail, or lose, delay or double messages.
+"""Messages on all links at once, at the beginning of a slot, if links fail, or lose, delay or duplicate messages.
 
-What becomes of each is what `begin` of `netbandit.network.transmission` says, where nothing queues, waits or is
-repeated, and no node is ever down.
+The outcome of each message equals that of `begin` in `netbandit.network.transmission`, without queueing, waiting or
+retransmission, and without node outages.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ _chance_of_bits = njit(cache=True)(chance_of_bits)
 
 
 class Channels(NamedTuple):
-    """Channels, sorted by receiver, then sender, what their messages draw, and what is under way on them.
+    """Channels, sorted by receiver, then sender, with the random numbers of their messages and the messages in flight.
 
     D is in how many slots a message takes effect at most. Numbers that messages draw have shape (channels, W): that of
     message n is in column n mod W; where they draw none for a purpose, W is 0.
@@ -198,7 +198,7 @@ def write_events(ranks, boundary, slot_ns, receivers, told, events):  # type: ig
 
 
 class FaultyLinks:
-    """Channels between agents on which things go wrong.
+    """Channels between agents, with faults.
 
     Args:
         network: The network; see `netbandit.simulation.bulk_links.why_not`.

@@ -1,4 +1,4 @@
-"""Floods of everybody in every slot, in words of bits: who holds whose observation of which slot, compiled.
+"""Compiled floods of all agents in every slot: bit sets record which agent holds whose observation of which slot.
 
 A *content* is what a message brings, of one age and one rest of hops: whose observations they are, a bit a source. Its
 age is that of the observation, in slots, when the message is sent; its rest is how many hops the copies may still go
@@ -110,10 +110,10 @@ def _bring(flood, row, column, delay):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def hear_all(flood, boundary):  # type: ignore[no-untyped-def]
-    """Let agents hear all that takes effect at *boundary*.
+    """Deliver all messages that take effect at *boundary*.
 
     Returns:
-        How many observations are heard for the first time: the bits of ``fresh``.
+        The number of observations received for the first time: the bits set in ``fresh``.
     """
     depth, rings = flood.due.shape[1], flood.known.shape[0]
     heard = 0
@@ -177,7 +177,7 @@ def name(flood, boundary, receivers, sources, said):  # type: ignore[no-untyped-
 
 @njit(cache=True)
 def pass_on(flood, slot, tells, copies):  # type: ignore[no-untyped-def]
-    """Put on each channel what its sender tells in *slot*, and what it passes on that did not come from there.
+    """Put on each channel the sender's own observation of *slot*, and those it forwards that did not come from there.
 
     Args:
         flood: The flood.

@@ -1,4 +1,4 @@
-"""The steps of learners that count, compiled: counting what others tell, and the indices of arms.
+"""Compiled steps of counting learners: adding received observations, and the indices of arms.
 
 The index of an arm follows from its mean p = S/N and N; see `netbandit.learners.ucb` and `netbandit.learners.klucb`.
 """

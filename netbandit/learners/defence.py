@@ -1,4 +1,4 @@
-"""How agents combine what others tell them, some of whom may lie."""
+"""Robust aggregation of received values, some of which may be Byzantine."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ COVERED: frozenset[Rule] = frozenset({"mean", "median", "trimmed", "median-of-me
 
 @dataclass
 class Tally:
-    """What a defence could not do as it should, in a replication.
+    """Counts the cases in a replication in which a defence could not work as intended.
 
     Attributes:
         outnumbered: How often fewer contributions were combined than 2 f' + 1, of which f' lies could be the majority.

@@ -1,4 +1,4 @@
-"""What agents know of arms that have heard different items, and how sure it makes them.
+"""Pooled means and confidence widths of arms for agents that have received different items.
 
 N_k agents name arm k, the agents i among them with S_i pulls of it; N0 agents are what S(r) and the noise were made
 for. With N_k = N0 and equal S_i all of this is Algorithm 1 of Li & Song 2022.

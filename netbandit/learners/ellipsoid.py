@@ -1,4 +1,4 @@
-"""Compiled steps of a learner that believes in an ellipsoid: choose by an upper bound, learn from what was paid.
+"""Compiled steps of learners with a confidence ellipsoid: choose by an upper bound, learn from the reward.
 
 Every agent keeps one or several sets of parameters; ``[s, i]`` is set s of agent i. The agent's matrix is
 ``V = S + U``: S was synchronised, U is its own since then. V is kept as its inverse, updated by Sherman and Morrison's

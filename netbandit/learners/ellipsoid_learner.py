@@ -1,4 +1,4 @@
-"""What learners that believe in an ellipsoid have in common: optimism, and sums that are shared when it is time."""
+"""The base class of learners with a confidence ellipsoid: optimism, and sums shared at synchronisations."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class Sums(NamedTuple):
 
 
 class Start(NamedTuple):
-    """What a learner begins with, an entry an agent.
+    """The initial values of a learner, one entry per agent.
 
     Attributes:
         diagonal: What S starts from, times the identity, shape (M,).

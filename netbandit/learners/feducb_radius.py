@@ -1,4 +1,4 @@
-"""How far FedUCB's ellipsoid reaches, and when its test asks for a synchronisation.
+"""The radius of FedUCB's confidence ellipsoid and the threshold of its synchronisation test.
 
 Source: Dubey & Pentland 2020, Sections 4 and 5 (Algorithm 1, Theorem 1); some formulas are reconstructed. With
 L = S = 1: no action and no parameter is longer than 1.

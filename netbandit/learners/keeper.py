@@ -1,4 +1,4 @@
-"""A keeper of sums: what agents deposit with it is put together, and given back to them.
+"""The keeper: a server that adds up the sums deposited by agents and returns the total.
 
 The sums of an agent are packed: the upper triangle of a d x d matrix, row by row, and then d numbers.
 """

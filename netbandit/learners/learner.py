@@ -1,4 +1,4 @@
-"""What every learner is: a part whose keys are its fields, and the ways it needs to talk."""
+"""The base classes of learners, with the communication patterns that they use."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

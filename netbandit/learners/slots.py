@@ -1,4 +1,4 @@
-"""What a learner is that decides in every slot: whole-population numpy, one call a slot."""
+"""The base class of learners that decide in every slot: vectorized over all agents, one call per slot."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a learner that decides in slots is told of the world, of its company and of randomness, as plain data."""
+"""The environment of a learner that decides in slots: the bandit, the network and random streams, as plain data."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

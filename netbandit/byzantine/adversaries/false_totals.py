@@ -69,7 +69,7 @@ def _collude(view: TotalsView) -> Told:
 
 
 def _made_up(view: TotalsView, pulls: float) -> Told:
-    """Return *pulls* pulls of the target, all with reward 1, and none of other arms: a larger total would be detected."""
+    """Return *pulls* pulls of the target, all with reward 1, and none of other arms; a larger total would show."""
     rows = np.arange(len(view.target))
     told = np.zeros_like(view.pulls)
     told[rows, view.target] = pulls

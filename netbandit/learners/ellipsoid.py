@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 
 class Ellipsoids(NamedTuple):
-    """What all agents believe.
+    """The estimates of all agents.
 
     Attributes:
         shared_gram, shared_response: S and s, shapes (sets, M, d, d) and (sets, M, d).
@@ -83,7 +83,7 @@ class Ellipsoids(NamedTuple):
 
 
 class Trigger(NamedTuple):
-    """When agents want to share.
+    """The conditions under which agents want to share.
 
     Attributes:
         thresholds: D of ``log det(V + c I) - log det(S) >= D / (t - t')`` of each agent, t - t' counted in rewards

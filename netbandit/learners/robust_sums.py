@@ -29,7 +29,7 @@ def robust_sums(
         defence: The rule, which is not the mean.
         rows: The upper triangle of U, row by row, then u, and the count, each of shape (d (d + 1) / 2 + d + 1,).
         dimension: d.
-        weights: How many agents' sums each of them is; None: one each.
+        weights: The number of agents whose sums each row combines; None: one each.
     """
     upper = np.triu_indices(dimension)
     agents = np.ones(len(rows), dtype=np.int64) if weights is None else np.asarray(weights, dtype=np.int64)

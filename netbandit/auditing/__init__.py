@@ -1,1 +1,1 @@
-"""Whether what leaves an agent is as private as is stated: epsilon, bounded from below by experiment."""
+"""Empirical privacy audits: lower bounds on epsilon, compared with the stated guarantee."""

@@ -1,4 +1,4 @@
-"""An audit: what is stated of a mechanism, what is exact, and what an experiment finds at least."""
+"""A privacy audit: the stated epsilon of a mechanism, the exact one, and an empirical lower bound."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,24 +13,24 @@ from netbandit.privacy.accountant import PrivacySpent
 from netbandit.util.extras import require
 
 _CHOOSING = 4
-"""One sample in so many serves to choose what to watch, where there is a choice, and is no part of the test."""
+"""One sample in this many selects what to observe, if there is a choice, and is excluded from the test."""
 
 LEAST_SAMPLES = 10
-"""Of each of the two inputs: some choose what to watch, some the event, and some are left to measure it."""
+"""The minimum per input: samples to select what to observe, to select the event, and to measure it."""
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found of one mechanism.
+    """The result of auditing one mechanism.
 
     Attributes:
         name: The mechanism.
-        setting: What was audited, in words.
-        spent: What the accountant states: epsilon, delta, the unit, the paper's own claim.
-        exact: Epsilon from an account that is not ours; None where nobody knows.
-        bound: Epsilon is at least this, found by experiment.
-        confidence: With which probability it is.
-        watched: What was looked at of all that was released, in words; empty where that is all of it.
+        setting: The audited setting, in words.
+        spent: The accountant's statement: epsilon, delta, the unit, the paper's claim.
+        exact: Epsilon from an independent accountant; None if unknown.
+        bound: The empirical lower bound of epsilon.
+        confidence: The confidence level of the bound.
+        watched: The observed part of the releases, in words; empty if all of them were observed.
     """
 
     name: str
@@ -43,11 +43,11 @@ class Audit:
 
     @property
     def caught(self) -> bool:
-        """Whether more leaves than is stated."""
+        """Whether the lower bound exceeds the stated epsilon."""
         return self.bound.epsilon > self.spent.epsilon
 
     def as_json(self) -> dict[str, object]:
-        """Return the audit as plain data; null stands for what is not known or infinite."""
+        """Return the audit as plain data; null stands for unknown or infinite values."""
         stated, claimed = self.spent.epsilon, self.spent.epsilon_claimed
         return {
             "mechanism": self.name,
@@ -71,17 +71,17 @@ class Audit:
 def audit_mechanism(
     mechanism: Mechanism, *, samples: int | None = None, confidence: float = CONFIDENCE, seed: int = 0
 ) -> Audit:
-    """Return what an experiment finds of *mechanism*.
+    """Audit *mechanism* by experiment.
 
     Args:
-        mechanism: What releases, and what is stated of it.
-        samples: Releases of each of the two inputs, those by which it chooses what to watch included; None: as many as
-            the mechanism needs.
-        confidence: With which probability the bound holds.
-        seed: Of all randomness.
+        mechanism: The mechanism and its stated guarantee.
+        samples: Releases of each of the two inputs, including those that select what to observe; None: the default
+            of the mechanism.
+        confidence: The confidence level of the bound.
+        seed: The seed of all randomness.
 
     Raises:
-        ValueError: Too few samples, a confidence that cannot be, or a seed below 0.
+        ValueError: There are too few samples, the confidence is out of range, or the seed is negative.
     """
     if samples is not None and (not isinstance(samples, int | np.integer) or samples < LEAST_SAMPLES):
         raise ValueError(f"samples must be {LEAST_SAMPLES} or more, or None, not {samples!r}")
@@ -102,10 +102,10 @@ def audit_mechanism(
 
 
 def shipped(names: Sequence[str] = ()) -> Iterator[Mechanism]:
-    """Yield the mechanisms of these *names*; all that netbandit ships if there are none.
+    """Yield the mechanisms with these *names*, or all that netbandit ships if none are given.
 
     Raises:
-        MissingExtraError: dp_accounting is not installed, whose figures stand beside theirs.
+        MissingExtraError: dp_accounting, which provides the reference values, is not installed.
     """
     require("audit", "an audit of shipped mechanisms")
     for name in names or MECHANISMS:

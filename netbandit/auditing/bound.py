@@ -1,11 +1,11 @@
-"""How private a mechanism can at most be: a lower bound of epsilon, from what it releases on two neighbouring inputs.
+"""A lower bound of a mechanism's epsilon, from samples of its output on two neighbouring inputs.
 
 A mechanism is (epsilon, delta)-private only if each event has ``p <= exp(epsilon) q + delta``, with p its probability
 under one input and q under the other. So any event gives a lower bound ``ln((p - delta) / q)``; with p and q measured,
-their confidence limits do (Clopper & Pearson 1934). The event is chosen on one half of the samples and measured on the
-other, so that to have looked for the best one costs nothing (Jagielski, Ullman & Oprea 2020).
+their confidence limits do (Clopper & Pearson 1934). The event is selected on one half of the samples and measured on
+the other, so that the selection needs no correction (Jagielski, Ullman & Oprea 2020).
 
-The bound holds whatever the event is. A clever event only makes it larger.
+The bound is valid for every event. A better event only makes it tighter.
 """
 
 from collections.abc import Iterator
@@ -18,23 +18,23 @@ from scipy.special import betaincinv
 from scipy.stats import binomtest
 
 CONFIDENCE = 0.999
-"""How sure a lower bound is, by default: one audit in a thousand may find more than there is."""
+"""The default confidence level of a lower bound: one audit in a thousand may overstate epsilon."""
 
 _THRESHOLDS = 200
-"""Events looked at for each score: at so many quantiles."""
+"""The number of quantiles that are tried as thresholds of each score."""
 
 
 @dataclass(frozen=True)
 class LowerBound:
-    """What was found of one pair of inputs.
+    """The lower bound for one pair of inputs.
 
     Attributes:
-        epsilon: Epsilon is at least this, with the confidence asked for; 0 where nothing was found.
-        estimate: The same without confidence: of the event's observed frequencies; 0 where they tell nothing, infinite
-            where the event was never seen under the other input.
-        p: How often the event was seen under the input that makes it likelier.
-        q: How often under the other.
-        samples: Of each input, in the half that was measured.
+        epsilon: The lower bound at the required confidence; 0 if nothing was found.
+        estimate: The point estimate from the event's observed frequencies; 0 if they show no difference, infinite if
+            the event never occurred under the other input.
+        p: The frequency of the event under the input that makes it likelier.
+        q: The frequency of the event under the other input.
+        samples: The number of samples of each input in the half used for measuring.
     """
 
     epsilon: float
@@ -46,12 +46,12 @@ class LowerBound:
 
 @dataclass(frozen=True)
 class _Event:
-    """A score that reaches a threshold.
+    """The event that a linear score reaches a threshold.
 
     Attributes:
-        weights: What the numbers of a transcript are multiplied with, shape (numbers,).
-        threshold: What the score must reach.
-        likelier: Under which of the two inputs the event is likelier, 0 or 1.
+        weights: The weights of the numbers of a transcript, shape (numbers,).
+        threshold: The threshold of the score.
+        likelier: The input under which the event is likelier, 0 or 1.
     """
 
     weights: NDArray[np.float64]
@@ -68,13 +68,13 @@ def lower_bound(
     """Return a lower bound of epsilon from the transcripts of two neighbouring inputs.
 
     Args:
-        first: What was released under the first input: a transcript a row, shape (samples, numbers), independent.
-        second: The same under the second.
-        delta: The delta at which epsilon is asked for.
-        confidence: With which probability the bound holds at least.
+        first: Independent transcripts of the first input, one per row, shape (samples, numbers).
+        second: The same for the second input.
+        delta: The delta at which epsilon is bounded.
+        confidence: The probability with which the bound holds at least.
 
     Raises:
-        ValueError: Transcripts that do not fit, or too few to be halved.
+        ValueError: The shapes of the transcripts do not match, or there are too few to split in half.
     """
     if first.ndim != 2 or first.shape != second.shape or len(first) < 4:
         shapes = f"{first.shape}, {second.shape}"
@@ -85,7 +85,7 @@ def lower_bound(
     event = _best_event((first[:half], second[:half]), delta, confidence)
     likely, other = (first, second)[event.likelier][half:], (first, second)[1 - event.likelier][half:]
     hits, misses, samples = event.count(likely), event.count(other), len(likely)
-    # Each limit is passed with probability (1 - confidence) / 2 at most.
+    # Each limit is violated with probability at most (1 - confidence) / 2.
     least = binomtest(hits, samples).proportion_ci(confidence, method="exact").low
     most = binomtest(misses, samples).proportion_ci(confidence, method="exact").high
     p, q = hits / samples, misses / samples
@@ -93,14 +93,14 @@ def lower_bound(
 
 
 def _epsilon(p: float, q: float, delta: float) -> float:
-    """Return what an event says of epsilon that has probability *p* under one input and *q* under the other."""
+    """Return the bound of epsilon from an event with probability *p* under one input and *q* under the other."""
     if p <= delta:
         return 0.0
     return max(0.0, log((p - delta) / q)) if q > 0 else inf
 
 
 def _best_event(halves: tuple[NDArray[np.float64], NDArray[np.float64]], delta: float, confidence: float) -> _Event:
-    """Return the event that gives the largest bound on these samples: linear scores, many thresholds, both inputs."""
+    """Return the event with the largest bound on these samples, over linear scores, thresholds and both inputs."""
     samples = len(halves[0])
     found: list[tuple[float, _Event]] = []
     for weights in _scores(*halves):
@@ -122,9 +122,9 @@ def _best_event(halves: tuple[NDArray[np.float64], NDArray[np.float64]], delta: 
 def _scores(first: NDArray[np.float64], second: NDArray[np.float64]) -> Iterator[NDArray[np.float64]]:
     """Yield the weights of scores, with both signs.
 
-    Fisher's linear discriminant is the best score there is for Gaussian noise, whatever of it releases have in common;
-    beside it the number whose means lie farthest apart, in deviations, which is best for one number with any noise that
-    falls on both sides.
+    Fisher's linear discriminant is the optimal score for Gaussian noise with any correlation between releases. The
+    second score is the single number whose means differ most in units of the standard deviation; it is optimal for one
+    number with any noise that decreases on both sides.
     """
     shift = second.mean(axis=0) - first.mean(axis=0)
     centred = np.concatenate([first - first.mean(axis=0), second - second.mean(axis=0)])

@@ -1,4 +1,4 @@
-"""The table of audits on a terminal, and what it means in words."""
+"""Prints the table of audits on a terminal, with an explanation in words."""
 
 from collections.abc import Sequence
 from math import isclose, isfinite
@@ -16,7 +16,7 @@ _DIGITS = 4
 
 
 def show(audits: Sequence[Audit], console: "Console") -> None:
-    """Print a line for each audit, and what their columns are."""
+    """Print one line per audit, and a legend of the columns."""
     table = plain_table()
     table.add_column("mechanism", overflow="fold")
     for heading in ("stated", "exact", "at least", "delta"):
@@ -36,7 +36,7 @@ def show(audits: Sequence[Audit], console: "Console") -> None:
 
 
 def words(audits: Sequence[Audit]) -> list[str]:
-    """Return what the columns are, and what was found, in sentences."""
+    """Return sentences that explain the columns and the results."""
     sure = " or ".join(dict.fromkeys(f"{audit.confidence * 100:g} %" for audit in audits))
     lines = [
         f"at least: no smaller epsilon fits what was released of two inputs that differ in one unit, with {sure} "

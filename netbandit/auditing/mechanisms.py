@@ -1,6 +1,6 @@
-"""What is audited: the code that releases, on two inputs that differ in one unit as much as they may.
+"""The audited mechanisms: releasing code, run on two inputs that differ maximally in one unit.
 
-Each mechanism here is the learner's own code, not a copy of it: what is wrong there is found here.
+Each mechanism runs the learner's own code, not a copy, so that the audit detects errors in the learner.
 """
 
 from collections.abc import Callable
@@ -20,23 +20,23 @@ from netbandit.privacy.tree_calibration import OBSERVATION, Calibration, account
 from netbandit.util.streams import Streams
 
 Draw = Callable[[int, int, np.random.Generator], NDArray[np.float64]]
-"""Returns what is released: ``draw(which of the two inputs: 0 or 1, samples, generator)``, shape (samples, numbers)."""
+"""Returns the releases of one input: ``draw(input 0 or 1, samples, generator)``, shape (samples, numbers)."""
 
 
 @dataclass(frozen=True)
 class Mechanism:
-    """Something that releases numbers, and what is stated of it.
+    """A mechanism that releases numbers, with its stated guarantee.
 
     Attributes:
-        name: What it is called on the command line.
-        setting: What is audited, in words.
-        spent: What the accountant states; or what returns it, once all releases are drawn.
-        draw: Releases of either input.
-        samples: How many of each input tell enough, by default.
-        exact: Epsilon at the same delta from an account that is not ours (dp_accounting); None where nobody knows.
-        choose: Chooses what to watch, by so many releases of each input that are used for nothing else, and returns the
-            mechanism that releases that; None where there is nothing to choose.
-        watched: What was chosen, in words.
+        name: The name on the command line.
+        setting: The audited setting, in words.
+        spent: The accountant's statement, or a function that returns it once all releases are drawn.
+        draw: Draws releases of either input.
+        samples: The default number of samples of each input.
+        exact: Epsilon at the same delta from an independent accountant (dp_accounting); None if unknown.
+        choose: Selects what to observe from a given number of releases of each input, which are used for nothing else,
+            and returns the mechanism restricted to it; None if there is nothing to select.
+        watched: The selection, in words.
     """
 
     name: str
@@ -50,11 +50,11 @@ class Mechanism:
 
 
 def elimination(epsilon: float = 0.1, participants: int = 10) -> Mechanism:
-    """Return the means that agents of elimination release in two epochs; a reward of the first is 0 or 1."""
+    """Return the mechanism of elimination: the means released in two epochs; one reward of the first is 0 or 1."""
     learner = Elimination(epsilon=epsilon)
 
     def draw(world: int, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        # Every member of a cohort has noise of its own: each is a sample.
+        # The members of a cohort draw independent noise: each is a sample.
         cohort = learner.fresh()
         members = max(samples, participants)
         cohort.start(arms=2, horizon=10_000, members=members, participants=participants, smallest_gap=None)
@@ -79,11 +79,11 @@ def elimination(epsilon: float = 0.1, participants: int = 10) -> Mechanism:
 
 
 def tree(calibration: Calibration, epsilon: float, delta: float = 0.01, releases: int = 8) -> Mechanism:
-    """Return the sums that an agent of FedUCB releases; in its first leaf a reward of 1 was -1, the most there is.
+    """Return the mechanism of FedUCB: the released sums; a reward in the first leaf is 1 or -1, the largest change.
 
-    Of ``v v' - w w'`` with v = [x; 1], w = [x; -1] and x of length 1 only the entries off the diagonal differ, by 2:
-    the products of reward and context, which are released. The noise of each entry off the diagonal of a tree is
-    independent and alike, so one wide tree gives many samples.
+    With v = [x; 1], w = [x; -1] and x of length 1, ``v v' - w w'`` is nonzero only in the entries off the diagonal,
+    which are 2: the products of reward and context, which are released. The noise of the entries off the diagonal of a
+    tree is independent and identically distributed, so one wide tree gives many samples.
     """
     noise = calibrate(calibration, epsilon=epsilon, delta=delta, alpha=0.1, dimension=1, releases=releases, trees=1)
 
@@ -106,9 +106,9 @@ def tree(calibration: Calibration, epsilon: float, delta: float = 0.01, releases
 
 
 def pfcb(epsilon: float = 1.0, delta: float = 0.01) -> Mechanism:
-    """Return what an agent of P-FCB tells in its first two rounds; in the first, a slot bought nothing or k good units.
+    """Return the mechanism of P-FCB: the first two rounds; one slot of the first procured nothing or k good units.
 
-    The first round has the least noise of all, so it is the one that counts.
+    The first round has the least noise, so it determines epsilon.
     """
     learner = Pfcb(epsilon=epsilon, delta=delta)
     capacity, horizon = 50, 100_000
@@ -128,7 +128,7 @@ def pfcb(epsilon: float = 1.0, delta: float = 0.01) -> Mechanism:
         return agents
 
     def draw(world: int, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        # Every agent has noise of its own: each is a sample.
+        # The agents draw independent noise: each is a sample.
         agents = started(samples, int(rng.integers(2**63)))
         agents.fresh_units[:] = 1000.0 + capacity * world
         agents.fresh_good[:] = 400.0 + capacity * world
@@ -153,7 +153,7 @@ MECHANISMS: dict[str, Callable[[], Mechanism]] = {
     "tree-paper": lambda: tree("paper", 10.0),
     "pfcb": pfcb,
 }
-"""All mechanisms that netbandit ships, in settings in which an experiment can tell something."""
+"""All mechanisms that netbandit ships, in settings in which an experiment is informative."""
 
 
 def _laplace(ratio: float) -> float:
@@ -164,7 +164,7 @@ def _laplace(ratio: float) -> float:
 
 
 def _gaussian(multiplier: float, count: int, delta: float) -> float:
-    """Return the epsilon of *count* Gaussian releases with so many sensitivities of noise each."""
+    """Return the epsilon of *count* Gaussian releases, each with noise of *multiplier* sensitivities."""
     from netbandit.util.extras.audit import PLDAccountant, dp_event
 
     accountant = PLDAccountant(value_discretization_interval=1e-4)

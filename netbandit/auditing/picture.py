@@ -1,4 +1,4 @@
-"""The picture of an audit: what is stated, what is exact and what was found, side by side."""
+"""Plots audits: stated epsilon, exact epsilon and lower bound, side by side."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -18,9 +18,9 @@ _FOUND, _EXACT, _CAUGHT = COLOURS[0], COLOURS[2], COLOURS[1]
 
 @drawing()
 def draw_audits(audits: Sequence[Audit]) -> "Figure":
-    """Return a row for each audit: a bar up to the epsilon that was found, marks at the stated and the exact one.
+    """Return a figure with one row per audit: a bar up to the lower bound, marks at the stated and the exact epsilon.
 
-    A bar that ends beyond what is stated has another colour and says so: more leaves than is stated.
+    A bar that exceeds the stated epsilon has another colour and a label that says so.
     """
     sure = " or ".join(dict.fromkeys(f"{audit.confidence * 100:g} %" for audit in audits))
     drawn, (panel,) = figure(

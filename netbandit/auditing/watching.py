@@ -1,4 +1,4 @@
-"""Which reward of an agent differs between two worlds, and what is written down of what agents share in a run."""
+"""Records the releases of a run in which one reward of an agent is set to 0 or 1."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -13,21 +13,21 @@ from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.learners.slots import Learner
 
 _MOST_AGENTS = 6
-"""Agents whose rewards are candidates."""
+"""The number of agents whose rewards are candidates."""
 
 _MOST_TIMES = 3
-"""Of each of them the rewards just before so many of its releases."""
+"""The number of releases of each such agent whose preceding reward is a candidate."""
 
 
 @dataclass(frozen=True)
 class Reward:
-    """A reward that differs, and whose: that agent's releases are looked at.
+    """The reward that differs between the two worlds; the releases of its agent are observed.
 
     Attributes:
         agent: The agent.
-        when: Of a learner that decides in slots the first of its rewards from this slot on; of one in epochs the number
+        when: For a learner that decides in slots: its first reward from this slot on; for an epoch learner: the number
             of the epoch.
-        arm: Of one in epochs: which of the arms that are left, 0: the first, -1: the last.
+        arm: For an epoch learner: the active arm, 0: the first, -1: the last.
     """
 
     agent: int
@@ -41,11 +41,11 @@ class Reward:
 
 
 def candidates(shared: Mapping[int, Sequence[int]], *, epochs: bool) -> list[Reward]:
-    """Return rewards that may show in what agents share, of those who shared most often and least often, and between.
+    """Return candidate rewards of agents that shared most often, least often and in between.
 
     Args:
-        shared: For each agent when it shared.
-        epochs: Whether these are epochs, or slots.
+        shared: For each agent the times at which it shared.
+        epochs: Whether these are epochs or slots.
     """
     agents = sorted(shared, key=lambda agent: (-len(shared[agent]), agent))
     found = []
@@ -59,17 +59,17 @@ def candidates(shared: Mapping[int, Sequence[int]], *, epochs: bool) -> list[Rew
 
 
 def evenly(count: int, most: int) -> list[int]:
-    """Return *most* places of *count*, the first and the last among them."""
+    """Return at most *most* evenly spaced indices below *count*, including the first and the last."""
     return sorted({round(place) for place in np.linspace(0, count - 1, min(most, count)).tolist()})
 
 
 class ReleaseRecorder:
-    """Records what is shared in one run, and whether the reward has been set; open for one run at a time.
+    """Records the releases of one run at a time, and whether the reward has been set.
 
     Attributes:
-        shared: Of all agents when they shared: in which slots, or epochs.
-        rows: What the agent of the reward has shared, in order.
-        due: Whether the reward is still to come.
+        shared: For each agent the slots or epochs in which it shared.
+        rows: The releases of the reward's agent, in order.
+        due: Whether the reward has not been set yet.
     """
 
     def __init__(self) -> None:
@@ -78,27 +78,27 @@ class ReleaseRecorder:
         self.open(None, 0)
 
     def open(self, reward: Reward | None, world: int) -> None:
-        """Begin a run in which *reward* is 0 or 1, as *world* is; None: all are as they are."""
+        """Begin a run in which *reward* has the value *world*, 0 or 1; None: no reward is changed."""
         self.reward, self.world = reward, world
         self.rows: list[NDArray[np.float64]] = []
         self.shared: defaultdict[int, list[int]] = defaultdict(list)
         self.due = reward is not None
 
     def note(self, agent: int, when: int, numbers: NDArray[np.float64]) -> None:
-        """Note that *agent* shares *numbers*."""
+        """Record that *agent* shares *numbers*."""
         self.shared[agent].append(when)
         if self.reward is not None and agent == self.reward.agent:
             self.rows.append(np.array(numbers, dtype=np.float64).ravel())
 
     def note_arms(self, agent: int, epoch: int, arms: NDArray[np.int64], numbers: NDArray[np.float64]) -> None:
-        """Note that *agent* shares *numbers* of some *arms*; zeros stand for the others, which once were there."""
+        """Record that *agent* shares *numbers* for *arms*; zeros stand for the eliminated arms."""
         self.arms = max(self.arms, int(arms.max()) + 1)
         row = np.zeros(self.arms)
         row[arms] = numbers
         self.note(agent, epoch, row)
 
     def note_rows(self, slot: int, agents: NDArray[np.int64], rows: NDArray[np.float64]) -> None:
-        """Note that *agents* share a row each."""
+        """Record that *agents* share one row each."""
         if self.reward is None:
             for agent, row in zip(agents.tolist(), rows, strict=True):
                 self.note(agent, slot, row)
@@ -107,7 +107,7 @@ class ReleaseRecorder:
 
 
 def watched(learner: AnyLearner, recorder: ReleaseRecorder) -> AnyLearner:
-    """Return *learner* with its keys, not started, that sets the reward and writes down what agents share."""
+    """Return an unstarted copy of *learner* that sets the reward and records what agents share."""
     kind: Any = type(learner)
     methods: dict[str, Callable[..., Any]]
     if isinstance(learner, EpochLearner):

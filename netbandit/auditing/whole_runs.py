@@ -1,12 +1,12 @@
-"""Whole runs as a mechanism: two worlds that differ in one reward of an agent, and all that it shares in them.
+"""Audits whole runs: two worlds differ in one reward of an agent, and the audit observes all its releases.
 
-The world is held still (its rewards, its graph, who takes part), and only what agents draw themselves, noise above all,
-is drawn anew in each run. One reward is 0 in one world and 1 in the other, all else that the agent is paid is the same
-as long as it makes the same choices. What follows from that reward in later choices is thus part of what is audited,
-whatever an accountant says of it.
+The world (rewards, graph, participants) is fixed; only the random numbers of the learners, above all noise, are drawn
+afresh in each run. One reward is 0 in one world and 1 in the other. All other rewards of the agent are the same as long
+as it makes the same choices. The audit thus includes the effect of that reward on later choices, even if an accountant
+does not.
 
-Which reward of which agent, and which of all the numbers that the agent shares, is chosen by runs that the test leaves
-out: there both worlds draw the same noise, so that their difference shows what the reward does, however few they are.
+The reward, its agent and the observed numbers are selected with runs that are excluded from the test. In these runs
+both worlds draw the same noise, so that a few of them suffice to show the effect of the reward.
 """
 
 from collections.abc import Sequence
@@ -28,26 +28,26 @@ from netbandit.simulation.result import RunResult
 from netbandit.util.streams import Streams
 
 RUNS = 2_000
-"""Runs of each world, by default."""
+"""The default number of runs of each world."""
 
 MOST_NUMBERS = 200
-"""The numbers of a transcript that are looked at: those in which the reward shows most."""
+"""How many numbers of a transcript are observed: those that the reward affects most."""
 
 _RUNS_OF_EACH = 3
-"""Runs of each world in which a reward is tried, at least."""
+"""The minimum number of runs of each world in which a candidate reward is tried."""
 
 _TRIED_AGAIN = 3
-"""Rewards that are tried again, in more runs."""
+"""The number of candidate rewards that are tried again in more runs."""
 
 _WORLD = (
     *("bandit", "rewards", "contexts", "log", "replay"),
     *("links", "topology", "faults", "participants", "gossip", "activity", "budgets"),
 )
-"""The purposes of streams that are not the learner's, or how these begin."""
+"""The purposes, or prefixes of purposes, of streams that do not belong to the learner."""
 
 
 class HeldWorld(Streams):
-    """The streams of a run in which only what learners draw is drawn afresh."""
+    """The streams of a run in which only the learners' random numbers are drawn afresh."""
 
     def __init__(self, seed: int, afresh: int) -> None:
         super().__init__(seed, 0)
@@ -59,7 +59,7 @@ class HeldWorld(Streams):
 
 
 class _Runs:
-    """Runs of one point, and what spent most privacy in them."""
+    """The runs of one point, and the largest privacy spent in them."""
 
     def __init__(self, point: RunnablePoint) -> None:
         self.recorder = ReleaseRecorder()
@@ -68,7 +68,7 @@ class _Runs:
         self.worst: RunResult | None = None
 
     def run(self, reward: Reward | None, world: int, afresh: int) -> NDArray[np.float64]:
-        """Return all numbers that the agent of *reward* shares in one run."""
+        """Run once and return all numbers that the agent of *reward* shares."""
         self.recorder.open(reward, world)
         found = Simulation(self._watched, 0, HeldWorld(self._seed, afresh)).run()
         if self.worst is None or _epsilon(found) > _epsilon(self.worst):
@@ -76,7 +76,7 @@ class _Runs:
         return np.concatenate([np.zeros(0), *self.recorder.rows])
 
     def stated(self) -> PrivacySpent:
-        """Return what the account of the worst run states."""
+        """Return the account of the worst run."""
         run = self.worst
         assert run is not None
         return PrivacySpent(
@@ -91,10 +91,10 @@ class _Runs:
 
 
 def whole_runs(point: RunnablePoint) -> Mechanism:
-    """Return the runs of *point* as a mechanism; its learner may be one of the user's own.
+    """Return the runs of *point* as a mechanism; the learner may be user-defined.
 
     Raises:
-        ScenarioError: Nothing leaves an agent that could be audited.
+        ScenarioError: No agent releases anything that could be audited.
     """
     runs = _Runs(point)
     runs.run(None, 0, 1)
@@ -123,7 +123,7 @@ def whole_runs(point: RunnablePoint) -> Mechanism:
 
 
 def _draw(runs: _Runs, reward: Reward, numbers: NDArray[np.int64]) -> Draw:
-    """Return what draws these *numbers* of the transcripts, zeros where one is shorter."""
+    """Return a function that draws these *numbers* of the transcripts, with zeros where a transcript is shorter."""
 
     def draw(world: int, samples: int, rng: np.random.Generator) -> NDArray[np.float64]:
         found = np.zeros((samples, len(numbers)))
@@ -139,15 +139,15 @@ def _draw(runs: _Runs, reward: Reward, numbers: NDArray[np.int64]) -> Draw:
 def _choice(
     runs: _Runs, rewards: Sequence[Reward], samples: int, rng: np.random.Generator
 ) -> tuple[Reward, NDArray[np.int64], int]:
-    """Return the reward that shows most in one number, the numbers in which it shows, and of how many.
+    """Return the reward with the largest effect on one number, the affected numbers, and the length of a transcript.
 
-    All are tried in few runs, and those that showed most in as many again.
+    Tries all candidates in a few runs, and the best ones in as many again.
 
     Args:
-        runs: Runs of the point.
-        rewards: The rewards to choose from.
-        samples: Runs of each world, at most; at least 2.
-        rng: Of the seeds of these runs.
+        runs: The runs of the point.
+        rewards: The candidate rewards.
+        samples: The maximum number of runs of each world; at least 2.
+        rng: The generator of the seeds of these runs.
     """
     half = samples // 2
     most = max(1, half // _RUNS_OF_EACH)
@@ -166,10 +166,10 @@ def _choice(
 
 
 def _shows(runs: _Runs, reward: Reward, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return how far *reward* moves the mean of each number that its agent shares, in standard deviations.
+    """Return the shift of the mean of each number that the agent shares due to *reward*, in standard deviations.
 
-    Both worlds draw the same noise, so that the shift is known well from few runs; what it is compared with is how much
-    a number varies from one draw of noise to the next.
+    Both worlds draw the same noise, so a few runs estimate the shift well. The standard deviation is that of a number
+    over draws of the noise.
     """
     noise = rng.integers(1, 2**62, count).tolist()
     worlds = [[runs.run(reward, world, afresh) for afresh in noise] for world in (0, 1)]

@@ -1,1 +1,1 @@
-"""Agents that lie, and rules of aggregation that withstand them."""
+"""Byzantine agents and robust aggregation rules."""

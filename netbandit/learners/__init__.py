@@ -1,4 +1,4 @@
-"""What an agent does next, what it shares, and what it makes of what it hears."""
+"""Learners: how agents choose arms, what they share, and how they use received messages."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Learners that count: of every arm the number of observations and their sum, their own and what others have told."""
+"""Counting learners: keep the number and the sum of observations of each arm, own and received."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ def _keep(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
 
 
 class Counts(NamedTuple):
-    """What all agents have counted; a tuple, so that compiled loops can take it.
+    """The counts of all agents; a tuple, so that it can be passed to compiled loops.
 
     Attributes:
         pulls: N, the number of observations, shape (M, K); no whole number where they are discounted.

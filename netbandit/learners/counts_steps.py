@@ -1,4 +1,4 @@
-"""The steps of learners that count, compiled: counting what others tell, and the indices of arms.
+"""Compiled steps of counting learners: adding received observations, and the indices of arms.
 
 The index of an arm follows from its mean p = S/N and N; see `netbandit.learners.ucb` and `netbandit.learners.klucb`.
 """
@@ -23,7 +23,7 @@ def count(pulls, sums, agents, told):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def count_totals(pulls, sums, totals, newest, agents, sources, told, said):  # type: ignore[no-untyped-def]
-    """Let what sources *told* of all their own pulls stand in place of what they told before, where it is newer.
+    """Replace the totals previously received from *sources* by the totals *told*, where these are newer.
 
     Args:
         pulls: N, shape (M, K).
@@ -54,7 +54,7 @@ trimmed_of = njit(cache=True)(one_arm.trimmed_of)
 resilient_of = njit(cache=True)(one_arm.resilient_of)
 
 RULES = ("mean", "median", "trimmed", "resilient")
-"""How an agent combines the means of an arm that it and others have found; the numbers of `combine_totals`."""
+"""The rules by which an agent combines its own and received means of an arm, in the order of `combine_totals`."""
 
 
 @njit(cache=True)

@@ -1,4 +1,4 @@
-"""How agents combine what others tell them, some of whom may lie."""
+"""Robust aggregation of received values, some of which may be Byzantine."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -29,12 +29,12 @@ COVERED: frozenset[Rule] = frozenset({"mean", "median", "trimmed", "median-of-me
 
 @dataclass
 class Tally:
-    """What a defence could not do as it should, in a replication.
+    """Counts the cases in a replication in which a defence could not work as intended.
 
     Attributes:
-        outnumbered: How often fewer contributions were combined than 2 f' + 1, of which f' lies could be the majority.
-        unconverged: Geometric medians whose steps had not become small when they were stopped.
-        repaired: Matrices with a negative eigenvalue, which was set to 0.
+        outnumbered: Combinations of fewer than 2 f' + 1 contributions, of which f' forged ones could be the majority.
+        unconverged: Geometric medians that had not converged when the iteration stopped.
+        repaired: Matrices with negative eigenvalues, which were set to 0.
     """
 
     outnumbered: int = 0
@@ -44,11 +44,11 @@ class Tally:
 
 @dataclass(frozen=True)
 class Defence:
-    """A rule and what it is built for.
+    """An aggregation rule and its parameters.
 
     Attributes:
         rule: The rule.
-        tolerate: f', how many lies it is to withstand.
+        tolerate: f', the number of forged contributions that it must tolerate.
         groups: Of the median of means; None: 2 f' + 1.
         tally: Counts what it could not do as it should.
     """
@@ -79,9 +79,9 @@ class Defence:
     def combine(
         self, values: ArrayLike, weights: Sequence[int] | None, groups: Callable[[], np.random.Generator]
     ) -> NDArray[np.float64]:
-        """Return what stands for *values*, shape (d,).
+        """Return the aggregate of *values*, shape (d,).
 
-        Where fewer are there than it is made for, it does with these what it can: it leaves out, or tolerates, fewer.
+        With fewer contributions than the rule requires, it trims or tolerates fewer.
 
         Args:
             values: A row for each contribution, shape (n, d), n >= 1.

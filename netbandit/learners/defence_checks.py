@@ -1,4 +1,4 @@
-"""What a defence needs of the number of agents, and what it can do against those that lie, before anything runs."""
+"""Checks before a run: whether a defence has enough agents, and how many Byzantine agents it tolerates."""
 
 from typing import Any
 

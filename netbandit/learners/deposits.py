@@ -1,4 +1,4 @@
-"""What a learner can do whose agents deposit what they know with a keeper, and are given back what it has of all."""
+"""Interface of learners with asynchronous uploads: agents deposit sums with a keeper, which returns the total."""
 
 from abc import abstractmethod
 from typing import Any

@@ -1,6 +1,6 @@
-"""What a learner of epochs does where agents may have different active sets, because they have heard different items.
+"""Interface of epoch learners whose agents may have different active sets, because they received different items.
 
-Then each agent concludes for itself from the items that it holds, or takes over what a server answers.
+Each agent then concludes from the items that it holds, or adopts the answer of a server.
 """
 
 from abc import ABC, abstractmethod

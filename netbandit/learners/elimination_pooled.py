@@ -1,4 +1,4 @@
-"""What agents know of arms that have heard different items, and how sure it makes them.
+"""Pooled means and confidence widths of arms for agents that have received different items.
 
 N_k agents name arm k, the agents i among them with S_i pulls of it; N0 agents are what S(r) and the noise were made
 for. With N_k = N0 and equal S_i all of this is Algorithm 1 of Li & Song 2022.
@@ -18,13 +18,13 @@ from netbandit.learners.elimination_schedule import EliminationSchedule
 
 @dataclass(frozen=True)
 class Pooled:
-    """What stands for the items of some agents, arm by arm; all of shape (a,).
+    """The pooled items of some agents, arm by arm; all of shape (a,).
 
     Attributes:
-        arms: The arms that any of them names, ascending.
-        means: The mean of what they release of each arm.
-        agents: How many of them name it, N_k.
-        inverse: The sum of 1 / S_i over these.
+        arms: The arms named by any of the agents, ascending.
+        means: The mean of the released values of each arm.
+        agents: N_k, the number of agents that name the arm.
+        inverse: The sum of 1 / S_i over these agents.
         squares: The sum of 1 / S_i^2.
         fewest: The smallest S_i.
         most: The largest.

@@ -1,4 +1,4 @@
-"""How long the epochs of elimination are, and how sure they make: S(r) and C(r).
+"""The schedule of elimination: the pulls S(r) and the confidence widths C(r) of all epochs.
 
 Source: Li & Song 2022, Algorithm 1 and its form under communication constraints (Section IV-B). All logarithms are
 natural. Quotients are exact fractions: no epsilon or gap is too small, the number of pulls is a plain int of any

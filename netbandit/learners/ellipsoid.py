@@ -1,4 +1,4 @@
-"""Compiled steps of a learner that believes in an ellipsoid: choose by an upper bound, learn from what was paid.
+"""Compiled steps of learners with a confidence ellipsoid: choose by an upper bound, learn from the reward.
 
 Every agent keeps one or several sets of parameters; ``[s, i]`` is set s of agent i. The agent's matrix is
 ``V = S + U``: S was synchronised, U is its own since then. V is kept as its inverse, updated by Sherman and Morrison's
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 
 class Ellipsoids(NamedTuple):
-    """What all agents believe.
+    """The estimates of all agents.
 
     Attributes:
         shared_gram, shared_response: S and s, shapes (sets, M, d, d) and (sets, M, d).
@@ -83,7 +83,7 @@ class Ellipsoids(NamedTuple):
 
 
 class Trigger(NamedTuple):
-    """When agents want to share.
+    """The conditions under which agents want to share.
 
     Attributes:
         thresholds: D of ``log det(V + c I) - log det(S) >= D / (t - t')`` of each agent, t - t' counted in rewards

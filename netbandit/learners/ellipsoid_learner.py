@@ -1,4 +1,4 @@
-"""What learners that believe in an ellipsoid have in common: optimism, and sums that are shared when it is time."""
+"""The base class of learners with a confidence ellipsoid: optimism, and sums shared at synchronisations."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ REFRESH = 1_024
 
 
 class Sums(NamedTuple):
-    """What agents share, put together: a matrix, shape (d, d), a vector, shape (d,), and how many observations."""
+    """The combined sums of agents: a matrix, shape (d, d), a vector, shape (d,), and the number of observations."""
 
     gram: Floats
     response: Floats
@@ -34,13 +34,13 @@ class Sums(NamedTuple):
 
 
 class Start(NamedTuple):
-    """What a learner begins with, an entry an agent.
+    """The initial values of a learner, one entry per agent.
 
     Attributes:
-        diagonal: What S starts from, times the identity, shape (M,).
-        inflation: What the test adds to V, times the identity, shape (M,).
-        bonus_terms: What the bonus is made of, shape (M, 6); see `netbandit.learners.ellipsoid.bonus_at`.
-        thresholds: D of each agent, shape (M,); infinite where no test is made.
+        diagonal: The factor of the identity in the initial S, shape (M,).
+        inflation: The multiple of the identity that the test adds to V, shape (M,).
+        bonus_terms: The terms of the bonus, shape (M, 6); see `netbandit.learners.ellipsoid.bonus_at`.
+        thresholds: D of each agent, shape (M,); infinite if no test is made.
         interval: Slots from one synchronisation to the next, or 0 where a test decides.
         growth: See `netbandit.learners.ellipsoid.Trigger`.
         received: Whether agents choose by what they have received alone.

@@ -1,4 +1,4 @@
-"""Learners whose agents mix what they count with their neighbours, and never hear of single observations."""
+"""Consensus learners: agents average their counts with neighbours and never receive single observations."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping

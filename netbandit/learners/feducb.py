@@ -1,4 +1,4 @@
-"""FedUCB: optimism in an ellipsoid, sums shared when they tell enough, and private ones at that.
+"""FedUCB: optimism in a confidence ellipsoid, with event-triggered sharing of private sums.
 
 Source: Dubey & Pentland 2020, Algorithms 1 to 3.
 """

@@ -1,4 +1,4 @@
-"""How far FedUCB's ellipsoid reaches, and when its test asks for a synchronisation.
+"""The radius of FedUCB's confidence ellipsoid and the threshold of its synchronisation test.
 
 Source: Dubey & Pentland 2020, Sections 4 and 5 (Algorithm 1, Theorem 1); some formulas are reconstructed. With
 L = S = 1: no action and no parameter is longer than 1.
@@ -12,7 +12,7 @@ from netbandit.privacy.tree_calibration import TreeNoise
 
 @dataclass(frozen=True)
 class Radius:
-    """The numbers that an agent's bounds are made of.
+    """The constants of an agent's confidence bounds.
 
     Attributes:
         members: M, or the size of the agent's clique.
@@ -33,12 +33,12 @@ class Radius:
 
     @property
     def inflation(self) -> float:
-        """What the test adds to V, times the identity: ``M (rho_max - rho_min)``."""
+        """The multiple of the identity that the test adds to V: ``M (rho_max - rho_min)``."""
         return self.members * (self.most - self.least)
 
     @property
     def start(self) -> float:
-        """What S starts from, times the identity: ``M rho_min``."""
+        """The multiple of the identity that is the initial S: ``M rho_min``."""
         return self.members * self.least
 
     def growth(self, slots: float) -> float:
@@ -63,7 +63,7 @@ def radius(
     paper_beta: bool,
     epsilon: float,
 ) -> Radius:
-    """Return the numbers of an agent's bounds.
+    """Return the constants of an agent's confidence bounds.
 
     Args:
         members: Agents whose releases are summed.

@@ -1,4 +1,4 @@
-"""The greedy oracle: which quantities to procure when qualities are known, or believed.
+"""The greedy oracle: chooses the quantities to procure for known or estimated qualities.
 
 Source: Deva et al. 2021 (Greedy SSA), with capacities. Maximise ``sum l_i r_i`` over integers ``0 <= l_i <= k_i``
 subject to ``sum l_i (q_i - alpha) >= 0``. A linear programme with one constraint is solved exactly by greed, with one

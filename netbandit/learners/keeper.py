@@ -1,4 +1,4 @@
-"""A keeper of sums: what agents deposit with it is put together, and given back to them.
+"""The keeper: a server that adds up the sums deposited by agents and returns the total.
 
 The sums of an agent are packed: the upper triangle of a d x d matrix, row by row, and then d numbers.
 """
@@ -20,9 +20,9 @@ _AFRESH = 1_024
 
 
 class Deposit(NamedTuple):
-    """All that an agent has observed so far: packed sums, shape (P,), and how many observations are in them.
+    """The sums of all observations of an agent so far: packed, shape (P,), with the number of observations.
 
-    An agent that loses its memory begins a new life, and observes anew; lives count from 0.
+    An agent that loses its memory begins a new life without observations; lives count from 0.
     """
 
     sums: Floats
@@ -31,9 +31,9 @@ class Deposit(NamedTuple):
 
 
 class Own(NamedTuple):
-    """How many observations of an agent's own are in a total, and of which of its lives.
+    """The number of an agent's own observations in a total, and the life that they belong to.
 
-    To who has forgotten them, those of an earlier life are as another agent's.
+    An agent that has lost its memory treats observations of an earlier life like those of another agent.
     """
 
     observations: int
@@ -50,10 +50,9 @@ class Total(NamedTuple):
 class Keeper:
     """Keeps the newest deposit of each agent; its total is their sum.
 
-    A deposit holds all that its agent has observed, so one that is lost, comes twice or is overtaken does no harm: the
-    next makes good for it. What an agent deposited in an earlier life stays in the total. Of each agent j the keeper
-    knows what j knows, unless it was lost on the way: ``K_j = lambda I + the total that j was given last + what j has
-    deposited since``.
+    A deposit holds all observations of its agent, so lost, duplicate or reordered deposits are harmless: the next
+    deposit replaces them. Deposits of an earlier life stay in the total. Unless a message was lost, the keeper knows
+    the matrix of each agent j: ``K_j = lambda I + the total last given to j + the deposits of j since then``.
 
     Args:
         agents: The number M of agents.

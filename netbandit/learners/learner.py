@@ -1,4 +1,4 @@
-"""What every learner is: a part whose keys are its fields, and the ways it needs to talk."""
+"""The base classes of learners, with the communication patterns that they use."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ NO_LIES = "what a lie is, for what its agents tell, is not known"
 
 
 class AnyLearner(Part, ABC):
-    """Marks a learner; what it must be able to do follows from the driver it is made for: see its subclasses.
+    """The common base class of learners; the subclass for each driver defines the required methods.
 
     ``netbandit.learners.slots:Learner`` decides in every slot and is the common case; an `EpochLearner` pulls arms in
     blocks; a ``GatherLearner`` decides at one node.
@@ -149,10 +149,10 @@ class EpochLearner(AnyLearner):
         return "means"
 
     def expect_lies(self, liars: int, groups: Callable[[], np.random.Generator]) -> None:
-        """Hear, before :meth:`start`, how many agents of the run lie; by default nothing is done.
+        """Receive, before :meth:`start`, the number of Byzantine agents of the run; by default does nothing.
 
         Args:
-            liars: How many agents lie.
+            liars: The number of Byzantine agents.
             groups: Returns the stream that draws groups of agents, one for each round.
         """
         return

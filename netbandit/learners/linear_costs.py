@@ -1,4 +1,4 @@
-"""What linear learners and masks cost, counted in unit operations (papers/vertical-2022-vfucb, C).
+"""The cost of linear learners and masks in unit operations (papers/vertical-2022-vfucb, C).
 
 An addition, multiplication, comparison or random number is one operation, a dot product of n numbers 2n - 1, and an
 inverse, a Cholesky factor or an orthogonalisation of an n x n matrix n^3. These are upper bounds of a plain

@@ -1,4 +1,4 @@
-"""P-FCB: agents that procure optimistically, share noisy statistics rarely, and believe only what fits.
+"""P-FCB: agents procure optimistically, share noisy statistics rarely, and accept only plausible ones.
 
 Source: Solanki et al. 2022, Algorithms 1 and 2. Notation: n agents, m producers, T slots; of producer i an agent has
 W units in all (own and accepted), Y of them good, and w and y own ones that it has not told anybody yet.

@@ -1,4 +1,4 @@
-"""When agents of P-FCB share, and how much of the budget each round spends."""
+"""The sharing schedule of P-FCB and the privacy budget of each round."""
 
 from collections.abc import Sequence
 from math import ceil, log, log2

@@ -1,8 +1,8 @@
-"""Combining the sums of linear learners, some of which may be lies.
+"""Robust aggregation of the sums of linear learners, some of which may be Byzantine.
 
-Contributions are sums over all that an agent has seen, and agents have seen differently much. So each is divided by its
-count; they are combined as vectors, in which the distance of two matrices is that of Frobenius; and what stands for one
-observation is multiplied by the number of agents times the median of their counts.
+Contributions are sums over different numbers of observations, so each is divided by its count. The quotients are
+combined as vectors, so that the distance of two matrices is the Frobenius distance. The result, which stands for one
+observation, is multiplied by the number of agents times the median of their counts.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def robust_sums(
         defence: The rule, which is not the mean.
         rows: The upper triangle of U, row by row, then u, and the count, each of shape (d (d + 1) / 2 + d + 1,).
         dimension: d.
-        weights: How many agents' sums each of them is; None: one each.
+        weights: The number of agents whose sums each row combines; None: one each.
     """
     upper = np.triu_indices(dimension)
     agents = np.ones(len(rows), dtype=np.int64) if weights is None else np.asarray(weights, dtype=np.int64)

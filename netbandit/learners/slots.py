@@ -1,4 +1,4 @@
-"""What a learner is that decides in every slot: whole-population numpy, one call a slot."""
+"""The base class of learners that decide in every slot: vectorized over all agents, one call per slot."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -19,16 +19,16 @@ _NUMBER_BYTES = 8
 
 
 class Learner(AnyLearner):
-    """The learner of all agents: one object that keeps what each of them knows, a row an agent.
+    """The learner of all agents: one object that holds the state of every agent, one row per agent.
 
-    Methods are told the *agents* concerned as an array of their numbers, ascending, shape (n,), and take or return a
-    row for each: all agents of a network as a rule, some of them where only some act at an instant. In every slot, from
+    Methods receive the *agents* concerned as an ascending array of their numbers, shape (n,), and take or return one
+    row for each: usually all agents of a network, or some of them if only some act at an instant. In every slot, from
     0, the driver calls :meth:`choose` and :meth:`learn` for the agents that decide in it: all of them, or those that
-    ``run.activity`` says (where users come at any time it calls them several times a slot, never for an agent twice at
-    once). An agent that does not decide hears, shares and adopts as the others do; only what is told in every slot is
-    told by those alone that have decided in it.
+    ``run.activity`` selects (if users arrive at any time, it calls them several times per slot, but never twice at the
+    same instant for one agent). An agent that does not decide still hears, shares and adopts; only messages sent in
+    every slot come from the agents that decided in it alone.
 
-    How agents talk follows from which of these methods a learner has:
+    The communication pattern follows from the methods that a learner defines:
 
     =============================  ===================================================================================
     methods                        what happens
@@ -93,7 +93,7 @@ class Learner(AnyLearner):
 
     @classmethod
     def talk(cls) -> CommunicationPattern | None:
-        """Return how its agents talk, which follows from the methods it has; None: they never do."""
+        """Return the communication pattern that follows from its methods; None: agents never communicate."""
         shares, hears, adopts = (cls.has(name) for name in ("share", "hear", "adopt"))
         if cls.has("ask"):
             return "ask"
@@ -105,7 +105,7 @@ class Learner(AnyLearner):
 
     @classmethod
     def unfinished(cls) -> str | None:
-        """Return which methods are missing for what it has; None: none."""
+        """Return which methods its other methods require but are missing; None: none."""
         if cls.has("share") and not (cls.has("hear") or cls.has("adopt") or cls.has("mix")):
             return "it shares, but has neither hear (of broadcasts) nor adopt (of rounds) nor mix (of exchanges)"
         if cls.has("ask") or cls.has("answer"):
@@ -145,7 +145,7 @@ class Learner(AnyLearner):
 
     @abstractmethod
     def learn(self, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
-        """Take in what the chosen *arms* paid.
+        """Learn from the rewards of the chosen *arms*.
 
         Args:
             slot: The slot.
@@ -158,10 +158,10 @@ class Learner(AnyLearner):
         """Note that so many agents have decided at an instant; the next decision is at a later one."""
 
     def share(self, slot: int, agents: Agents) -> Numbers | None:
-        """Return what each of *agents* tells after its decision of *slot*, a row each; None: nobody tells anything.
+        """Return the row that each of *agents* sends after its decision of *slot*; None: no agent sends anything.
 
-        Without it nothing is ever told. In exchanges None means that all wait with their first step: the next slot asks
-        again.
+        Without this method agents never send anything. In exchanges None means that all postpone their first step: the
+        driver calls again in the next slot.
         """
         raise NotImplementedError
 
@@ -170,10 +170,10 @@ class Learner(AnyLearner):
         return slot
 
     def hear(self, slot: int, agents: Agents, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> None:
-        """Take in what has reached agents, in order of arrival, before anybody decides in *slot*.
+        """Process the rows that have reached agents, in order of arrival, before any agent decides in *slot*.
 
-        Row i: ``agents[i]`` hears the numbers ``told[i]`` that ``sources[i]`` told after its decision of slot
-        ``said[i]``. An agent may occur in several rows. Who has no decision left hears nothing any more.
+        Row i: ``agents[i]`` receives the numbers ``told[i]`` that ``sources[i]`` sent after its decision of slot
+        ``said[i]``. An agent may occur in several rows. An agent without remaining decisions receives nothing.
         """
         raise NotImplementedError
 
@@ -204,12 +204,12 @@ class Learner(AnyLearner):
         raise NotImplementedError
 
     def combine(self, shared: Sequence[Numbers], weights: Sequence[int] | None = None) -> Numbers:
-        """Return what a round makes of the rows that agents *shared*: by default their mean.
+        """Combine the rows that agents *shared* in a round: by default, return their mean.
 
         Args:
             shared: The rows, in order of their agents' numbers.
-            weights: How many agents' rows each stands for, where a protocol has combined some on the way; absent: one
-                each. What comes out must not depend on how rows are put together.
+            weights: The number of agents that each row stands for, if a protocol has combined some on the way; absent:
+                one each. The result must not depend on how rows are grouped.
         """
         return np.asarray(np.average(np.asarray(shared), axis=0, weights=weights))
 

@@ -1,4 +1,4 @@
-"""Learners whose rule is written for one agent and one decision, and compiled into the loop over all of them."""
+"""Learners written as steps of one agent and one decision, compiled into a loop over agents and slots."""
 
 from abc import abstractmethod
 from collections.abc import Callable

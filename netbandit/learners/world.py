@@ -1,4 +1,4 @@
-"""What a learner that decides in slots is told of the world, of its company and of randomness, as plain data."""
+"""The environment of a learner that decides in slots: the bandit, the network and random streams, as plain data."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class World:
             learner of its own, which decides in every ``sets``-th slot.
         param_set: Which of the sets this learner is.
         forgets: Whether agents that were down come back knowing nothing.
-        liars: How many agents lie, which in the world nobody knows; what a defence withstands by default.
+        liars: The number of Byzantine agents, which real agents would not know; the default that a defence tolerates.
         late: Whether rewards may be learned later than they are paid, or never.
         window: After how many slots none is learned any more; 0: there is no such time.
     """

@@ -1,4 +1,4 @@
-"""What a part of the simulator is: one class, whose keys are its fields, whose state is made by its ``start``.
+"""The base class of all parts of the simulator: fields are the keys, and ``start`` creates the state.
 
 How to write a part (bandit, learner, protocol, topology family)::
 
@@ -52,12 +52,12 @@ from netbandit.util.wording import show
 
 @dataclass(frozen=True)
 class Mistake:
-    """What is wrong.
+    """An error at a key.
 
     Attributes:
-        key: The key it stands at: a name, or a path such as ``("gap_means", "best")`` or ``("capacity", 0)``.
-        text: What is wrong, and what is allowed: ``must be ...``, ``is missing: ...``.
-        table: The table of the key, where it is not the part's own.
+        key: The key: a name, or a path such as ``("gap_means", "best")`` or ``("capacity", 0)``.
+        text: The error and the allowed values: ``must be ...``, ``is missing: ...``.
+        table: The table of the key, if it is not the part's own.
     """
 
     key: str | KeyPath
@@ -87,7 +87,7 @@ nobody waits; ``ask``: an agent asks one neighbour, which answers."""
 
 
 class UnknownError(AttributeError):
-    """A check has asked for what is not known, because it has mistakes of its own or comes later."""
+    """A check has read a value that is unknown because it is invalid or not validated yet."""
 
 
 _ABSENT = object()
@@ -223,7 +223,7 @@ class Part(BaseModel, metaclass=_PartMeta):
 
 
 class Others:
-    """What a part sees of the rest of the scenario when it is checked.
+    """The rest of the scenario, as available to a part during its check.
 
     What is not known (it has mistakes of its own, or comes later) cannot be read: the check ends there. A check is
     made at the end, when tables are valid; the graph is that of the first replication.
@@ -231,13 +231,13 @@ class Others:
     Attributes:
         bandit, learner, protocol: The parts.
         kinds: The kind of each, as it was written: ``{"bandit": "bernoulli", ...}``.
-        talk: How the learner talks in this world: ``round``, ``call``, ``broadcast``, ``gather``.
+        talk: The communication pattern of the learner in this world: ``round``, ``call``, ``broadcast``, ``gather``.
         horizon: The slots each agent plays (T).
         activity: Who decides when, ``run.activity``.
         slot: The length of a slot (ns).
         agents: The number M of agents.
         components: The number of connected components of the graph.
-        liars: How many agents lie.
+        liars: The number of Byzantine agents.
         late: Whether rewards may be learned later than they are paid.
         differing: Whether agents of rounds may know different things, and each concludes for itself.
         graph: The graph, a ``netbandit.network.topology:Topology``.

@@ -1,6 +1,6 @@
-"""Parts that other installed packages offer by a name: entry points in a group for each table of a scenario.
+"""Plugins: parts that other installed packages register as entry points, one group per table of a scenario.
 
-They are looked up where a name is none of ours, and so cost nothing where nobody asks for one.
+Entry points are looked up only for names that are not built in, so scenarios without plugins pay no cost.
 """
 
 import sys
@@ -49,7 +49,7 @@ def offered(table: str, kind: str) -> list[Offer]:
 
 
 def look_again() -> None:
-    """Find what was installed after the first look."""
+    """Clear the cache, so that newly installed packages are found."""
     _offers.cache_clear()
 
 

@@ -152,7 +152,7 @@ def part_class(table: str, kind: str | type, folder: Path) -> Any:
 
 
 def attack_class(target: str, folder: Path) -> type:
-    """Return the class of an attack of the user's own, which no base is asked of.
+    """Return the class of a user-defined attack, which needs no base class.
 
     Args:
         target: ``"package.module:Class"``.
@@ -208,7 +208,7 @@ def _offer(table: str, kind: str) -> Offer:
 
 
 class NamedPart(NamedTuple):
-    """A part that is there by a name.
+    """A part that is available by name.
 
     Attributes:
         kind: The name.

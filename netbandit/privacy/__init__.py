@@ -1,1 +1,1 @@
-"""What may leave an agent, and how much has been spent."""
+"""Privacy mechanisms (noise and masks) and accounting of the privacy spent."""

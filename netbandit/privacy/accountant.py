@@ -1,13 +1,13 @@
-"""How much privacy has been spent by the end of a run, and for what.
+"""Accounts for the privacy spent over a run.
 
-What an account says: for any two data sets that differ in one *unit*, no event has a probability under the one that is
-larger than ``exp(epsilon)`` times that under the other, plus ``delta``. Delta is thus no probability with which epsilon
-is exceeded: the privacy loss may exceed this epsilon more often, as what exceeds it counts only by how much.
+An (epsilon, delta) guarantee means: for any two data sets that differ in one *unit*, the probability of every event
+under one is at most ``exp(epsilon)`` times that under the other, plus ``delta``. Delta is not the probability that the
+privacy loss exceeds epsilon: the loss may exceed epsilon more often, because delta weights each excess by its size.
 
-An agent that loses its memory begins a new *life*. Where a unit is part of one life only, and each life draws noise of
-its own, lives compose in parallel, as disjoint blocks of data do (McSherry 2009, Theorem 4): in other lives the unit is
-seen only through what was released of it, which is post-processing. The whole run then spends what its worst life does,
-exactly if that is exact.
+An agent that loses its memory begins a new *life*. If a unit belongs to one life only and each life draws its own
+noise, lives compose in parallel, like disjoint blocks of data (McSherry 2009, Theorem 4): other lives see the unit only
+through its releases, which is post-processing. The whole run then spends as much as its worst life, and the account of
+the run is exact if that of the worst life is.
 """
 
 from collections.abc import Sequence
@@ -18,30 +18,30 @@ from typing import Literal
 from netbandit.privacy.gaussian import CLASSICAL_LIMIT, exact_epsilon, noise_multiplier
 
 MADE = "epsilon counts the releases that were made in this run: an agent that released nothing has spent nothing"
-"""What an account after the fact leaves out."""
+"""Caveat of an account computed after the run."""
 
 HELD_FIXED = (
     "the agent's other data are held fixed: what it does otherwise later on because of this unit is not covered"
 )
-"""What an account of fixed data leaves out where choices depend on what the agent itself has seen."""
+"""Caveat of an account for fixed data when an agent's choices depend on its own observations."""
 
 
 @dataclass(frozen=True)
 class PrivacySpent:
-    """An (epsilon, delta) guarantee for the agent that is worst off, beside the paper's own statement.
+    """The (epsilon, delta) guarantee of the worst-off agent, together with the paper's claim.
 
     Attributes:
-        epsilon: What the accountant finds; ``inf`` where something left an agent without noise, 0 where nothing did.
-        delta: Goes with epsilon; 0 for pure differential privacy.
-        epsilon_claimed: What the paper states for the same run.
-        unit: What is hidden: the change between two neighbouring data sets.
-        accountant: How epsilon was found: the noise, and how releases compose.
-        caveats: What epsilon does not cover, a line each.
-        basic: Epsilon and delta by basic composition, which adds up all releases; None where nobody asks for it. It is
-            an upper bound only, and refutes nothing.
-        bound: Whether epsilon is exact for the unit, or an upper bound of what was spent, which refutes nothing.
-        within_a_life: Whether a unit is part of one life of an agent only, as a reward is, and the noise of each life
-            is its own. Where that is not said, epsilon of agents that lose their memory is an upper bound.
+        epsilon: The computed epsilon; ``inf`` if an agent released anything without noise, 0 if nothing was released.
+        delta: The delta that belongs to epsilon; 0 for pure differential privacy.
+        epsilon_claimed: The epsilon that the paper states for the same run.
+        unit: The unit of privacy: the difference between two neighbouring data sets.
+        accountant: The accounting method: the noise and the composition of releases.
+        caveats: What epsilon does not cover, one line each.
+        basic: Epsilon and delta by basic composition over all releases; None if not computed. It is only an upper
+            bound and refutes no claim.
+        bound: Whether epsilon is exact for the unit or only an upper bound, which refutes no claim.
+        within_a_life: Whether each unit (such as a reward) belongs to one life of an agent only and each life draws
+            its own noise. Otherwise epsilon of agents that lose their memory is an upper bound.
     """
 
     epsilon: float
@@ -55,7 +55,7 @@ class PrivacySpent:
     within_a_life: bool = False
 
     def after_lost_memory(self) -> "PrivacySpent":
-        """Return what was spent by agents that shared in several lives, from an account of all that they shared."""
+        """Return the privacy spent by agents that shared in several lives, given the account of all their releases."""
         if self.within_a_life or isinf(self.epsilon):
             return self
         several = "as if a unit were part of all lives of an agent"
@@ -65,20 +65,20 @@ class PrivacySpent:
 def account_block_means(epsilon: float, *, participants: int, members: int, releases: int) -> PrivacySpent:
     """Account for means of disjoint blocks of rewards, each released with Laplace noise (elimination).
 
-    One reward lies in one block, whose noisy mean is ``N epsilon``-private for it: the densities of Laplace noise at
-    two points have a ratio of at most exp of their distance in scales. The blocks are disjoint, so by parallel
-    composition the whole run is too. Running means of earlier blocks, and which arms are left for the next, are
-    post-processing of what was released, and what an agent pulls between the blocks is never released. So a first
-    release spends N epsilon, later ones nothing more. Li & Song 2022 (Theorems 1 and 2) state M epsilon.
+    Each reward lies in one block. The block's noisy mean is ``N epsilon``-private for that reward: the ratio of the
+    Laplace densities at two points is at most exp of their distance in units of the scale. The blocks are disjoint, so
+    by parallel composition the same holds for the whole run. Running means of earlier blocks and the set of remaining
+    arms are post-processing of releases, and pulls between blocks are never released. The first release therefore
+    spends N epsilon and later ones nothing more. Li & Song 2022 (Theorems 1 and 2) state M epsilon.
 
     Args:
-        epsilon: The scenario's; ``inf``: no noise.
+        epsilon: The epsilon of the scenario; ``inf``: no noise.
         participants: The number N of agents that share in a round.
         members: The number M of agents.
-        releases: How often the agent that released most often did.
+        releases: The largest number of releases of any agent.
 
     Raises:
-        ValueError: An epsilon that is not positive, or counts that cannot be.
+        ValueError: Epsilon is not positive, or the counts are impossible.
     """
     if not epsilon > 0 or not 1 <= participants <= members or releases < 0:
         raise ValueError(
@@ -96,26 +96,26 @@ def account_block_means(epsilon: float, *, participants: int, members: int, rele
 
 
 def account_openly(releases: int) -> PrivacySpent:
-    """Account for what is shared as it is: nothing is private once anything was released (*releases* times)."""
+    """Account for *releases* without noise: one release is enough to lose all privacy."""
     spent = inf if releases else 0.0
     return PrivacySpent(spent, 0.0, spent, "one reward of one agent", accountant="no noise", caveats=(MADE,))
 
 
 def account_statistics(epsilons: Sequence[float], delta: float, *, claimed: float) -> PrivacySpent:
-    """Account for rounds in which two sums over a block are released, both with Gaussian noise (P-FCB).
+    """Account for rounds that each release two sums over a block, both with Gaussian noise (P-FCB).
 
-    Sums begin anew in each round, so one slot's quantity enters those of a single round: w, by at most the capacity k,
-    and y, by no more. Both together are one Gaussian release with sqrt(2) times the sensitivity of one, whose epsilon
-    is exact; rounds are disjoint, and the one with the least noise counts.
+    The sums restart in each round, so the quantity of one slot enters the sums of a single round: it changes w by at
+    most the capacity k, and y by no more. Together they are one Gaussian release with sqrt(2) times the sensitivity of
+    one sum, whose epsilon is exact. Rounds are disjoint, so the round with the least noise determines epsilon.
 
-    Basic composition over all rounds stands beside it. That is how Solanki et al. 2022 (Section 5.5) have it, but for
-    one release a round where there are two, and one delta where there is one a release. The classical bound of a
-    release holds up to epsilon_z = 1; beyond, the exact epsilon of that noise stands in its place.
+    Basic composition over all rounds is also reported. Solanki et al. 2022 (Section 5.5) use it, but count one release
+    per round instead of two, and one delta in total instead of one per release. The classical bound for a release
+    holds up to epsilon_z = 1; beyond that the exact epsilon of the same noise replaces it.
 
     Args:
         epsilons: epsilon_z of each round; ``inf``: no noise.
-        delta: Of one release; also the delta at which the exact epsilon is told.
-        claimed: The paper's own statement.
+        delta: The delta of one release, and the delta at which the exact epsilon is reported.
+        claimed: The paper's claim.
     """
     nothing = PrivacySpent(
         epsilon=0.0,

@@ -1,4 +1,4 @@
-"""Gaussian noise: how much, and what it is worth."""
+"""The Gaussian mechanism: calibration and exact privacy guarantees."""
 
 from math import inf, log, sqrt
 
@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 CLASSICAL_LIMIT = 1.0
-"""The largest epsilon for which the classical bound of the Gaussian mechanism is proved."""
+"""The largest epsilon for which the classical bound of the Gaussian mechanism is proven."""
 
 
 def noise_multiplier(epsilon: float, delta: float) -> float:
-    """Return the standard deviation, in sensitivities, that the classical bound asks for.
+    """Return the standard deviation, in units of the sensitivity, that the classical bound requires.
 
-    ``sqrt(2 ln(1.25 / delta)) / epsilon`` (Dwork & Roth 2014, Theorem A.1); proved for epsilon up to 1 only.
+    ``sqrt(2 ln(1.25 / delta)) / epsilon`` (Dwork & Roth 2014, Theorem A.1); proven for epsilon up to 1 only.
 
     Raises:
-        ValueError: Parameters that cannot be.
+        ValueError: A parameter is out of range.
     """
     if not epsilon > 0 or not 0 < delta < 1:
         raise ValueError(f"no Gaussian noise for epsilon {epsilon} and delta {delta}")
@@ -27,7 +27,7 @@ def gaussian(rng: np.random.Generator, scale: NDArray[np.float64]) -> NDArray[np
 
     Args:
         rng: The stream of this noise.
-        scale: The standard deviation of each number; where all are 0 nothing is drawn.
+        scale: The standard deviation of each number; if all are 0, nothing is drawn.
     """
     if not scale.any():
         return np.zeros(scale.shape)
@@ -50,8 +50,8 @@ def exact_delta(epsilon: float, multiplier: float) -> float:
 def exact_epsilon(delta: float, multiplier: float) -> float:
     """Return the smallest epsilon at *delta* of one Gaussian release; ``inf`` without noise.
 
-    dp_accounting's ``get_epsilon_gaussian`` finds the same to twelve digits (a test compares them), but takes a second
-    to import in every process, where this takes none: scipy's root finder is all that it needs.
+    dp_accounting's ``get_epsilon_gaussian`` agrees to twelve digits (a test compares them), but takes a second to
+    import in every process. This function needs only scipy's root finder.
     """
     from scipy.optimize import brentq
 

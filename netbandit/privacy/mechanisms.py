@@ -1,4 +1,4 @@
-"""Noise that makes a number private before it leaves an agent."""
+"""The Laplace mechanism: noise added to a number before an agent releases it."""
 
 from math import inf, isfinite
 
@@ -11,11 +11,11 @@ def laplace(rng: np.random.Generator, scale: float, shape: tuple[int, ...]) -> N
 
     Args:
         rng: The stream of this noise.
-        scale: In units of the number to be protected; 0 (no privacy asked for) gives zeros and draws nothing.
+        scale: In units of the number to be protected; 0 (no privacy required) gives zeros and draws nothing.
         shape: The shape of the result.
 
     Raises:
-        ValueError: A scale that is negative, NaN or infinite.
+        ValueError: The scale is negative, NaN or infinite.
     """
     if not (isfinite(scale) and scale >= 0):
         raise ValueError(f"the scale of Laplace noise must be a finite number, at least 0, not {scale}")
@@ -32,7 +32,7 @@ def block_mean_scale(participants: int, epsilon: float, pulls: int) -> float:
 
     Args:
         participants: The number N of agents that share in a round.
-        epsilon: Of the scenario; ``inf`` means no noise, scale 0.
+        epsilon: The epsilon of the scenario; ``inf`` means no noise, scale 0.
         pulls: The number n of rewards in the mean, at least 1.
     """
     if participants < 1 or pulls < 1 or not epsilon > 0:

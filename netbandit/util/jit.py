@@ -47,7 +47,7 @@ def njit(*given: Callable[..., Any], **options: Any) -> Any:
 
 
 def checked(dispatcher: Any) -> Any:
-    """Have what numba keeps on disk of *dispatcher* checked when it is taken from there."""
+    """Verify the checksum of *dispatcher*'s disk cache whenever numba loads it."""
     # Where numba is told not to compile, this is the plain function.
     file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if type(file) is IndexDataCacheFile:

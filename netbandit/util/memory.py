@@ -10,13 +10,13 @@ SHARE = 0.5
 
 _GROUP = Path("/sys/fs/cgroup")
 _SURELY_FITS = 100_000_000
-"""Bytes that fit whatever is free: nothing is asked of the system."""
+"""A size in bytes that always fits: it is accepted without querying the system."""
 
 
 def affordable() -> int:
     """Return the bytes that one replication may be expected to take.
 
-    What is free counts, and what limits this process: those of a container, and those that ``ulimit -v`` has set.
+    Considers the free memory and the limits of this process: those of a container, and that set by ``ulimit -v``.
     """
     import psutil
 
@@ -65,8 +65,8 @@ def shown(size: float) -> str:
 def paused_collection() -> Iterator[None]:
     """Pause the search for garbage cycles inside the context, and leave it as it was found.
 
-    A simulation holds many messages and makes no cycles on its way: looking for some again and again can take as
-    long as the simulation itself. What is dropped is freed at once all the same, by its reference count.
+    A simulation holds many messages and creates no cycles: repeated searches for cycles can take as long as the
+    simulation itself. Reference counting still frees unused objects at once.
     """
     enabled = gc.isenabled()
     gc.disable()

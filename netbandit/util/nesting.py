@@ -10,7 +10,7 @@ from netbandit.util.memory import paused_collection
 
 
 class TooDeepError(ValueError):
-    """More stands inside one another than Python's functions can call one another."""
+    """The nesting exceeds Python's recursion limit."""
 
     def __init__(self) -> None:
         super().__init__("nested too deeply")
@@ -18,7 +18,7 @@ class TooDeepError(ValueError):
 
 @contextmanager
 def any_depth() -> Iterator[None]:
-    """Raise a `TooDeepError` where functions in the context call one another too deeply.
+    """Raise a `TooDeepError` if calls in the context exceed the recursion limit.
 
     Meanwhile no garbage is collected. What is called then, such as the callbacks of weak references, would find no room
     for calls either, and Python reports their errors where nobody can catch them.

@@ -1,4 +1,4 @@
-"""What this process has: processors, and variables of its environment."""
+"""The process environment: usable processors and environment variables."""
 
 import os
 from collections.abc import Iterator

@@ -1,10 +1,10 @@
-"""Files that users bring: lines of text, and tables of them, read in one way whatever they hold.
+"""Reads user-supplied text files and tables, in the same way for all contents.
 
 A table is text in UTF-8, with or without a byte order mark, plain or gzipped (by its name or its first bytes), with
 line ends of any kind. Fields are separated by commas, semicolons or tabs, whichever the first line has most of, or by
-blanks where a format has them, and may stand in double quotes. A line whose first sign that is no blank is ``#`` is a
-comment; ``#`` elsewhere is content. Every field is text here, without the blanks around it: what is a number, and
-what a name, the caller decides by what the column is for.
+blanks where a format has them, and may be enclosed in double quotes. A line whose first nonblank character is ``#`` is
+a comment; ``#`` elsewhere is content. Every field is returned as text, without surrounding blanks; the caller converts
+it by the meaning of its column.
 """
 
 import csv

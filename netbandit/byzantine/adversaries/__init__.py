@@ -1,1 +1,1 @@
-"""Byzantine agents: which agents lie, and what they send instead of the truth (numpy arrays in and out)."""
+"""Byzantine agents: their selection, and the attacks that forge their messages (numpy arrays in and out)."""

@@ -1,4 +1,4 @@
-"""Names of attacks and of their targets, and the choice of the agents that lie."""
+"""Names of attacks, their targets, and the selection of Byzantine agents."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -11,22 +11,22 @@ Attack = Literal[
     "none", "flip", "inflate", "collude", "swap", "topple", "hidden", "noise", "constant", "stale", "mute", "naive",
     "smart",
 ]  # fmt: skip
-"""How a liar lies; what each says is in the file of the form that is told."""
+"""The attack of a Byzantine agent; the module of each message form implements it."""
 
 
 def is_own(attack: object) -> TypeGuard[str]:
-    """Return whether the name of an attack is that of a class of the user's own, ``"package.module:Class"``."""
+    """Return whether the name of an attack is that of a user-defined class, ``"package.module:Class"``."""
     return isinstance(attack, str) and ":" in attack
 
 
 Target = Literal["worst", "second"] | int
-"""The arm that a liar praises: of those that are left the worst or the second, or an arm's number."""
+"""The arm that a Byzantine agent promotes: the worst or the second-best of the remaining arms, or an arm's number."""
 
 Form = Literal["means", "sums", "totals", "statistics", "mixed counts", "mixed means", "recommendations"]
-"""What agents tell, which decides what a lie is.
+"""The form of the messages that agents send, which determines how they can be forged.
 
-``means``: of arms, in rounds; ``sums``: U and u of a linear learner; ``totals``: how often arms were pulled, and what
-that paid; ``statistics``: the same of producers, of what is new; ``mixed counts``, ``mixed means``: numbers that are
+``means``: means of arms, in rounds; ``sums``: U and u of a linear learner; ``totals``: pull counts and reward sums of
+arms; ``statistics``: the increments of these for producers; ``mixed counts``, ``mixed means``: numbers that are
 averaged with those of neighbours; ``recommendations``: an arm.
 """
 
@@ -45,26 +45,26 @@ ATTACKS: Mapping[Form, tuple[Attack, ...]] = {
     "mixed means": _OF_VALUES,
     "recommendations": ("naive", "smart", *_EVERYWHERE),
 }
-"""The attacks on each form."""
+"""The attacks available for each form."""
 
 NEEDS_MEANS: Mapping[Form, tuple[Attack, ...]] = {
     **dict.fromkeys(ATTACKS, ("inflate", "collude", "swap", "topple", "hidden", "smart", "naive")),
     "sums": ("collude", "swap"),
 }
-"""Those for which a liar must know the true means of arms."""
+"""The attacks that require the true means of arms."""
 
 
 def count_liars(share: float, agents: int) -> int:
-    """Return f = floor(share M) for the share that was written: 0.3 of 10 agents are 3, though the float is below."""
+    """Return f = floor(share M) for the decimal share as written: 0.3 of 10 agents are 3, though the float is below."""
     return floor(Fraction(repr(float(share))) * agents)
 
 
 def drawn(rng: np.random.Generator, agents: int, liars: int) -> frozenset[int]:
-    """Return so many of the *agents*, drawn uniformly."""
+    """Return *liars* of the *agents*, drawn uniformly."""
     return frozenset(rng.choice(agents, liars, replace=False).tolist())
 
 
 def of_highest_degree(degrees: Sequence[int], liars: int) -> frozenset[int]:
-    """Return the agents with most neighbours; of equal ones those with the lowest numbers."""
+    """Return the *liars* agents of highest degree; the lowest numbers win ties."""
     ranked = sorted(range(len(degrees)), key=lambda agent: (-degrees[agent], agent))
     return frozenset(ranked[:liars])

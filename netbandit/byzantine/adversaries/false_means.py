@@ -1,7 +1,7 @@
-"""What liars say of the means of arms.
+"""Byzantine attacks on the means of arms.
 
-A liar may know everything: the true means, and what honest agents say in the same round. So no claim about a defence
-rests on what it does not know.
+A Byzantine agent may be omniscient: it may know the true means and the honest agents' messages of the same round.
+Claims about a defence therefore do not depend on the attacker's ignorance.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,17 +18,17 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class View:
-    """What a liar sees of a round.
+    """The information available to a Byzantine agent in a round.
 
     Attributes:
-        arms: The arms it is to speak of, ascending, shape (a,).
-        truth: What it would say if it were honest, shape (a,).
+        arms: The arms whose means it reports, ascending, shape (a,).
+        truth: The honest report, shape (a,).
         means: The true mean of each of these arms, shape (a,).
-        target: The arm that it wants others to pull, by its place in *arms*; None: that arm is not among them.
-        before: What it would have said in the round before, by arm; nothing in the first.
-        honest: What each honest agent says in this round, shape (h, a); of no row where that is not known.
-        liars: How many agents lie.
-        most: What it says of the best there is: 1, or more where it may say anything.
+        target: The index in *arms* of the arm that it promotes; None: that arm is not among them.
+        before: The honest report of the previous round, by arm; empty in the first round.
+        honest: The reports of the honest agents in this round, shape (h, a); without rows if unknown.
+        liars: The number of Byzantine agents.
+        most: The largest value that it reports: 1, or more if any value may be reported.
     """
 
     arms: NDArray[np.int64]
@@ -42,18 +42,18 @@ class View:
 
     @property
     def best(self) -> int:
-        """The place of the best arm."""
+        """The index of the best arm."""
         return int(self.means.argmax())
 
     @property
     def second(self) -> int:
-        """The place of the best arm but one; of a single arm that one."""
+        """The index of the second-best arm; with a single arm, of that arm."""
         order = np.argsort(-self.means, kind="stable")
         return int(order[min(1, len(order) - 1)])
 
 
 def place_of(target: Target, arms: NDArray[np.int64], means: Values) -> int | None:
-    """Return the place of the target in *arms*: the worst of them by their *means*, the second, or an arm."""
+    """Return the index of the target in *arms*: the worst by *means*, the second-best, or a given arm."""
     if target == "worst":
         return len(means) - 1 - int(means[::-1].argmin())
     if target == "second":
@@ -63,12 +63,12 @@ def place_of(target: Target, arms: NDArray[np.int64], means: Values) -> int | No
 
 
 def false_means(attack: Attack, view: View, rng: np.random.Generator) -> Values:
-    """Return what a liar says, shape (a,); the view stays as it is.
+    """Return the forged means of a Byzantine agent, shape (a,); does not modify the view.
 
     Args:
-        attack: How it lies.
-        view: What it sees.
-        rng: Its own stream.
+        attack: The attack.
+        view: The information available to the agent.
+        rng: The agent's stream.
     """
     return _ATTACKS[attack](view, rng)
 
@@ -107,10 +107,11 @@ def _hidden(view: View, rng: np.random.Generator) -> Values:
 
 
 def hidden_deviations(agents: int, liars: int) -> float:
-    """Return by how many standard deviations of the honest a lie may be off and still have a majority beside it.
+    """Return the largest deviation, in honest standard deviations, at which the attackers still have majority support.
 
-    ``z = Phi^-1((N - f - s) / (N - f))`` with ``s = floor(N / 2) + 1 - f`` honest agents that must be as far away
-    (Baruch, Baruch & Goldberg 2019, Algorithm 3). Where liars are the majority it is as far as the farthest honest one.
+    ``z = Phi^-1((N - f - s) / (N - f))`` with ``s = floor(N / 2) + 1 - f`` honest agents that must deviate as much
+    (Baruch, Baruch & Goldberg 2019, Algorithm 3). If Byzantine agents are the majority, z is that of the farthest
+    honest agent.
     """
     honest = agents - liars
     needed = agents // 2 + 1 - liars

@@ -1,6 +1,6 @@
-"""Which arm a liar recommends to an agent that asks it for a good one.
+"""Byzantine attacks on arm recommendations.
 
-Source: Vial, Shakkottai & Srikant 2021, Section VI ("naive") and 2022 ("smart"), as told in digests of them.
+Source: Vial, Shakkottai & Srikant 2021, Section VI ("naive") and 2022 ("smart"), as reported in digests of them.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,13 +14,13 @@ from netbandit.byzantine.adversaries.attacks import Attack
 
 @dataclass(frozen=True)
 class RecommendationView:
-    """What a liar sees when it is asked.
+    """The information available to a Byzantine agent that receives a request.
 
     Attributes:
-        truth: The arm that it would recommend if it were honest.
+        truth: The honest recommendation.
         means: The true mean of each arm, shape (K,).
-        held: The arms that the asker holds.
-        pulls: How often the asker has pulled each arm, shape (K,).
+        held: The arms that the requesting agent holds.
+        pulls: The requesting agent's pulls of each arm, shape (K,).
     """
 
     truth: int
@@ -30,12 +30,12 @@ class RecommendationView:
 
 
 def false_recommendation(attack: Attack, view: RecommendationView, rng: np.random.Generator) -> int:
-    """Return the arm that a liar recommends; the truth where no arm is worse than the best.
+    """Return the arm that a Byzantine agent recommends; the honest one if no arm is worse than the best.
 
     Args:
-        attack: How it lies.
-        view: What it sees.
-        rng: Its own stream.
+        attack: The attack.
+        view: The information available to the agent.
+        rng: The agent's stream.
     """
     return _ATTACKS[attack](view, rng)
 

@@ -1,4 +1,4 @@
-"""What liars say of the sums of a linear learner: ``U = sum x x'`` and ``u = sum r x`` over all that they have seen."""
+"""Byzantine attacks on the sums of a linear learner: ``U = sum x x'`` and ``u = sum r x`` over all observations."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Values = NDArray[np.float64]
 
 
 class Sums(NamedTuple):
-    """U, shape (d, d), u, shape (d,), and of how many observations these are."""
+    """U, shape (d, d), u, shape (d,), and the number of observations in them."""
 
     gram: Values
     response: Values
@@ -22,16 +22,16 @@ class Sums(NamedTuple):
 
 @dataclass(frozen=True)
 class SumsView:
-    """What a liar sees when it releases.
+    """The information available to a Byzantine agent when it releases.
 
     Attributes:
-        truth: What it would release if it were honest.
-        first: What it released first.
-        good: The action with the largest mean, or the direction of theta where actions change, shape (d,); None where
-            nobody knows it.
-        bad: The same of the action that it praises: its target, by default the worst, or against theta.
-        heaviest: The largest trace of U that passes for true.
-        strength: With any range: what U is multiplied by to inflate it; None: to the heaviest.
+        truth: The honest release.
+        first: Its first release.
+        good: The action with the largest mean, or the direction of theta if actions change, shape (d,); None if
+            unknown.
+        bad: The action that it promotes: its target, by default the worst, or the direction opposite to theta.
+        heaviest: The largest trace of U that passes validation.
+        strength: With ``any`` range: the factor that inflates U; None: up to the heaviest.
     """
 
     truth: Sums
@@ -43,12 +43,12 @@ class SumsView:
 
 
 def false_sums(attack: Attack, view: SumsView, rng: np.random.Generator) -> Sums:
-    """Return what a liar releases; the view stays as it is.
+    """Return the forged release of a Byzantine agent; does not modify the view.
 
     Args:
-        attack: How it lies.
-        view: What it sees.
-        rng: Its own stream.
+        attack: The attack.
+        view: The information available to the agent.
+        rng: The agent's stream.
     """
     return _ATTACKS[attack](view, rng)
 

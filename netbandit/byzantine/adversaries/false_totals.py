@@ -1,7 +1,7 @@
-"""What liars say of pulls and of what they paid: of all of them, as ``ucb`` tells, or of new ones, as ``pfcb`` does.
+"""Byzantine attacks on pull counts and reward sums: totals, as ``ucb`` sends, or increments, as ``pfcb`` sends.
 
-A lie is about the rewards S of n pulls, with the true n, which others could have counted; with ``any`` range a liar
-also makes up the pulls that praise its target. All liars lie at once, a row each.
+An attack forges the reward sums S of n pulls and keeps the true n, which others could have counted. With ``any`` range
+it also invents pulls of its target. All Byzantine agents are handled at once, one row each.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,17 +17,17 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class TotalsView:
-    """What liars see when they tell.
+    """The information available to Byzantine agents when they send.
 
     Attributes:
-        pulls: How often each has pulled each arm, shape (n, K).
-        sums: What that paid, shape (n, K).
-        best: The best arm of each, shape (n,).
-        second: The best but one of each; of a single arm that one.
-        target: The arm that each wants others to pull.
-        first: The pulls and sums that each told first, shape (2, n, K).
-        normals: A standard normal number for each, shape (n, K).
-        made_up: With any range: how many pulls of its target each claims; None: the true ones.
+        pulls: The pulls of each arm by each agent, shape (n, K).
+        sums: The reward sums of these pulls, shape (n, K).
+        best: The best arm of each agent, shape (n,).
+        second: The second-best arm of each agent; with a single arm, that arm.
+        target: The arm that each agent promotes.
+        first: The pulls and sums that each agent sent first, shape (2, n, K).
+        normals: Standard normal numbers, shape (n, K).
+        made_up: With ``any`` range: the number of pulls of its target that each claims; None: the true number.
     """
 
     pulls: Values
@@ -44,7 +44,7 @@ Told = tuple[Values, Values]
 
 
 def false_totals(attack: Attack, view: TotalsView) -> Told:
-    """Return the pulls and the sums that liars tell, both of shape (n, K); the view stays as it is."""
+    """Return the forged pulls and sums, both of shape (n, K); does not modify the view."""
     return _ATTACKS[attack](view)
 
 
@@ -69,7 +69,7 @@ def _collude(view: TotalsView) -> Told:
 
 
 def _made_up(view: TotalsView, pulls: float) -> Told:
-    """Return that many pulls of the target, all of which paid, and none of others: more than there were would show."""
+    """Return *pulls* pulls of the target, all with reward 1, and none of other arms; a larger total would show."""
     rows = np.arange(len(view.target))
     told = np.zeros_like(view.pulls)
     told[rows, view.target] = pulls

@@ -13,21 +13,20 @@ from netbandit.user_code.errors import ReturnedError
 Values = NDArray[np.float64]
 
 PARTS: Mapping[Form, Sequence[str]] = {"means": ("means",), "sums": ("U", "u", "n"), "totals": ("pulls", "rewards")}
-"""The forms that an attack of one's own can forge, each by the method of this name, and of what arrays each is made."""
+"""The message forms that a user-defined attack can forge, by the method of the same name, and their arrays."""
 
 
 @dataclass(frozen=True)
 class LiarsView:
-    """What an attack of the user's own is told beside the truth.
+    """The information that a user-defined attack receives besides the honest message.
 
     Attributes:
-        agent: The agent that lies.
-        arms: The arms of which it tells, ascending, shape (a,); of sums all that are fixed, else none.
+        agent: The Byzantine agent.
+        arms: The arms that the message covers, ascending, shape (a,); for sums all arms if fixed, else none.
         means: The true mean of each of these, shape (a,).
-        honest: Of means: what each honest agent tells in the same round, shape (h, a); of no row where that is not
-            known.
-        theta: Of sums: the unknown vector, shape (d,); None where nobody knows it.
-        actions: Of sums: the action of each arm, shape (K, d); None where actions change.
+        honest: For means: the honest agents' messages of the same round, shape (h, a); without rows if unknown.
+        theta: For sums: the unknown parameter vector, shape (d,); None if not known.
+        actions: For sums: the action of each arm, shape (K, d); None if actions change.
     """
 
     agent: int
@@ -39,25 +38,25 @@ class LiarsView:
 
 
 def forms_of(attack: type) -> list[Form]:
-    """Return the forms that an attack of the user's own can forge."""
+    """Return the message forms that a user-defined attack can forge."""
     return [form for form in PARTS if callable(getattr(attack, form, None))]
 
 
 def own_lie(
     attack: object, form: Form, truth: Sequence[Values], view: LiarsView, rng: np.random.Generator
 ) -> list[Values]:
-    """Return what an attack of the user's own tells, as arrays with the shapes of the *truth*.
+    """Return the message forged by a user-defined attack, as arrays with the shapes of the *truth*.
 
     Args:
         attack: The attack.
-        form: What is told: its method of this name takes the truth (an array of means, else a tuple of the `PARTS`),
-            the view and the stream, and returns the same.
-        truth: What an honest agent would tell; the attack is given copies.
-        view: What else it is told.
-        rng: The liar's own stream.
+        form: The message form: the method of this name takes the truth (an array of means, else a tuple of the
+            `PARTS`), the view and the stream, and returns the forged values in the same form.
+        truth: The honest message; the attack receives copies.
+        view: The other information available to the attack.
+        rng: The Byzantine agent's stream.
 
     Raises:
-        ReturnedError: It returns something else; values that no honest agent could tell are for receivers to find.
+        ReturnedError: The attack returns another type or shape; receivers detect implausible values.
     """
     names = PARTS[form]
     copies = tuple(each.copy() for each in truth)

@@ -1,6 +1,6 @@
-"""What a receiver can see to be wrong, of whatever a message says: such a message is left out.
+"""Validation of received messages: a receiver discards messages that no honest agent could have sent.
 
-Nothing here raises, whatever is given.
+These functions never raise, whatever the input.
 """
 
 from typing import Any
@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 LARGEST = 1e100
-"""The largest magnitude of a number that is taken where nothing bounds it: sums and squares of many stay finite."""
+"""The largest accepted magnitude of an otherwise unbounded number: sums and squares of many stay finite."""
 
 _ROUNDING = 1e-9
 
 
 def sound_means(values: Any, arms: int, *, bounded: bool) -> bool:
-    """Return whether *values* can be the means of so many arms.
+    """Return whether *values* can be the means of *arms* arms.
 
     Args:
-        values: What was received.
-        arms: How many arms it must speak of.
-        bounded: Whether a mean is from 0 to 1: rewards are, and no noise is added.
+        values: The received values.
+        arms: The required number of means.
+        bounded: Whether means lie in [0, 1], because rewards do and no noise is added.
     """
     if not isinstance(values, np.ndarray) or values.shape != (arms,) or values.dtype.kind not in "fiu":
         return False
@@ -30,7 +30,7 @@ def sound_means(values: Any, arms: int, *, bounded: bool) -> bool:
 
 
 def sound_arms(values: Any, arms: int) -> bool:
-    """Return whether *values* names some of *arms* arms, at least one, each once and in order."""
+    """Return whether *values* is a nonempty, strictly ascending list of some of *arms* arms."""
     if not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind not in "iu" or not len(values):
         return False
     numbers = values.tolist()
@@ -38,19 +38,19 @@ def sound_arms(values: Any, arms: int) -> bool:
 
 
 def sound_pulls(value: Any, most: int) -> bool:
-    """Return whether *value* is a number of pulls: a whole one from 1 to the slots played."""
+    """Return whether *value* is a number of pulls: an integer from 1 to *most*."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and 1 <= int(value) <= most
 
 
 def sound_sums(gram: Any, response: Any, count: Any, dimension: int, most: float) -> bool:
-    """Return whether these can be the sums of a linear learner whose actions are not longer than 1.
+    """Return whether these can be the sums of a linear learner with actions of norm at most 1.
 
     Args:
-        gram: U: symmetric, with eigenvalues that are not negative and a trace of *count* at most.
-        response: u: no longer than rewards of magnitude `LARGEST` allow.
-        count: Of how many observations, at most *most*; None: that is not told.
+        gram: U: must be symmetric positive semidefinite with a trace of at most *count*.
+        response: u: its norm must be consistent with rewards of magnitude up to `LARGEST`.
+        count: The number of observations, at most *most*; None: not sent.
         dimension: d.
-        most: How many observations there can be.
+        most: The maximum number of observations.
     """
     if count is not None and not (_is_number(count) and 0 <= count <= most):
         return False
@@ -68,13 +68,13 @@ def sound_sums(gram: Any, response: Any, count: Any, dimension: int, most: float
 def sound_totals(
     pulls: NDArray[np.float64], sums: NDArray[np.float64], most: NDArray[np.float64], *, bounded: bool
 ) -> NDArray[np.bool_]:
-    """Return which rows can be numbers of pulls of arms and what these paid, shape (n,).
+    """Return which rows can be pull counts and reward sums of arms, shape (n,).
 
     Args:
-        pulls: Shape (n, K).
-        sums: Shape (n, K).
-        most: How many pulls there can be of all arms together, shape (n,); infinite where pulls are noisy.
-        bounded: Whether pulls are not negative and pay from 0 to 1: rewards do, and no noise is added.
+        pulls: The pull counts, shape (n, K).
+        sums: The reward sums, shape (n, K).
+        most: The maximum number of pulls of all arms together, shape (n,); infinite if pulls are noisy.
+        bounded: Whether pulls are nonnegative and rewards lie in [0, 1], without noise.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         within = (np.abs(pulls) <= LARGEST) & (np.abs(sums) <= LARGEST)
@@ -84,7 +84,7 @@ def sound_totals(
 
 
 def sound_recommendation(value: Any, arms: int) -> bool:
-    """Return whether *value* names one of so many *arms*: an array of one whole number."""
+    """Return whether *value* names one of *arms* arms: an array of one integer."""
     if not isinstance(value, np.ndarray) or value.shape != (1,) or value.dtype.kind not in "fiu":
         return False
     number = float(value[0])

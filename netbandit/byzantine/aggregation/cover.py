@@ -1,7 +1,7 @@
-"""How much wider a confidence interval must be for a robust mean, where some contributions are lies.
+"""Widening of confidence intervals for robust means under Byzantine contributions.
 
-An honest agent's mean of S rewards in [0, 1] deviates by at most ``1 / (2 sqrt(S))``, and sums of many are near a
-normal law, by which these are computed: a lie of any size is at its worst at one end.
+The standard deviation of an honest agent's mean of S rewards in [0, 1] is at most ``1 / (2 sqrt(S))``. The factors
+assume the normal approximation, and the worst case that all forged values lie at one end.
 """
 
 from math import pi, sqrt
@@ -12,7 +12,7 @@ _NORMAL = NormalDist()
 
 
 class Cover(NamedTuple):
-    """What replaces ``sqrt(L / (2 N S))``: ``loss sqrt(L / (2 N S)) + bias / (2 sqrt(S))``.
+    """The terms of ``loss sqrt(L / (2 N S)) + bias / (2 sqrt(S))``, which replaces ``sqrt(L / (2 N S))``.
 
     Attributes:
         loss: c, by how much the deviation exceeds that of the mean; 1 for the mean.

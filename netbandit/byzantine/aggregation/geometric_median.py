@@ -17,11 +17,11 @@ _LARGEST = 1e150  # squares of larger ones overflow
 
 
 class GeometricMedian(NamedTuple):
-    """What was found.
+    """The result of the iteration.
 
     Attributes:
         point: The geometric median, shape (d,).
-        converged: Whether steps had become smaller than 1e-12 of the median distance before they ended, at 1,000.
+        converged: Whether the step size fell below 1e-12 of the median distance within 1,000 steps.
     """
 
     point: NDArray[np.float64]
@@ -37,7 +37,7 @@ def geometric_median(values: ArrayLike) -> GeometricMedian:
         values: A row for each contribution, shape (n, d), at most 1e150 in magnitude.
 
     Raises:
-        ValueError: Something is larger.
+        ValueError: A value is larger.
     """
     given = checked_rows(values)
     if given.size and np.abs(given).max() > _LARGEST:

@@ -1,4 +1,4 @@
-"""Robust means of one arm from the means of several agents: plain loops, which agents' decisions compile.
+"""Robust means of one arm from the means of several agents: plain loops, compiled into the agents' decisions.
 
 `median` and `trimmed_mean` of this package are the same rules for contributions with many coordinates.
 """

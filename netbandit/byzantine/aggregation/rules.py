@@ -1,9 +1,9 @@
-"""Rules that combine a row of finite numbers from each contribution, some of which may be lies.
+"""Robust aggregation rules: combine one row of finite numbers per contribution, some of which may be Byzantine.
 
-The mean: nothing is more exact where all tell the truth, and a single lie moves it anywhere. The median of each
-coordinate: below one half, lies of any size leave it among the honest values. The trimmed mean: the extremes of each
-coordinate are left out, as many as may be lies at either end. The median of means: contributions are averaged in
-groups, and a lie spoils its own group only. Krum: the one contribution that lies nearest to most others.
+Mean: the most accurate rule if all contributions are honest, but one forged row can move it anywhere. Coordinate-wise
+median: stays within the honest values if fewer than half of the rows are forged. Trimmed mean: omits as many extremes
+at either end of each coordinate as there may be forged rows. Median of means: averages rows in groups, so that a forged
+row affects only its own group. Krum: selects the one contribution that is nearest to most others.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""Libraries that not everybody needs: each extra has a module here, which alone imports what the extra installs.
+"""Optional dependencies: each extra has one module here, the only one that imports the libraries of the extra.
 
-Whoever needs a library imports it from there, where it is used; where that is long after a command has begun, the
-command calls `require` first.
+Other modules import an optional library from there at the point of use. If a command uses it only late, the command
+calls `require` first.
 """
 
 from collections.abc import Iterator

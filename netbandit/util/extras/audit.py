@@ -1,4 +1,4 @@
-"""Accountants of privacy by others, whose figures are compared with ours."""
+"""Third-party privacy accountants, used as a reference."""
 
 from netbandit.util.extras import of_extra
 

@@ -1,4 +1,4 @@
-"""What processes of an emulation send to one another."""
+"""The message format between processes of an emulation."""
 
 from netbandit.util.extras import of_extra
 

@@ -1,4 +1,4 @@
-"""What a search takes of Optuna."""
+"""The names of Optuna that a search uses."""
 
 from netbandit.util.extras import of_extra
 

@@ -1,6 +1,6 @@
-"""What pictures take of matplotlib.
+"""The names of matplotlib that plots use.
 
-It is imported also where MPLBACKEND names a backend that is not here, as a notebook's to what it starts.
+The import also works if MPLBACKEND names a backend that is not installed, as in processes started by a notebook.
 """
 
 import os

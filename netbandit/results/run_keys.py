@@ -1,8 +1,7 @@
-"""The names of run folders: a hash of all that decides a run's numbers.
+"""The names of run folders: a hash of everything that determines a run's numbers.
 
-A key of the scenario that came after format 1 of the results counts only where it is off its default, so that runs
-made before it was there are still found. Who adds a key to a table registers it in `ADDED`; the test of this file
-fails until that is done.
+A scenario key added after format 1 of the results counts only if it differs from its default, so that runs made before
+it existed are still found. A new key in a table must be registered in `ADDED`; the test of this file fails until it is.
 """
 
 from collections.abc import Mapping, Sequence

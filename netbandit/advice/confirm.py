@@ -1,4 +1,4 @@
-"""Advice borne out, or not, by running the scenario on the advised networks."""
+"""Confirms or refutes advice by running the scenario on the advised networks."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""A topology by itself, from a family, a scenario or a graph file: its figures and its picture."""
+"""The figures and the picture of a topology from a family, a scenario or a graph file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

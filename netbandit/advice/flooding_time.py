@@ -1,4 +1,4 @@
-"""How long a round of flooding takes with a link more, or less: the longest of all shortest ways."""
+"""The time of a flooding round with one link added or removed: the longest of all shortest paths."""
 
 import numpy as np
 from numpy.typing import NDArray

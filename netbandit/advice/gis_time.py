@@ -1,7 +1,7 @@
-"""How long a round of gis takes with a link more, or less.
+"""The time of a gis round with one link added or removed.
 
-Who is asked for an item is the first to advertise it, so an item may take a longer way than the shortest, and a new
-link may even make a round longer: each item that a link can concern is followed anew.
+An item is requested from the first agent that advertises it, so it may take a longer path than the shortest, and a new
+link may even lengthen a round: each item that a link can affect is simulated again.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The links of a network as compiled loops take them."""
+"""The links of a network in the form compiled loops use."""
 
 from typing import TYPE_CHECKING
 

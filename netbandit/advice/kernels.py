@@ -1,4 +1,4 @@
-"""Compiled loops over all links that a network does not have."""
+"""Compiled loops over all absent links of a network."""
 
 from heapq import heappop, heappush
 from typing import NamedTuple

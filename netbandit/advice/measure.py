@@ -1,4 +1,4 @@
-"""What links are judged by: a number of a network, the less the better."""
+"""Measures that rate links: a number for each network, the lower the better."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Where to put a server or sinks, so that the farthest agent is near."""
+"""Placement of a server or sinks that minimizes the distance of the farthest agent."""
 
 from dataclasses import dataclass
 from itertools import combinations

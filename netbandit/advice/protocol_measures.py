@@ -1,4 +1,4 @@
-"""What links are judged by under each protocol: by its own round, or not at all."""
+"""The measure of links under each protocol: the time of its own round, or none."""
 
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING

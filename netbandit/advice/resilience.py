@@ -1,4 +1,4 @@
-"""What depends on a single link or node: bridges, cut nodes, and the pairs of agents that one failure can separate."""
+"""Single points of failure: bridges, cut nodes, and the pairs of agents that one failure can separate."""
 
 from dataclasses import dataclass
 from typing import Any

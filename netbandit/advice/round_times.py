@@ -1,4 +1,4 @@
-"""How long a round of each protocol takes, exactly as a run without limits of bandwidth would have it."""
+"""The exact time of a round of each protocol, as in a run with unlimited bandwidth."""
 
 from dataclasses import dataclass
 from heapq import heappop, heappush

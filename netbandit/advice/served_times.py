@@ -1,4 +1,4 @@
-"""How long a round takes over a server, with a link more, or less: of sink and of master-worker."""
+"""The time of a round through a server with one link added or removed: sink and master-worker."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""From what a user names to a graph whose links take time."""
+"""Builds a graph with link times from a family, a scenario or a graph file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How fast consensus evens things out, with a link more, or less: by the eigenvalues of its matrix."""
+"""The convergence rate of consensus with one link added or removed, from the eigenvalues of its matrix."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""What ``netbandit topology`` prints: round times, what depends on single links and nodes, and advice."""
+"""The output of ``netbandit topology``: round times, dependence on single links and nodes, and advice."""
 
 from collections.abc import Iterator
 

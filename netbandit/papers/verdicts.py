@@ -1,4 +1,4 @@
-"""Whether measured numbers bear a claim out.
+"""Verdicts: whether measured numbers support a claim.
 
 Each comparison of a claim has an interval, and a region in which the number must lie for the sentence to be true: the
 comparison ``holds`` if the whole interval lies inside, ``does not hold`` if it lies outside, and is ``not decidable``

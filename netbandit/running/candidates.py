@@ -1,4 +1,4 @@
-"""Candidates of a search that are scenarios: each has a folder of results of its own, in which nothing is run twice."""
+"""Candidates of a search that are scenarios: each has its own results folder, in which no run is repeated."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
-"""Workers on other machines: those of somebody's dask scheduler.
+"""Workers on other machines, through a dask scheduler.
 
-Who can talk to a dask scheduler or worker can run code as its owner: it must be kept safe by whoever runs it, in a
-network of its own or with TLS (https://distributed.dask.org, "TLS/SSL"), whose certificates dask's configuration names
-for us too.
+Anyone who can reach a dask scheduler or worker can run code as its owner. Whoever operates it must secure it, by a
+private network or with TLS (https://distributed.dask.org, "TLS/SSL"); we use the certificates that dask's configuration
+names.
 """
 
 import logging

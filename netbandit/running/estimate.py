@@ -1,4 +1,4 @@
-"""What a study will take before it is run: time and disk, from a short run of each point.
+"""Estimates the time and disk space of a study before it is run, from a short run of each point.
 
 A run of few slots says what its set-up takes, one of more what a slot takes; the rest is a straight line. What is
 compiled at the first run is not counted, nor are runs that are there already, but where these took another time than is

@@ -1,6 +1,6 @@
-"""Worker processes of this machine. They are sent orders, and answer, through pipes: no port is opened.
+"""Worker processes on this machine, which receive orders and answer through pipes: no port is opened.
 
-A worker that dies is replaced. All of them end with the body that uses them, and with this process, however it ends.
+A worker that dies is replaced. All end with the body that uses them, and with this process, however it ends.
 """
 
 import atexit

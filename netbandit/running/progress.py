@@ -1,4 +1,4 @@
-"""How far a sweep, or the reading of a long file, is: a bar on a terminal, now and then a line in a log."""
+"""Progress of a sweep or of reading a long file: a bar on a terminal, occasional lines in a log."""
 
 import threading
 import time

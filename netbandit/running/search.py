@@ -1,4 +1,4 @@
-"""A search for the values of some keys at which metrics are best.
+"""A search for the values of some keys that optimize metrics.
 
 Optuna proposes values, and keeps them in a file from which a search goes on. All candidates are run with the same
 seeds, so that their differences are paired by replication. Those that are not decidedly worse than the best get twice

@@ -1,4 +1,4 @@
-"""Running a study: whatever is missing in its results folder, in this process or on many."""
+"""Runs a study: all runs missing in its results folder, in this process or in several."""
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""One replication of one point, wherever it is done: run it, and leave its folder behind whole or not at all."""
+"""One replication of one point, in any process: runs it, and writes its folder atomically."""
 
 import errno
 import pickle

@@ -1,4 +1,4 @@
-"""An entry of one's own among all recorded ones: run it, and see where it stands."""
+"""Compares a user's entry with all recorded ones: runs it, and ranks it among them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Who is dominated on a track: another entry has less regret and sends no more, or equal regret and sends less."""
+"""Dominated entries on a track: another has less regret and sends no more, or equal regret and sends less."""
 
 from collections.abc import Mapping
 

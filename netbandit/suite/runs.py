@@ -1,4 +1,4 @@
-"""Running entries on tracks, some at a time, in processes that are ended when a track takes too long."""
+"""Runs entries on tracks in parallel processes, which are terminated when a track takes too long."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

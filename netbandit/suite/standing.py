@@ -1,4 +1,4 @@
-"""All entries of a record among each other, on the tracks of a family."""
+"""The ranking of all entries of a record on the tracks of a family."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -48,7 +48,7 @@ class Lost(Enum):
 def prepare_workers() -> None:
     """Start a process that imports what workers need, and from which a `Pool` forks them.
 
-    It is called before this process reads its scenarios, and is ready afterwards. It is meant for commands: a process
+    It runs while this process reads its scenarios, and is ready when they are. It is meant for commands: a process
     that lives longer may change its environment, so its workers are started afresh.
     """
     global _prepared

@@ -18,7 +18,7 @@ Span = tuple[float, float]
 _SHADE = "#9A9A9A"
 
 _MOST_SPANS = 400
-"""The most recurring outages that are drawn."""
+"""The largest number of recurring outages drawn."""
 
 
 def world_changes(points: Sequence[PointResult]) -> list[int]:

@@ -43,7 +43,7 @@ def axis_keys(arrangement: Arrangement) -> tuple[str, str] | None:
 
 
 def is_map(arrangement: Arrangement, across: str, upward: str, metric: str) -> bool:
-    """Return whether *metric* is known at most pairs of values, and varies along both keys."""
+    """Return whether *metric* is known at most pairs of two or more values of each key, and is not constant."""
     table = _means(arrangement, across, upward, metric)[0]
     known = np.isfinite(table)
     rows, columns = known.any(axis=1).sum(), known.any(axis=0).sum()

@@ -184,7 +184,7 @@ def _axes(panel: "Axes", bands: Sequence[Band], across: str, upward: str) -> flo
 
 
 def learners_vary(arrangement: Arrangement) -> bool:
-    """Return whether the sweep compares three or more learners whose communication has a cost."""
+    """Return whether the sweep compares three or more learners that differ in data, energy or delay."""
     compares = LEARNER in arrangement.keys and len(arrangement.values[LEARNER]) >= _LEAST
     return compares and bool(_prices(arrangement))
 

@@ -1,1 +1,1 @@
-"""What a network is like, and what would make it better."""
+"""Analysis of a network, and changes that would improve it."""

@@ -1,4 +1,4 @@
-"""Advice borne out, or not, by running the scenario on the advised networks."""
+"""Confirms or refutes advice by running the scenario on the advised networks."""
 
 import copy
 import json
@@ -23,11 +23,11 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Confirmed:
-    """A network that was run beside the one it comes from.
+    """A modified network that was run and compared with the original.
 
     Attributes:
-        link: The link more, or less.
-        differences: For each metric that both runs know, changed less unchanged, over the same replications.
+        link: The link added or removed.
+        differences: For each metric of both runs, modified minus original, over the same replications.
     """
 
     link: tuple[int, int]
@@ -47,12 +47,12 @@ def confirm(
 
     Args:
         source: A network that comes from a scenario.
-        networks: The link that was added or lost, and the network then.
-        replications: How often each is run.
-        progress: Told how many runs are done, and how many there are.
+        networks: The link added or removed, and the modified network.
+        replications: The number of runs of each.
+        progress: Called with the number of finished runs and of all runs.
 
     Returns:
-        The metrics of the network as it is, and what changes on each of the others.
+        The metrics of the original network, and the changes on each of the others.
     """
     total, done = replications * (len(networks) + 1), 0
 

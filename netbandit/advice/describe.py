@@ -1,4 +1,4 @@
-"""A topology by itself, from a family, a scenario or a graph file: its figures and its picture."""
+"""The figures and the picture of a topology from a family, a scenario or a graph file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _SINKS_SHOWN = 8
 
 @dataclass(frozen=True)
 class Graph:
-    """A topology and where it comes from.
+    """A topology and its origin.
 
     Attributes:
         topology: The topology.
@@ -37,7 +37,7 @@ class Graph:
 
 
 def graph_of(source: str, agents: str | None = None, changes: Sequence[str] = ()) -> Graph:
-    """Return the topology that *source* names.
+    """Return the topology named by *source*.
 
     Args:
         source: The name of a family, or ``module:Class`` of one's own, found from the working directory; a scenario
@@ -79,12 +79,12 @@ def graph_of(source: str, agents: str | None = None, changes: Sequence[str] = ()
 
 
 def names_family(source: str) -> bool:
-    """Say whether *source* is the name of a family, or that of a class, ``module:Class``, and no file's."""
+    """Return whether *source* is the name of a family or of a class, ``module:Class``, and not of a file."""
     return source in BUILT_IN["topology"] or (not Path(source).exists() and own_module("topology", source) is not None)
 
 
 def figures(topology: Topology) -> list[tuple[str, str]]:
-    """Return what `describe` says of *topology*, as names and texts."""
+    """Return the figures of *topology* from `describe`, as names and texts."""
     found = describe(topology)
     sinks = [_node(topology, sink) for sink in found["sinks"][:_SINKS_SHOWN]]
     if len(found["sinks"]) > _SINKS_SHOWN:
@@ -119,7 +119,7 @@ def draw(title: str, graph: Graph, file: Path) -> None:
 
 
 def placed(graph: Graph) -> "Drawing":
-    """Return *graph* with a place on the page for each node: on the map, where they have coordinates."""
+    """Return *graph* with a position for each node: geographic if the nodes have coordinates."""
     from netbandit.plots.network import Drawing
     from netbandit.plots.node_positions import geographic, laid_out
 

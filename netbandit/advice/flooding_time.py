@@ -1,4 +1,4 @@
-"""How long a round of flooding takes with a link more, or less: the longest of all shortest ways."""
+"""The time of a flooding round with one link added or removed: the longest of all shortest paths."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ class FloodingTime(Measure):
     def without_link(self, graph: TimedGraph) -> NDArray[np.float64]:
         """Return the time without each link; see `Measure.without_link`.
 
-        Only what sets out from nodes with a shortest way over the link can change.
+        Only the distances from nodes with a shortest path over the link can change.
         """
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import dijkstra
@@ -49,15 +49,15 @@ class FloodingTime(Measure):
 def longest_with_link(
     table: NDArray[np.int64], candidates: NDArray[np.int64], times: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the largest distance that is left when one link is added, for each of *candidates*, exactly.
+    """Return the largest remaining distance when one link is added, for each of *candidates*, exactly.
 
-    A way over the new link (u, v) from x to y takes d(x, u) + time + d(v, y). Only pairs that are farther apart than
-    the largest distance found so far can raise it, so pairs are looked at from the farthest on.
+    A path over the new link (u, v) from x to y takes d(x, u) + time + d(v, y). Only pairs that are farther apart than
+    the largest distance found so far can raise it, so pairs are examined in descending order of distance.
 
     Args:
-        table: Distances in nanoseconds, shape (n, n), `NEVER` where there is no way.
+        table: Distances in nanoseconds, shape (n, n), `NEVER` if there is no path.
         candidates: Ends of each new link, shape (k, 2).
-        times: How long a hop over each takes, shape (k,).
+        times: The time of a hop over each, shape (k,).
     """
     from netbandit.advice.kernels import longest_with_link as compiled
 

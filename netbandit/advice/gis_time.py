@@ -1,7 +1,7 @@
-"""How long a round of gis takes with a link more, or less.
+"""The time of a gis round with one link added or removed.
 
-Who is asked for an item is the first to advertise it, so an item may take a longer way than the shortest, and a new
-link may even make a round longer: each item that a link can concern is followed anew.
+An item is requested from the first agent that advertises it, so it may take a longer path than the shortest, and a new
+link may even lengthen a round: each item that a link can affect is simulated again.
 """
 
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from netbandit.advice.measure import Measure, exact_for_best
 from netbandit.advice.round_times import HANDSHAKE, NEVER, distances, handshakes
 from netbandit.advice.timed_graph import TimedGraph, hop_times
 
-if TYPE_CHECKING:  # it brings numba along, which takes its time
+if TYPE_CHECKING:  # importing numba takes time
     from netbandit.advice.kernels import Ways
 
 
@@ -53,17 +53,17 @@ def gis_with_link(
     shown: int,
     afterwards: NDArray[np.int64] | int = 0,
 ) -> NDArray[np.float64]:
-    """Return how long a round of gis and what comes after it take with one link more; see `Measure.with_link`.
+    """Return the time of a round of gis, plus what follows it, with one link added; see `Measure.with_link`.
 
-    No round takes less than by shortest ways, so candidates are followed in the order of what it takes by these.
+    Shortest paths give a lower bound, so candidates are simulated in ascending order of this bound.
 
     Args:
         graph: The network.
         candidates: Ends of each new link, shape (k, 2).
         latencies: Nanoseconds of each, shape (k,).
-        before: How long it takes without; None: for ever.
-        shown: How many are to be exact.
-        afterwards: Nanoseconds of what comes after it, for all or for each, shape (k,).
+        before: The time without the link; None: infinite.
+        shown: The number of exact results.
+        afterwards: Nanoseconds added after the round, for all or for each, shape (k,).
     """
     from netbandit.advice.kernels import follow_all, handshake_with_link
 
@@ -84,5 +84,5 @@ def gis_with_link(
 
 
 def _slowest_first(ways: "Ways") -> NDArray[np.intp]:
-    """Return all nodes, those first whose items take longest to be everywhere."""
+    """Return all nodes, in descending order of the time their items take to reach all."""
     return np.argsort(-ways.complete.max(axis=1), kind="stable")

@@ -1,4 +1,4 @@
-"""The links of a network as compiled loops take them."""
+"""The links of a network in the form compiled loops use."""
 
 from typing import TYPE_CHECKING
 
@@ -6,12 +6,12 @@ import numpy as np
 
 from netbandit.advice.timed_graph import TimedGraph
 
-if TYPE_CHECKING:  # it brings numba along, which takes its time
+if TYPE_CHECKING:  # importing numba takes time
     from netbandit.advice.kernels import Hops
 
 
 def hops_of(graph: TimedGraph, trips: int = 1) -> "Hops":
-    """Return the hops of a network, each of which crosses its link so many times."""
+    """Return the hops of a network, each of which crosses its link *trips* times."""
     from netbandit.advice.kernels import Hops
 
     edges = graph.topology.edges

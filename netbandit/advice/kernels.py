@@ -1,4 +1,4 @@
-"""Compiled loops over all links that a network does not have."""
+"""Compiled loops over all absent links of a network."""
 
 from heapq import heappop, heappush
 from typing import NamedTuple
@@ -61,12 +61,12 @@ class Hops(NamedTuple):
 
 
 class Ways(NamedTuple):
-    """How items get to nodes, by source and node, each of shape (n, n).
+    """The paths of items to nodes, by source and node, each array of shape (n, n).
 
     Attributes:
         complete: When (ns) the node has the item; `NEVER` if it does not get it.
-        told: When it is first told of it.
-        teller: By whom; -1 by nobody.
+        told: When the item is first advertised to it.
+        teller: The advertising node; -1 if there is none.
     """
 
     complete: NDArray[np.int64]
@@ -76,20 +76,20 @@ class Ways(NamedTuple):
 
 @njit(cache=True)
 def _follow(hops, ways, source, one, other, latency, time, limit):  # type: ignore[no-untyped-def]
-    """Follow the item of *source* in a round of gis; see `netbandit.advice.round_times.handshakes`.
+    """Simulate the item of *source* in a round of gis; see `netbandit.advice.round_times.handshakes`.
 
     Args:
         hops: The links.
-        ways: Filled in, row 0 only, where nobody has it yet.
-        source: Whose item it is.
-        one: One end of a link that is not in the graph, or of one that is left out.
+        ways: Output, row 0 only, initially without arrivals.
+        source: The source of the item.
+        one: One end of a link that is to be added, or of one that is to be removed.
         other: Its other end.
-        latency: Nanoseconds of that link; below 0: it is in the graph, and left out.
+        latency: Nanoseconds of the added link; below 0: the link is removed.
         time: Nanoseconds of a handshake over it.
-        limit: Follow the item no further than to this time (ns).
+        limit: Stop the simulation at this time (ns).
 
     Returns:
-        When the last node has it, as far as it was followed; how many nodes were reached.
+        The time at which the last node has the item, within the limit; the number of nodes reached.
     """
     complete = ways.complete[0]
     longest = np.int64(0)
@@ -114,7 +114,7 @@ def _follow(hops, ways, source, one, other, latency, time, limit):  # type: igno
 
 @njit(cache=True)
 def _no_ways(sources, agents):  # type: ignore[no-untyped-def]
-    """Return room for the ways of the items of so many *sources*, which nobody has."""
+    """Return empty paths for the items of this many *sources*."""
     return Ways(
         np.full((sources, agents), NEVER, dtype=np.int64),
         np.full((sources, agents), NEVER, dtype=np.int64),
@@ -124,7 +124,7 @@ def _no_ways(sources, agents):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def follow_all(hops):  # type: ignore[no-untyped-def]
-    """Return the ways of the items of all nodes."""
+    """Return the paths of the items of all nodes."""
     agents = len(hops.starts) - 1
     ways = _no_ways(agents, agents)
     for source in range(agents):
@@ -136,14 +136,14 @@ def follow_all(hops):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def handshake_with_link(hops, ways, sources, one, other, latency, time, limit):  # type: ignore[no-untyped-def]
-    """Return how long a round of gis takes with the link (*one*, *other*) more; beyond *limit*, that it does.
+    """Return the time of a round of gis with the link (*one*, *other*) added, or any larger time if above *limit*.
 
     Only items that an end of it is told of over it, before or when it is told without it, can take another time.
 
     Args:
         hops: The links without it.
-        ways: The ways without it.
-        sources: All nodes, those whose items take longest first.
+        ways: The paths without it.
+        sources: All nodes, in descending order of the time their items take.
         one: One end.
         other: The other.
         latency: Its nanoseconds.
@@ -165,7 +165,7 @@ def handshake_with_link(hops, ways, sources, one, other, latency, time, limit): 
 
 @njit(cache=True)
 def handshake_without_link(hops, ways, sources, one, other):  # type: ignore[no-untyped-def]
-    """Return how long a round of gis takes without the link (*one*, *other*), `NEVER` if it never ends.
+    """Return the time of a round of gis without the link (*one*, *other*), `NEVER` if it never ends.
 
     Only items that one of its ends was first told of by the other can take another time. See `handshake_with_link`.
     """
@@ -183,7 +183,7 @@ def handshake_without_link(hops, ways, sources, one, other):  # type: ignore[no-
 
 @njit(cache=True)
 def changed(hops, one, other, latency, time):  # type: ignore[no-untyped-def]
-    """Return *hops* with a link more; see `_follow` for the arguments, and for a link less."""
+    """Return *hops* with one link added or removed; see `_follow` for the arguments."""
     agents, more = len(hops.starts) - 1, 2 if latency >= 0 else -2
     starts = np.empty_like(hops.starts)
     neighbours = np.empty(len(hops.neighbours) + more, dtype=np.int64)
@@ -211,14 +211,14 @@ def changed(hops, one, other, latency, time):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _breadth_first(hops, root, most, distance, order):  # type: ignore[no-untyped-def]
-    """Find the nodes that are at most so many hops from *root*; return how many there are.
+    """Find the nodes within *most* hops of *root*; return their number.
 
     Args:
         hops: The links.
         root: The node.
-        most: See above; below 0: any number.
-        distance: Filled in: the hops of each node, -1 where it is farther away, shape (n,).
-        order: Filled in: the nodes found, the nearest first, shape (n,).
+        most: The largest distance; below 0: unlimited.
+        distance: Output: the distance of each node in hops, -1 if it is farther away, shape (n,).
+        order: Output: the nodes found, the nearest first, shape (n,).
     """
     distance[:] = -1
     distance[root] = 0

@@ -1,4 +1,4 @@
-"""What links are judged by: a number of a network, the less the better."""
+"""Measures that rate links: a number for each network, the lower the better."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -15,13 +15,13 @@ MEASURES: tuple[MeasureName, ...] = ("time", "cost", "resilience", "gap")
 
 
 class Measure(ABC):
-    """A number of a network: of time in nanoseconds; None, or infinite in arrays, where it has no end.
+    """A number of a network, times in nanoseconds; None, or infinite in arrays, if it is infinite.
 
-    What is not said otherwise is computed for each changed network by itself.
+    Methods that are not overridden evaluate each modified network separately.
 
     Attributes:
-        name: What was asked for.
-        subject: What is measured, for the reader: ``"time of a round of sink"``.
+        name: The name of the measure.
+        subject: The measured quantity, for the reader: ``"time of a round of sink"``.
         of_links: Whether links between agents matter at all.
     """
 
@@ -36,15 +36,15 @@ class Measure(ABC):
     def with_link(
         self, graph: TimedGraph, candidates: NDArray[np.int64], latencies: NDArray[np.int64], shown: int
     ) -> NDArray[np.float64]:
-        """Return the number with one link more, for each of *candidates*, exact for the best, shape (k,).
+        """Return the number with one link added, for each of *candidates*, exact for the best, shape (k,).
 
-        Those may be infinite that are no better than the best that are *shown*, or than none.
+        Results may be infinite unless they are among the best that are *shown* and improve on the original.
 
         Args:
             graph: The network.
             candidates: Ends of each new link, shape (k, 2).
             latencies: Nanoseconds of each, shape (k,).
-            shown: How many are to be exact.
+            shown: The number of exact results.
         """
         found = [
             self.value(graph.with_link(one, other, latency))
@@ -53,11 +53,11 @@ class Measure(ABC):
         return _numbers(found)
 
     def without_link(self, graph: TimedGraph) -> NDArray[np.float64]:
-        """Return the number without one link, for each link, shape (L,)."""
+        """Return the number with one link removed, for each link, shape (L,)."""
         return _numbers([self.value(graph.without_link(one, other)) for one, other in graph.topology.edges.tolist()])
 
     def remarks(self, graph: TimedGraph) -> Iterator[str]:
-        """Yield what there is to say about the number of *graph* besides; by default nothing."""
+        """Yield remarks about the number of *graph*; by default none."""
         yield from ()
 
 
@@ -70,14 +70,14 @@ def exact_for_best(
 ) -> NDArray[np.float64]:
     """Return the numbers of some networks, exact for the best, infinite for those no better than none, shape (k,).
 
-    They are looked at in the order of *bounds*, until no other can be among the best.
+    They are evaluated in the order of *bounds*, until no other can be among the best.
 
     Args:
-        bounds: What the number of each is not less than, shape (k,).
-        before: The number of the network that is changed; None: it has no end.
-        shown: How many are to be exact, at least 1.
+        bounds: A lower bound of each number, shape (k,).
+        before: The number of the original network; None: infinite.
+        shown: The number of exact results, at least 1.
         value_of: Returns the number of one of them, or anything above the limit that is its second argument.
-        least: By how much two numbers differ at least, if they do.
+        least: The least difference between two distinct numbers.
     """
     values = np.full(len(bounds), np.inf)
     exact: list[float] = []

@@ -1,4 +1,4 @@
-"""Where to put a server or sinks, so that the farthest agent is near."""
+"""Placement of a server or sinks that minimizes the distance of the farthest agent."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 EXACT = 2
-"""Up to so many sinks all sets are tried; beyond, one after the other is placed and then moved while that helps."""
+"""Up to this size all sets are tried; beyond, sinks are placed one by one and then moved while that helps."""
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Placement:
 
     Attributes:
         nodes: The nodes, ascending.
-        farthest: How long an item of the farthest agent takes to the nearest of them, in nanoseconds.
+        farthest: The time of an item from the farthest agent to the nearest of them, in nanoseconds.
         mean: The same, mean over the agents.
     """
 
@@ -29,8 +29,8 @@ def servers(table: NDArray[np.int64], shown: int = 5) -> list[Placement]:
     """Return the best nodes for one server, the best first: by the farthest agent, then the mean, then the number.
 
     Args:
-        table: How long an item takes between nodes, in nanoseconds, shape (n, n).
-        shown: How many.
+        table: The time of an item between nodes, in nanoseconds, shape (n, n).
+        shown: The number of results.
     """
     farthest, means = table.max(axis=0), table.mean(axis=0)
     order = np.lexsort((np.arange(len(table)), means, farthest))[:shown]

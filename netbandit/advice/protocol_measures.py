@@ -1,4 +1,4 @@
-"""What links are judged by under each protocol: by its own round, or not at all."""
+"""The measure of links under each protocol: the time of its own round, or none."""
 
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from netbandit.simulation.replication import RunnablePoint
 
 JUDGED = ("gis", "flooding", "sink", "relay", "local", "master-worker", "consensus")
-"""The kinds of protocols of which it is known what a link changes."""
+"""The kinds of protocols for which the effect of a link is known."""
 
 _REFUSED = {
     "gossip": "who is told is drawn",
@@ -31,17 +31,17 @@ _REFUSED = {
     "vertical": "agents hold parts of one context, and only agent 0 is to have them",
 }
 EMPTY = "energy.capacity"
-"""What lets agents run empty."""
+"""The table under which agents can run out of energy."""
 
 _CONSIDERED = {"latency", "missing", "cost", "energy"}
 
 
 def measure_of(point: "RunnablePoint", name: MeasureName) -> Measure:
-    """Return what the links of a scenario are judged by.
+    """Return the measure that rates the links of a scenario.
 
     Args:
         point: The point of the scenario.
-        name: What was asked for; ``time`` of consensus is its ``gap``.
+        name: The name of the measure; ``time`` of consensus is its ``gap``.
 
     Raises:
         ScenarioError: There is no such measure of its protocol.
@@ -60,7 +60,7 @@ def measure_of(point: "RunnablePoint", name: MeasureName) -> Measure:
 
 
 def measure_of_any(name: MeasureName) -> Measure:
-    """Return what links are judged by where no protocol is named."""
+    """Return the measure of links if no protocol is named."""
     named: dict[MeasureName, Measure] = {
         "time": FloodingTime(),
         "cost": Activations(),

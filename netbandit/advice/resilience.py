@@ -1,4 +1,4 @@
-"""What depends on a single link or node: bridges, cut nodes, and the pairs of agents that one failure can separate."""
+"""Single points of failure: bridges, cut nodes, and the pairs of agents that one failure can separate."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -49,7 +49,7 @@ def separable_pairs(topology: Topology) -> int:
 
 
 def separable_with_link(topology: Topology, candidates: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return `separable_pairs` when one link is added, for each of *candidates*, shape (k, 2), exactly.
+    """Return `separable_pairs` with one link added, for each of *candidates*, shape (k, 2), exactly.
 
     What no single link can separate shrinks to a point, so that a forest of bridges is left; a new link makes one
     such part of all parts on the way between its ends. One that joins two components separates more pairs: all that
@@ -87,13 +87,13 @@ def _bridges(topology: Topology) -> list[tuple[int, int]]:
 
 
 def _separated(topology: Topology, without_link: tuple[int, int] | None = None, without_node: int | None = None) -> int:
-    """Return the pairs that are connected, but not without a link or a node."""
+    """Return the number of pairs that are connected, but not without a link or a node."""
     graph = networkx.Graph(topology.graph)
     if without_link is not None:
         graph.remove_edge(*without_link)
     lost = 0
     if without_node is not None:
-        lost = len(topology.components[int(topology.component[without_node])]) - 1  # its own pairs
+        lost = len(topology.components[int(topology.component[without_node])]) - 1  # pairs with the node itself
         graph.remove_node(without_node)
     before = sum(_pairs(len(part)) for part in topology.components) - lost
     return before - sum(_pairs(len(part)) for part in networkx.connected_components(graph))

@@ -1,4 +1,4 @@
-"""How long a round of each protocol takes, exactly as a run without limits of bandwidth would have it."""
+"""The exact time of a round of each protocol, as in a run with unlimited bandwidth."""
 
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -12,7 +12,7 @@ HANDSHAKE = 3
 """How often a handshake (ADV, REQ, DATA) crosses its link."""
 
 NEVER = np.iinfo(np.int64).max // 4
-"""The distance of what cannot be reached; sums of a few of it still fit 64 bits."""
+"""The distance of unreachable nodes; sums of a few of them still fit 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class RoundTime:
 
 
 def round_times(graph: TimedGraph) -> list[RoundTime]:
-    """Return the time of a round of each protocol whose rounds take a time that the graph alone decides."""
+    """Return the time of a round of each protocol for which the graph alone determines it."""
     times = {
         "master-worker": 2 * int(graph.uplinks.max()),
         "gis": handshakes(graph),
@@ -42,9 +42,9 @@ def round_times(graph: TimedGraph) -> list[RoundTime]:
 
 
 def distances(graph: TimedGraph, times: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how long an item takes from each node to each other over hops of these *times*, shape (n, n).
+    """Return the time of an item from each node to each other over hops with these *times*, shape (n, n).
 
-    `NEVER` where there is no way. Sums of nanoseconds below 2^53 are exact.
+    `NEVER` if there is no path. Sums of nanoseconds below 2^53 are exact.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
@@ -94,7 +94,7 @@ def _last_heard(steps: list[list[tuple[int, int, int]]], source: int) -> int:
 
 
 def longest_of(table: NDArray[np.int64]) -> int | None:
-    """Return the largest distance of a *table*, None if something cannot be reached."""
+    """Return the largest distance of a *table*, None if a node cannot be reached."""
     longest = int(table.max())
     return None if longest >= NEVER else longest
 

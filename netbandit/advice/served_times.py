@@ -1,4 +1,4 @@
-"""How long a round takes over a server, with a link more, or less: of sink and of master-worker."""
+"""The time of a round through a server with one link added or removed: sink and master-worker."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ _SHOWN = 3
 class SinkTime(Measure):
     """The time of a round of sink: items go along trees, or by gis, to sinks, and over their uplinks to the server.
 
-    A link more or less can make another agent the sink, and give each agent another way to it.
+    Adding or removing a link can change the sink, and the path of each agent to it.
 
     Args:
         gis: Whether components collect by gis.

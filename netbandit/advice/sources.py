@@ -1,4 +1,4 @@
-"""From what a user names to a graph whose links take time."""
+"""Builds a graph with link times from a family, a scenario or a graph file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,14 +34,14 @@ _TIMING = ("links", "run", "protocol")
 
 @dataclass(frozen=True)
 class Source:
-    """A network to give advice on.
+    """A network to be analysed.
 
     Attributes:
-        graph: The graph, and the family it is of.
-        timed: The same with the times of its links.
+        graph: The graph and its family.
+        timed: The graph with the times of its links.
         point: The point of the scenario it comes from; of a family or a file one that says nothing but the network.
         scenario: Whether it comes from a scenario, which can be run with a link more or less.
-        named: Whether it is known which protocol it is for.
+        named: Whether the protocol is known.
     """
 
     graph: Graph
@@ -94,13 +94,13 @@ class Source:
 
     @property
     def end(self) -> int:
-        """When the horizon comes (ns)."""
+        """The horizon (ns)."""
         return self.point.scenario.run.slot_nanoseconds * self.point.scenario.run.horizon
 
     def latency_of(self, links: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return what links that do not exist would take, shape (k,): -1 where that is not known.
+        """Return the latency of links that do not exist yet, shape (k,): -1 if unknown.
 
-        Geographic, their distance; drawn, the mean of what is drawn; else what all links take.
+        By distance if latencies are geographic; the mean if they are drawn; otherwise the common latency.
 
         Args:
             links: Ends, shape (k, 2).

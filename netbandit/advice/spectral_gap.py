@@ -1,4 +1,4 @@
-"""How fast consensus evens things out, with a link more, or less: by the eigenvalues of its matrix."""
+"""The convergence rate of consensus with one link added or removed, from the eigenvalues of its matrix."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,16 +8,16 @@ from netbandit.advice.timed_graph import TimedGraph
 from netbandit.protocols.mixing import Mixing, Rule, mixing, second_eigenvalue, symmetric_weights
 
 _DIGITS = 12
-"""Eigenvalues that are the same to so many digits are the same."""
+"""Eigenvalues that agree to this many digits count as equal."""
 
 _VECTORS = 8
 """Eigenvectors by which it is seen that a link does not help."""
 
 
 class Gap(Measure):
-    """What is left of a difference after a step of consensus, at most: 1 less the spectral gap.
+    """The largest factor of a difference that remains after a step of consensus: 1 minus the spectral gap.
 
-    That is the second largest modulus of the eigenvalues of P. How long steps take is not in it.
+    It is the second largest modulus of the eigenvalues of P. The duration of steps is not included.
 
     Args:
         rule: The weights.

@@ -1,4 +1,4 @@
-"""What links are judged by that the graph alone decides: what a round of gis costs, and what one failure separates."""
+"""Measures of links that depend only on the graph: the cost of a gis round, and the pairs one failure separates."""
 
 import numpy as np
 from numpy.typing import NDArray

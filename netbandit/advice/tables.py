@@ -1,4 +1,4 @@
-"""What ``netbandit topology`` prints: round times, what depends on single links and nodes, and advice."""
+"""The output of ``netbandit topology``: round times, dependence on single links and nodes, and advice."""
 
 from collections.abc import Iterator
 
@@ -22,12 +22,12 @@ _SHOWN = 5
 
 
 def contact_lines(up: UpTimes | None, topology: Topology, end: int) -> list[tuple[str, str]]:
-    """Return what a network is like over time, as names and texts: nothing where links are always up.
+    """Return the description of a network over time, as names and texts: empty if links are always up.
 
     Args:
         up: Its contacts; None: links are always up.
         topology: The graph of all links.
-        end: Until when (ns).
+        end: The end of the period (ns).
     """
     if up is None:
         return []
@@ -106,7 +106,7 @@ def advice_lines(topology: Topology, steps: list[Advice], left_out: list[str], n
 
 
 def placement_lines(topology: Topology, what: str, found: list[Placement], how: str) -> Iterator[str]:
-    """Yield where to put *what*, a line each place; *how* says how it was searched for."""
+    """Yield where to put *what*, one line per node; *how* names the search method."""
     yield f"{what}: {how}"
     for place, placement in enumerate(found, start=1):
         nodes = ", ".join(_name(topology, node) for node in placement.nodes)
@@ -117,7 +117,7 @@ def placement_lines(topology: Topology, what: str, found: list[Placement], how: 
 def confirmed_lines(
     topology: Topology, before: dict[str, Interval], found: list[Confirmed], replications: int
 ) -> Iterator[str]:
-    """Yield what running the scenario has shown, with 95 % intervals of the differences."""
+    """Yield the results of running the scenario, with 95 % intervals of the differences."""
     yield f"run {replications} times each, the same replications on every network:"
     yield "  as it is: " + ", ".join(f"{name} {shortest(interval.value, 5)}" for name, interval in before.items())
     for each in found:

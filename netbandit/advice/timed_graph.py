@@ -1,4 +1,4 @@
-"""A graph whose links take time: what round times and advice are computed from."""
+"""A graph with link times: the input of round times and advice."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""How long a round of relay or local takes, with a link more, or less: along the ways that each agent's items go."""
+"""The time of a relay or local round with one link added or removed: along the paths of each agent's items."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
-"""Which links to add, or to lose, change a network most: every single one is tried, exactly.
+"""Which links to add or remove for the largest effect: every single change is evaluated exactly.
 
-For more than one link the best is kept and the search goes on from there (greedy): good, and not always the best set.
+For several links the search is greedy: it keeps the best link and continues; good, but not always optimal.
 """
 
 from collections.abc import Callable

@@ -3,16 +3,16 @@
 | module | does |
 |---|---|
 | `limits` | what can be emulated, and the reason why not |
-| `wire` | the ledger's messages, written out |
-| `forks` | processes that end with this one, and what is to leave nothing in its memory |
-| `sockets` | sockets over loopback, where no stranger gets in, in a network namespace of their own |
-| `notes` | what a driver's agents do: the simulation, and its replay with measured delays |
-| `node` | one process: the unchanged driver, protocol and learner, some of whose agents act |
-| `processes` | starts the processes, ends rounds as the free clock does, and stops them |
-| `clocks` | how long a round takes on this host, and which dilation hides that |
-| `comparison` | what is equal, and by how much times differ |
+| `wire` | the binary format of messages, matching the ledger's sizes |
+| `forks` | child processes that end with this one, and memory that must be cleared before a fork |
+| `sockets` | authenticated loopback sockets in their own network namespace |
+| `notes` | records the actions of a driver's agents: in the simulation, and in its replay with measured delays |
+| `node` | one process: the unchanged driver, protocol and learner for some of the agents |
+| `processes` | starts the processes, ends rounds as the simulator's clock does, and stops them |
+| `clocks` | the overhead of a round on this host, and the dilation that hides it |
+| `comparison` | which values are equal, and by how much times differ |
 | `picture` | rounds and hops, simulated and measured |
-| `emulation` | all of that together, and its result |
+| `emulation` | the whole pipeline and its result |
 """
 
 from netbandit.emulation.emulation import Emulation, RefusedError, emulate, load

@@ -1,4 +1,4 @@
-"""How long a round takes on this host beside what is simulated, and which dilation makes that small enough."""
+"""The overhead of a round on this host compared with the simulation, and the dilation that makes it small enough."""
 
 from dataclasses import replace
 from math import inf
@@ -15,16 +15,16 @@ from netbandit.simulation.replication import RunnablePoint
 from netbandit.util.units import Duration
 
 ROUNDS = 12
-"""How many rounds are measured."""
+"""The number of rounds measured."""
 FRAMES_A_SECOND = 2_000
-"""How many frames a second this is made for, in real time."""
+"""The frame rate (per second of real time) that the emulation is designed for."""
 _STEPS = (1, 2, 5)
 _LARGEST = 1_000_000
 _SLOT = "100 us"
 
 
 class Paced(EpochLearner):
-    """Agents that pull each arm once, and share: rounds that follow on one another, whatever is learnt."""
+    """Agents that pull each arm once, and share: consecutive rounds, independent of what is learnt."""
 
     def begin(self, epoch: int) -> Phase | Commit:
         """See `EpochLearner.begin`."""
@@ -39,11 +39,11 @@ class Paced(EpochLearner):
 
 
 class Calibration(NamedTuple):
-    """What this host takes.
+    """The overhead of this host.
 
     Attributes:
-        rounds: For each round the time (s) that it took longer than simulated, without latency.
-        hop: The median time (s) from when a message was due until it was handled.
+        rounds: For each round its time (s) in excess of the simulation, without latency.
+        hop: The median time (s) from when a message is due until it is handled.
     """
 
     rounds: list[float]
@@ -51,12 +51,12 @@ class Calibration(NamedTuple):
 
     @property
     def most(self) -> float:
-        """The 95 % quantile of a round's time (s)."""
+        """The 95 % quantile of a round's excess time (s)."""
         return float(np.quantile(self.rounds, 0.95))
 
 
 def calibrated(point: RunnablePoint, replication: int, transport: Transport, processes: int | None) -> Calibration:
-    """Measure rounds of the scenario's protocol over links without latency, in so many processes."""
+    """Measure rounds of the scenario's protocol over links without latency, with this number of processes."""
     scenario = point.scenario
     peer = scenario.links.peer
     bare = type(peer)(latency=Duration("0 ms"), cost=peer.cost)
@@ -81,7 +81,7 @@ def calibrated(point: RunnablePoint, replication: int, transport: Transport, pro
 
 
 def round_times(notes: Notes) -> dict[int, float]:
-    """Return for each round how long (s) its agents wait, on average."""
+    """Return for each round the mean time (s) that its agents wait."""
     waits: dict[int, list[int]] = {}
     for (number, _), (begun, ended) in notes.waits.items():
         waits.setdefault(number, []).append(ended - begun)
@@ -89,10 +89,10 @@ def round_times(notes: Notes) -> dict[int, float]:
 
 
 def dilation_for(reference: Notes, calibration: Calibration, tolerance: float, *, slotted: bool) -> float:
-    """Return the smallest of 1, 2, 5, 10, ... at which a host's time is as small as wanted.
+    """Return the smallest dilation of 1, 2, 5, 10, ... at which the host's overhead is tolerable.
 
-    That is a *tolerance* beside the shortest round, within the distance of any arrival from its slot boundary where
-    that is not 0, and at so many frames that they are handled at their times.
+    The overhead must be below *tolerance* times the shortest round, and smaller than the distance of any arrival from
+    its slot boundary if that is not 0; and the frame rate must be low enough to handle frames on time.
     """
     times = {number: time for number, time in round_times(reference).items() if time > 0}
     frames: dict[int, int] = {}

@@ -1,6 +1,6 @@
-"""What is equal between an emulation and its simulation, and by how much their times differ.
+"""Which values of an emulation equal its simulation, and by how much their times differ.
 
-Everything here is of numbers that were noted; nothing is run but the simulation, with other delays.
+This module works on recorded values; it runs nothing except the simulation, with other delays.
 """
 
 from collections import defaultdict
@@ -21,7 +21,7 @@ from netbandit.simulation.replication import RunnablePoint
 from netbandit.util.units import Duration
 
 NO_TIES = "0.001 ms"
-"""The jitter that takes coincidences away which no network has."""
+"""The jitter that breaks ties in time, which do not occur in a real network."""
 ROUND, SLOPE = "a round", "a hop's slope"
 SLOPE_TOLERANCE = 0.005
 NOISY = "host too noisy"
@@ -33,10 +33,10 @@ Basis = Literal["replay", "scenario", "time"]
 
 
 class Row(NamedTuple):
-    """A line of the table.
+    """A row of the table.
 
     Attributes:
-        basis: What is compared: the replay, the scenario, or times.
+        basis: The basis of the comparison: the replay, the scenario, or times.
         quantity: The quantity.
         simulated: Its value in the simulation.
         emulated: Its value in the emulation.
@@ -53,7 +53,7 @@ class Row(NamedTuple):
 
 
 class HopTime(NamedTuple):
-    """How long a message took.
+    """The time a message took.
 
     Attributes:
         sender: Its sender.
@@ -61,8 +61,8 @@ class HopTime(NamedTuple):
         round: Its round.
         kind: The name of its kind.
         size: Its bytes in the ledger.
-        simulated_s: How long it takes in the simulation, from when it was put on its channel.
-        measured_s: How long it took until it was handled.
+        simulated_s: Its time in the simulation, from when it was put on its channel.
+        measured_s: Its time until it was handled.
     """
 
     sender: int
@@ -75,13 +75,13 @@ class HopTime(NamedTuple):
 
 
 class Slope(NamedTuple):
-    """Measured times of hops on simulated ones: a line, with the 95 % intervals of a bootstrap over links.
+    """Regression of measured hop times on simulated ones, with 95 % intervals of a bootstrap over links.
 
     Attributes:
-        slope: Its slope; None where all hops take as long.
+        slope: Its slope; None if all hops take equally long.
         low: The lower end.
         high: The upper end.
-        intercept_s: Its value at 0; where there is no slope, the mean excess.
+        intercept_s: Its value at 0; without a slope, the mean excess.
     """
 
     slope: float | None
@@ -91,17 +91,17 @@ class Slope(NamedTuple):
 
 
 def same(basis: Basis, expected: Notes, found: Notes) -> list[Row]:
-    """Compare all that is noted of two runs, exactly."""
+    """Compare all records of two runs, exactly."""
     return [choices(basis, expected, found), *_effects(basis, expected, found, None)]
 
 
 def choices(basis: Basis, expected: Notes, found: Notes) -> Row:
-    """Compare what agents have chosen."""
+    """Compare the choices of the agents."""
     return _row(basis, "choices", _count(expected.choices), _count(found.choices), expected.choices == found.choices)
 
 
 def _effects(basis: Basis, expected: Notes, found: Notes, noisy: str | None) -> list[Row]:
-    """Compare waits, messages, bytes and regret; *noisy* is the verdict of what differs because of the host."""
+    """Compare waits, messages, bytes and regret; *noisy* is the verdict if differences are due to the host."""
     ours, theirs = expected.ledger(), found.ledger()
     alike = ours == theirs
     totals = [[f"{sum(value[place] for value in each.values()):,}" for each in (ours, theirs)] for place in (0, 1)]
@@ -125,7 +125,7 @@ def _effects(basis: Basis, expected: Notes, found: Notes, noisy: str | None) -> 
 def scenario_rows(point: RunnablePoint, replication: int, reference: Notes, played: Played) -> list[Row]:
     """Compare an emulation with the simulation of the same scenario."""
     rows = [choices("scenario", reference, played.notes)]
-    if is_apart(point):  # who is late depends on times
+    if is_apart(point):  # which agents are late depends on times
         rows = [row if row.verdict == "equal" else row._replace(verdict=NOISY, exact=False) for row in rows]
     expected, found = _lost(point, replication, played.notes)
     if point.scenario.links.peer.loss:
@@ -145,7 +145,7 @@ def scenario_rows(point: RunnablePoint, replication: int, reference: Notes, play
 
 
 def lateness(played: Played) -> list[int]:
-    """Return how long (ns) after its nominal arrival each message was handled, from what caused it."""
+    """Return the delay (ns) of each handled message after its nominal arrival, relative to its cause."""
     found = []
     for hop in played.notes.hops:
         handled = played.handled.get((hop.sender, hop.receiver, hop.number))
@@ -165,7 +165,7 @@ def _without_ties(point: RunnablePoint, replication: int, reference: Notes) -> N
 def _lost(
     point: RunnablePoint, replication: int, notes: Notes
 ) -> tuple[set[tuple[int, int, int]], set[tuple[int, int, int]]]:
-    """Return which messages are lost by the draws of their channels, and which were, by channel and number."""
+    """Return the messages lost by the draws of their channels, and those lost in the run, by channel and number."""
     network = Stage.of(point, replication).context.network
     expected, found = set(), set()
     for hop in sorted(notes.hops, key=lambda hop: hop.number):
@@ -179,7 +179,7 @@ def _lost(
 
 
 def hop_times(played: Played) -> list[HopTime]:
-    """Return how long each message took that was handled."""
+    """Return the time of each message that was handled."""
     found = []
     for hop in played.notes.hops:
         handled = played.handled.get((hop.sender, hop.receiver, hop.number))
@@ -190,13 +190,13 @@ def hop_times(played: Played) -> list[HopTime]:
 
 
 class RoundTime(NamedTuple):
-    """How long the agents waited in a round, on average.
+    """The mean time that agents waited in a round.
 
     Attributes:
         round: Its number.
         simulated_s: In the simulation.
         measured_s: In the emulation.
-        error_percent: How much longer that is.
+        error_percent: The relative excess.
     """
 
     round: int
@@ -206,7 +206,7 @@ class RoundTime(NamedTuple):
 
 
 def rounds_compared(reference: Notes, played: Played) -> list[RoundTime]:
-    """Return how long rounds took that take time in the simulation, too."""
+    """Return the times of all rounds that take time in the simulation."""
     expected, found = round_times(reference), round_times(played.notes)
     return [
         RoundTime(number, time, found[number], 100 * (found[number] / time - 1))
@@ -236,7 +236,7 @@ def time_rows(rounds: list[RoundTime], hops: list[HopTime], tolerance: float) ->
 
 
 def slope_of(hops: list[HopTime]) -> Slope:
-    """Return the line of measured times on simulated ones."""
+    """Return the regression of measured times on simulated ones."""
     across = np.array([hop.simulated_s for hop in hops])
     upward = np.array([hop.measured_s for hop in hops])
     if np.ptp(across) <= 1e-9 * across.max():
@@ -244,7 +244,7 @@ def slope_of(hops: list[HopTime]) -> Slope:
     links: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for place, hop in enumerate(hops):
         links[hop.sender, hop.receiver].append(place)
-    centre = across.mean(), upward.mean()  # sums about it lose no digits
+    centre = across.mean(), upward.mean()  # centred sums avoid cancellation
     x, y = across - centre[0], upward - centre[1]
     columns = np.stack([np.ones_like(x), x, y, x * x, x * y], axis=1)
     sums = np.array([columns[places].sum(axis=0) for places in links.values()])
@@ -263,10 +263,10 @@ def _slopes(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def slowest_link(hops: list[HopTime]) -> tuple[tuple[int, int], float]:
-    """Return the channel whose hops are most surely slower than the others', and the probability that chance did it.
+    """Return the channel whose hops are most significantly slower than the others', and the p-value.
 
-    On a channel like the others a quarter of the hops take longer than the upper quartile of the others' hops; that is
-    a binomial test, times the number of channels.
+    Under the null hypothesis a quarter of a channel's hops take longer than the upper quartile of the others' hops.
+    The p-value is that of a binomial test, times the number of channels.
     """
     from scipy.stats import binom
 
@@ -284,12 +284,12 @@ def slowest_link(hops: list[HopTime]) -> tuple[tuple[int, int], float]:
 
 
 def wire_rows(played: Played, transport: str, stamp: int, packet: int) -> list[tuple[str, int, int]]:
-    """Return what was counted of what went over the sockets: a name, what the ledger makes of it, and what it was.
+    """Return the traffic over the sockets: a name, the value according to the ledger, and the counted value.
 
     Args:
         played: The emulation.
-        transport: What the sockets spoke.
-        stamp: Bytes of ours before each frame.
+        transport: The transport protocol of the sockets.
+        stamp: Bytes of our own before each frame.
         packet: Bytes of a packet's headers.
     """
     notes, carried = played.notes, played.carried

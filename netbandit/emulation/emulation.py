@@ -1,4 +1,4 @@
-"""An emulation from its scenario to its result: simulate, calibrate, play, replay, compare."""
+"""The pipeline of an emulation: simulate, calibrate, play, replay, compare."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from netbandit.util.extras.frames import pandas
 
 FILE = "emulation.json"
-"""What was found, in a folder of results."""
+"""The result file in a results folder."""
 PICTURE = "emulation"
 """The name of the picture beside it."""
 
 _PATIENCE = 60.0
-"""How long (s) an emulation may take beside what it takes by its dilation."""
+"""The time (s) an emulation may take in addition to its dilated time."""
 
 
 class WireRow(NamedTuple):
-    """A line of the table of what went over the sockets.
+    """A row of the table of traffic over the sockets.
 
     Attributes:
         quantity: The quantity.
-        expected: What the ledger makes of it.
-        counted: What was counted, by the kernel where it is of packets or of bytes sent.
+        expected: The value according to the ledger.
+        counted: The counted value, from the kernel for packets and bytes sent.
     """
 
     quantity: str
@@ -48,20 +48,20 @@ class WireRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Emulation:
-    """What an emulation has shown.
+    """The result of an emulation.
 
     Attributes:
         name: The scenario's name.
         transport: ``tcp`` or ``udp``.
-        dilation: How many real seconds a virtual one took.
-        processes: How many processes there were.
-        tolerance: By how much a round's time may differ, as a share.
-        rows: The table: what was compared, and whether it is equal.
-        round_times: How long agents waited in each round.
-        hop_times: How long each message took.
-        wire_rows: What went over the sockets.
-        calibration_s: For each round of the calibration the time that it took beside what is simulated; empty without.
-        notes: What must be known to read it.
+        dilation: Real seconds per virtual second.
+        processes: The number of processes.
+        tolerance: The tolerated relative error of a round's time.
+        rows: The table: the quantities compared, and whether they are equal.
+        round_times: The waiting time of agents in each round.
+        hop_times: The time of each message.
+        wire_rows: The traffic over the sockets.
+        calibration_s: For each round of the calibration its time in excess of the simulation; empty without.
+        notes: What a reader must know.
     """
 
     name: str
@@ -78,39 +78,39 @@ class Emulation:
 
     @property
     def equal(self) -> bool:
-        """Whether all that is compared exactly is equal."""
+        """Whether all exact comparisons are equal."""
         return all(row.verdict == "equal" for row in self.rows if row.exact)
 
     @property
     def exact(self) -> "pandas.DataFrame":
-        """What is compared exactly: ``basis``, ``quantity``, ``simulated``, ``emulated``, ``verdict``."""
+        """The exact comparisons: ``basis``, ``quantity``, ``simulated``, ``emulated``, ``verdict``."""
         rows = [row for row in self.rows if row.basis != "time"]
         return _frame(rows, Row).drop(columns="exact")
 
     @property
     def rounds(self) -> "pandas.DataFrame":
-        """How long agents waited in each round, see `netbandit.emulation.comparison.RoundTime`."""
+        """The waiting time of agents in each round, see `netbandit.emulation.comparison.RoundTime`."""
         return _frame(self.round_times, RoundTime)
 
     @property
     def hops(self) -> "pandas.DataFrame":
-        """How long each message took, see `netbandit.emulation.comparison.HopTime`."""
+        """The time of each message, see `netbandit.emulation.comparison.HopTime`."""
         return _frame(self.hop_times, HopTime)
 
     @property
     def wire(self) -> "pandas.DataFrame":
-        """What went over the sockets, see `WireRow`."""
+        """The traffic over the sockets, see `WireRow`."""
         return _frame(self.wire_rows, WireRow)
 
     @property
     def calibration(self) -> "pandas.DataFrame":
-        """What rounds of the calibration took beside what is simulated: ``round``, ``extra_s``."""
+        """The excess time of each round of the calibration: ``round``, ``extra_s``."""
         from netbandit.util.extras.frames import pandas
 
         return pandas.DataFrame({"round": range(1, len(self.calibration_s) + 1), "extra_s": self.calibration_s})
 
     def plot(self) -> "Figure":
-        """Return the picture: rounds, simulated against measured, and what hops took beside, by link."""
+        """Return the picture: rounds, simulated against measured, and the excess time of hops, by link."""
         from netbandit.emulation.picture import drawn
 
         setting = f"{self.name}: {self.processes} processes over {self.transport.upper()}"
@@ -131,7 +131,7 @@ class Emulation:
 
 
 def load(folder: Path) -> Emulation | None:
-    """Return the emulation that was saved in a *folder* of results; None if there is none that can be read."""
+    """Return the emulation saved in a results *folder*; None if there is no readable one."""
     try:
         found: Any = json.loads((folder / FILE).read_text(encoding="utf-8"))
         kinds: dict[str, Any] = {"rows": Row, "round_times": RoundTime, "hop_times": HopTime, "wire_rows": WireRow}
@@ -147,7 +147,7 @@ class RefusedError(Exception):
     """A scenario cannot be emulated.
 
     Attributes:
-        problems: Why, at the keys that say so.
+        problems: The reasons, at the keys responsible.
     """
 
     def __init__(self, problems: Sequence[Problem]) -> None:

@@ -1,4 +1,4 @@
-"""What a driver's agents do, and its messages: in a simulation, in its replay with measured delays, or in a process."""
+"""Records the actions and messages of a driver's agents: in a simulation, in its replay, or in a process."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -28,13 +28,13 @@ from netbandit.simulation.execution import executed
 from netbandit.simulation.replication import RunnablePoint
 
 Choice = tuple[int, ...]
-"""What an agent does next: its arms, and behind them how often it pulls each; 0: one arm, to the end."""
+"""An agent's next action: its arms, followed by how often it pulls each; 0: one arm until the end."""
 
 RoundAndKind = tuple[int, str]
 
 
 class Hop(NamedTuple):
-    """A message on its way; times are virtual (ns).
+    """A message in transit; times are virtual (ns).
 
     Attributes:
         sender: Its sender.
@@ -43,9 +43,9 @@ class Hop(NamedTuple):
         round: The round that it belongs to.
         kind: The name of its kind.
         size: Its bytes in the ledger.
-        caused: When the event happened because of which it is sent.
-        sent: When it was put on its channel.
-        due: When it is to arrive; -1: it is lost.
+        caused: The time of the event that caused it to be sent.
+        sent: The time it was put on its channel.
+        due: Its arrival time; -1: it is lost.
     """
 
     sender: int
@@ -61,18 +61,18 @@ class Hop(NamedTuple):
 
 @dataclass
 class Notes:
-    """What was noted of a run, or of a part of its agents.
+    """The record of a run, or of some of its agents.
 
     Attributes:
-        choices: For each agent what it has chosen, in order.
-        waits: For each round and agent when (ns) it began to wait, and went on.
+        choices: For each agent its choices, in order.
+        waits: For each round and agent the times (ns) at which it began to wait, and continued.
         hops: The messages, in order of sending.
-        ends: When (ns) each round was ended by the free clock, where its agents hear of it later.
+        ends: The time (ns) at which the simulator's clock ended each round, where its agents learn of it later.
         slack: The shortest time (ns) from an arrival to the slot boundary at which it takes effect; -1: none does.
-        stalled: How many agents wait at the horizon for what cannot come any more.
-        regret: Of all its agents.
+        stalled: The number of agents that wait at the horizon for a message that cannot arrive any more.
+        regret: The regret of all its agents.
         kinds: The kinds of messages, in the order of their numbers.
-        lasts: When (ns) the last agent has gone on from its last round.
+        lasts: The time (ns) at which the last agent continued from its last round.
     """
 
     choices: dict[int, list[Choice]] = field(default_factory=dict)
@@ -85,11 +85,11 @@ class Notes:
     kinds: list[Kind] = field(default_factory=list)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Let kinds, of which there is one object each, be known by their places, which forks have in common."""
+        """Identify kinds, which are singletons, by their index, which is the same in all forks."""
         return {**vars(self), "kinds": list(map(Kind.all.index, self.kinds))}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Find the kinds at their places."""
+        """Look up the kinds by index."""
         vars(self).update(state)
         self.kinds = [Kind.all[place] for place in state["kinds"]]
 
@@ -99,7 +99,7 @@ class Notes:
         return max((end for _, end in self.waits.values()), default=0)
 
     def ledger(self) -> dict[RoundAndKind, tuple[int, int]]:
-        """Return messages and bytes of each round and kind, as far as they were caused before the round's end."""
+        """Return messages and bytes of each round and kind, of messages caused before the round's end."""
         counts: Counter[RoundAndKind] = Counter()
         sizes: Counter[RoundAndKind] = Counter()
         for hop in self.hops:
@@ -110,16 +110,16 @@ class Notes:
 
     @property
     def afterwards(self) -> int:
-        """How many messages were caused when their round had ended, of which their senders had not heard."""
+        """The number of messages caused after their round had ended, unknown to their senders."""
         return len(self.hops) - sum(count for count, _ in self.ledger().values())
 
 
 class Noted(Epochs):
-    """The driver, which notes what its agents choose, and how long they wait."""
+    """The driver, which records its agents' choices and how long they wait."""
 
     notes: Notes
     chosen: Callable[[int, int, Choice], None] = staticmethod(lambda agent, number, choice: None)
-    """Told of each choice of an agent: its number, from 0, and what it is."""
+    """Called with each choice of an agent: its number, from 0, and the choice."""
 
     def _look_for_best(self, agent: int, action: Phase | Commit) -> None:
         super()._look_for_best(agent, action)
@@ -134,24 +134,24 @@ class Noted(Epochs):
             self.notes.waits[round, agent] = start * self._clock.slot, self._clock.now
 
     def still_waiting(self) -> list[tuple[int, int]]:
-        """Return in which rounds which agents wait."""
+        """Return the rounds in which agents wait, and these agents."""
         return sorted((number, agent) for agent, (number, _, _) in self._waiting.items())
 
 
 class NotedApart(Noted, EpochsApart):
-    """The same, where agents conclude apart."""
+    """The same, for agents that conclude separately."""
 
 
 @dataclass
 class Stage:
-    """A replication whose driver notes what happens.
+    """A replication whose driver records what happens.
 
     Attributes:
-        context: What the driver works with.
+        context: The context of the driver.
         driver: The driver.
         protocol: The protocol, once `start` was called.
-        carries: What its messages say.
-        notes: What is noted.
+        carries: The content of its messages.
+        notes: The record.
     """
 
     context: ReplicationContext
@@ -162,7 +162,7 @@ class Stage:
 
     @classmethod
     def of(cls, point: RunnablePoint, replication: int) -> "Stage":
-        """Return a replication of *point*, which has not begun."""
+        """Return a replication of *point* that has not started."""
         context = point.simulation(replication).context(point.topology(replication), Fingerprint(), None)
         driver = (NotedApart if is_apart(point) else Noted)(context)
         driver.notes = Notes()
@@ -177,12 +177,12 @@ class Stage:
         self.carries = next((carries for kind, carries in layers if isinstance(self.protocol, kind)), "heard")
 
     def finish(self) -> Notes:
-        """Return what was noted, after the last event."""
+        """Return the record, after the last event."""
         self.notes.regret = self.driver.finish().regret or 0.0
         return self.notes
 
     def hop(self, message: Message, channel: Channel, number: int, caused: int, due: int) -> Hop:
-        """Note a *message* that was put on a *channel* now."""
+        """Record a *message* that was put on a *channel* now."""
         place = channel.sender, channel.receiver, number, message.round, message.kind.name
         hop = Hop(*place, message.size, caused, self.context.clock.now, due)
         self.notes.hops.append(hop)
@@ -190,13 +190,13 @@ class Stage:
 
 
 def is_apart(point: RunnablePoint) -> bool:
-    """Return whether each agent of *point* concludes for itself."""
+    """Return whether each agent of *point* concludes separately."""
     differs = conclude_apart(point.protocol, fail=False, forget=False)
     return differs and isinstance(point.learner, DifferingSets)
 
 
 def simulated(point: RunnablePoint, replication: int) -> Notes:
-    """Return what happens in the simulation of a replication, which runs in a process of its own."""
+    """Return the record of a simulated replication, which runs in its own process."""
     return apart(lambda: _simulated(point, replication))
 
 
@@ -236,13 +236,13 @@ def _simulated(point: RunnablePoint, replication: int) -> Notes:
 
 
 def replayed(point: RunnablePoint, replication: int, delays: Mapping[tuple[int, int, int, int], int]) -> Notes:
-    """Return what happens in the simulation where each message takes as long as was measured; see `simulated`.
+    """Return the record of the simulation with measured delays; see `simulated`.
 
     Args:
         point: The scenario's point.
         replication: The replication.
-        delays: The time (ns) from what caused a message until it was handled, by its sender, its receiver, its round
-            and its number among those of that round and channel, from 0; what is not there is lost.
+        delays: The time (ns) from the cause of a message until it was handled, by its sender, its receiver, its round
+            and its number among those of that round and channel, from 0; missing messages are lost.
     """
     return apart(lambda: _replayed(point, replication, delays))
 
@@ -275,5 +275,5 @@ def _arrives(network: Network, channel: Channel, message: Message) -> Callable[[
 
 
 def digest(choice: Choice) -> int:
-    """Return what stands for a *choice* in a report."""
+    """Return a digest of a *choice* for reports."""
     return crc32(repr(choice).encode())

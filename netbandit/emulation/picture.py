@@ -1,4 +1,4 @@
-"""The picture of an emulation: how long rounds took, and what each link's hops took beside what is simulated."""
+"""The picture of an emulation: round times, and the excess time of hops by link."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @drawing()
 def drawn(setting: str, rows: Sequence[Row], rounds: Sequence[RoundTime], hops: Sequence[HopTime]) -> "Figure":
-    """Return the picture of *rounds* and *hops*; *rows* of the table, and the *setting*, stand above it."""
+    """Return the picture of *rounds* and *hops*, with *rows* of the table and the *setting* in its heading."""
     time = {row.quantity: row.emulated for row in rows}
     subtitle = setting
     if ROUND in time:

@@ -1,4 +1,4 @@
-"""The processes of an emulation: started, told when to begin and when rounds end, and stopped, whatever happens."""
+"""The processes of an emulation: they are started, told when to begin and when rounds end, and always stopped."""
 
 import os
 import selectors
@@ -17,37 +17,37 @@ from netbandit.emulation.sockets import LinkEnd, Transport, Wiring
 from netbandit.simulation.replication import RunnablePoint
 
 _BEGIN_AFTER_NS = 200_000_000
-"""How long after all are ready they begin, all at once."""
+"""The delay between all processes being ready and their common start."""
 _SETTLE = 0.3
-"""How long (s) frames may still be under way when all agents have gone on from their last rounds, and when all
+"""How long (s) frames may still be in transit after all agents have continued from their last rounds, and after all
 processes have stopped."""
 
 
 class NoEndError(Exception):
-    """The agents did not come to an end; the message names a process and a round."""
+    """The agents did not finish; the message names a process and a round."""
 
 
 class DifferentChoiceError(Exception):
-    """An agent has concluded something else than in the simulation; the message names agent and round."""
+    """An agent's conclusion differs from the simulation; the message names agent and round."""
 
 
 class DiedError(Exception):
-    """A process has ended of itself; it has said why on stderr."""
+    """A process ended unexpectedly; its stderr says why."""
 
 
 class Carried(NamedTuple):
-    """What was counted of what went over the sockets, after they had been joined.
+    """Traffic counters of the sockets, from when they were connected.
 
     Attributes:
-        sent: Bytes that TCP has sent; 0 over UDP.
-        packets: Packets that TCP has sent; 0 over UDP.
-        again: Bytes that TCP has sent again, among those sent; 0 over UDP.
+        sent: Bytes sent by TCP; 0 over UDP.
+        packets: Packets sent by TCP; 0 over UDP.
+        again: Bytes retransmitted by TCP, included in those sent; 0 over UDP.
         loopback: Bytes of the loopback interface; 0 if it is not the emulation's own.
         loopback_packets: Its packets.
         beyond: Bytes of frames beyond the ledger's.
-        frames: How many frames were read.
-        blocked: How often a sender waited at a full buffer.
-        overdue: How many frames were read after they were due.
+        frames: The number of frames read.
+        blocked: How often a sender waited for a full buffer.
+        overdue: The number of frames read after they were due.
         isolated: Whether the sockets were in a network namespace of their own.
         cpu: The longest computing time of a process (s).
     """
@@ -67,13 +67,13 @@ class Carried(NamedTuple):
 
 @dataclass(frozen=True)
 class Played:
-    """What has happened in an emulation.
+    """The outcome of an emulation.
 
     Attributes:
-        notes: What its agents did, and its messages.
-        handled: When (virtual ns) each message was handled, by its sender, its receiver and its number on the channel.
-        carried: What went over the sockets.
-        dilation: How many real seconds a virtual one took.
+        notes: The record of its agents and messages.
+        handled: The time (virtual ns) each message was handled, by sender, receiver and number on the channel.
+        carried: The traffic over the sockets.
+        dilation: Real seconds per virtual second.
     """
 
     notes: Notes
@@ -82,7 +82,7 @@ class Played:
     dilation: float
 
     def delays(self) -> dict[tuple[int, int, int, int], int]:
-        """Return the delay (ns) of each message that was handled, from what caused it; see `replayed`."""
+        """Return the delay (ns) of each handled message from its cause; see `replayed`."""
         found: dict[tuple[int, int, int, int], int] = {}
         used: dict[tuple[int, int, int], int] = {}
         for hop in self.notes.hops:
@@ -96,7 +96,7 @@ class Played:
 
 
 def grouped(agents: int, processes: int | None) -> list[range]:
-    """Return the agents of each of so many *processes*, or of one each, in order."""
+    """Return the agents of each of *processes* processes, or one agent each, in order."""
     count = agents if processes is None else min(processes, agents)
     bounds = [agents * place // count for place in range(count + 1)]
     return [range(first, last) for first, last in pairwise(bounds)]
@@ -113,23 +113,23 @@ def play(
     patience: float = 60.0,
     compares: bool = True,
 ) -> Played:
-    """Play a replication in processes of their own, over sockets.
+    """Play a replication in separate processes, over sockets.
 
     Args:
         point: The scenario's point.
         replication: The replication.
         reference: Its simulation.
-        transport: What the sockets speak.
-        dilation: How many real seconds a virtual one takes.
-        processes: In how many processes the agents act; None: each in one of its own.
-        patience: After how many seconds it must have ended.
-        compares: Whether choices must be those of the simulation.
+        transport: The transport protocol of the sockets.
+        dilation: Real seconds per virtual second.
+        processes: The number of processes for the agents; None: one for each agent.
+        patience: The time limit in seconds.
+        compares: Whether choices must equal those of the simulation.
 
     Raises:
-        NoEndError: It has not.
-        DifferentChoiceError: They are not.
-        DiedError: A process has ended of itself.
-        StrangerError: Something else has connected to a socket.
+        NoEndError: It exceeds the time limit.
+        DifferentChoiceError: A choice differs.
+        DiedError: A process ended unexpectedly.
+        StrangerError: A foreign peer has connected to a socket.
     """
     topology = point.topology(replication)
     groups = grouped(topology.agents, processes)
@@ -184,7 +184,7 @@ def play(
 
 
 class _Coordinator:
-    """Hears what processes report, and ends rounds and the run."""
+    """Receives the reports of processes, and ends rounds and the run."""
 
     def __init__(
         self,
@@ -213,7 +213,7 @@ class _Coordinator:
         self._next: list[tuple[float, str]] = []
 
     def run(self) -> Played:
-        """Return what has happened, when all have reported it."""
+        """Return the outcome, once all processes have reported."""
         with selectors.DefaultSelector() as selector:
             for number, control in enumerate(self._controls):
                 selector.register(control, selectors.EVENT_READ, number)

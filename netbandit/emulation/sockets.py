@@ -1,4 +1,4 @@
-"""Sockets over loopback: a pair for each link, which no stranger can join, and what the kernel has counted of them."""
+"""Loopback sockets: an authenticated pair for each link, and the kernel's counters for them."""
 
 import os
 import secrets
@@ -17,7 +17,7 @@ LinkEnd = tuple[int, int]
 
 TOKEN_BYTES = 16
 PACKET_BYTES: dict[Transport, int] = {"tcp": 52, "udp": 28}
-"""The headers of a packet: IP 20, UDP 8, TCP 32 with its time stamps."""
+"""The headers of a packet: IP 20, UDP 8, TCP 32 with timestamps."""
 
 _LOCALHOST = "127.0.0.1"
 _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
@@ -26,16 +26,16 @@ _FILES_AT_ONCE = 200
 
 
 class StrangerError(Exception):
-    """Something else than our own socket has connected."""
+    """A peer other than our own socket has connected."""
 
 
 class Counted(NamedTuple):
-    """What the kernel has counted of one end of a TCP connection.
+    """The kernel's counters for one end of a TCP connection.
 
     Attributes:
-        sent: Bytes sent, those sent again among them.
+        sent: Bytes sent, including retransmissions.
         packets: Packets sent.
-        again: Bytes sent again: where the host is busy, acknowledgements come late.
+        again: Bytes retransmitted: on a busy host acknowledgements come late.
     """
 
     sent: int
@@ -44,14 +44,14 @@ class Counted(NamedTuple):
 
 
 def joined(transport: Transport, before_accept: Callable[[tuple[str, int]], None] | None = None) -> list[socket.socket]:
-    """Return the two ends of a link, joined over loopback, not blocking.
+    """Return the two ends of a link, connected over loopback, non-blocking.
 
     Args:
-        transport: What they speak.
-        before_accept: Called with the address that listens before anything is accepted; for tests.
+        transport: Their transport protocol.
+        before_accept: Called with the listening address before anything is accepted; for tests.
 
     Raises:
-        StrangerError: Something else has connected, or does not know the token.
+        StrangerError: A foreign peer has connected, or does not know the token.
     """
     token = secrets.token_bytes(TOKEN_BYTES)
     if transport == "udp":
@@ -87,7 +87,7 @@ def _refuse(ends: Sequence[socket.socket], why: str) -> NoReturn:
 
 
 def counted(end: socket.socket) -> Counted:
-    """Return what the kernel has counted of an *end* of a TCP connection."""
+    """Return the kernel's counters for an *end* of a TCP connection."""
     info = end.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
     (packets,), (sent, again) = struct.unpack_from("I", info, 136), struct.unpack_from("QQ", info, 200)
     return Counted(sent, packets, again)
@@ -96,13 +96,13 @@ def counted(end: socket.socket) -> Counted:
 class Wiring:
     """The sockets of all links, and the namespace they are in.
 
-    A helper process makes the sockets in an empty network namespace, where that is allowed, so that its counters see
-    nothing else; without one they are made in this process's own.
+    A helper process creates the sockets in an empty network namespace, where that is permitted, so that its counters
+    contain no other traffic; otherwise they are created in this process's own.
 
     Attributes:
         ends: The socket at each end of each link.
-        isolated: Whether they are in a namespace of their own.
-        before: What the loopback interface had carried when all sockets were joined: bytes, and packets.
+        isolated: Whether they are in their own namespace.
+        before: The traffic of the loopback interface when all sockets were connected: bytes, and packets.
     """
 
     def __init__(self, links: Sequence[tuple[int, int]], transport: Transport) -> None:
@@ -134,7 +134,7 @@ class Wiring:
         self.before = self.carried()
 
     def carried(self) -> tuple[int, int]:
-        """Return the bytes and packets that the loopback interface has carried; zeros where others use it too."""
+        """Return the bytes and packets carried by the loopback interface; zeros if others use it too."""
         if not self.isolated:
             return 0, 0
         self._control.sendall(b"?")
@@ -147,12 +147,12 @@ class Wiring:
             end.close()
 
     def end(self) -> None:
-        """Let the helper process end."""
+        """Stop the helper process."""
         self._control.close()
 
 
 def _serve(control: socket.socket, links: int, transport: Transport) -> None:
-    """Make sockets in an empty network namespace, send them to *control*, and answer what its loopback has carried."""
+    """Create sockets in an empty network namespace, send them to *control*, and report its loopback traffic."""
     isolated = _isolate()
     control.sendall(b"1" if isolated else b"0")
     if not isolated:
@@ -170,7 +170,7 @@ def _serve(control: socket.socket, links: int, transport: Transport) -> None:
 
 
 def _isolate() -> bool:
-    """Move this process to a network namespace of its own, whose loopback is up; return whether that was allowed."""
+    """Move this process to its own network namespace, with loopback up; return whether that was permitted."""
     import ctypes
     import fcntl
 
@@ -178,6 +178,6 @@ def _isolate() -> bool:
         return False
     with socket.socket(type=socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", _IFF_UP))
-    with suppress(OSError):  # all acknowledgements are as long then
+    with suppress(OSError):  # all acknowledgements then have the same length
         Path("/proc/sys/net/ipv4/tcp_sack").write_text("0", encoding="ascii")
     return True

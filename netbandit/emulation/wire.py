@@ -1,9 +1,9 @@
-"""The wire format: what the ledger counts, written out.
+"""The wire format: messages as bytes, with the sizes that the ledger counts.
 
-A frame begins with the 20 bytes of the ledger's header: its length, the number of its kind, its form, how many labels
-follow, the round, and when (ns) its hop began. Labels take 4 bytes, of which the lower two name an agent and the upper
-two say how many arms its item tells of; then come the items in the same order, 8 bytes a number. Payloads of
-coroutines, which may hold anything, are msgpack instead, so that their frames may be longer than the ledger says.
+A frame begins with the 20 bytes of the ledger's header: its length, the number of its kind, its form, the number of
+labels, the round, and the start (ns) of its hop. Labels take 4 bytes: the lower two are the agent, the upper two the
+number of arms in its item. The items follow in the same order, 8 bytes per number. Payloads of coroutines, which may
+hold any object, are encoded as msgpack instead, so their frames may be longer than in the ledger.
 """
 
 import struct
@@ -26,7 +26,7 @@ _ITEM, _TUPLE, _ARRAY = range(3)
 
 
 Carries = Literal["labels", "heard", "payload"]
-"""What messages of a protocol say: labels of items, an item that an agent broadcasts, or a coroutine's payload."""
+"""The content of a protocol's messages: labels of items, an item that an agent broadcasts, or a coroutine's payload."""
 
 
 class Frame(NamedTuple):
@@ -36,10 +36,10 @@ class Frame(NamedTuple):
         kind: The kind of message.
         size: Its bytes.
         round: The round.
-        begun: When (ns) its hop began.
-        labels: The labels of items that it tells, as a set; 0 of a coroutine's payload.
-        items: The items that it brings along, by their sources.
-        own_size: The bytes that its protocol has given it; None: they follow from what it tells.
+        begun: The start (ns) of its hop.
+        labels: The labels of its items, as a set; 0 for a coroutine's payload.
+        items: Its items, by source.
+        own_size: The size (bytes) set by its protocol; None: computed from its content.
         payload: What a coroutine has sent.
     """
 

@@ -1,4 +1,4 @@
-"""Panels that are tables: a number for each pair of values, on a colour that says how large it is."""
+"""Table panels: a number for each pair of values, on a colour that shows its size."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

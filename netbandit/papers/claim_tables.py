@@ -1,4 +1,4 @@
-"""``claims.csv`` and ``comparisons.csv``: the verdicts, and all numbers behind them."""
+"""``claims.csv`` and ``comparisons.csv``: the verdicts, and the numbers behind them."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""A claim in words: what the paper says, what was measured, and the verdict, in three lines or all in one."""
+"""The text of a claim: the statement of the paper, the measurement, and the verdict, in three lines or one."""
 
 import math
 from collections.abc import Iterator

@@ -1,9 +1,9 @@
-"""What a paper claims, as data.
+"""The claims of a paper, as data.
 
-A claim is one sentence of a paper, or a question of our own, read as one or more comparisons of numbers.
+A claim is one sentence of a paper, or a question of our own, expressed as one or more comparisons of numbers.
 
-What is measured is exact, or a bound: the epsilon that an accountant finds is an upper bound of what was spent, that of
-an attack a lower one. An upper bound can bear out that a number is small, and never refutes it.
+A measured value is exact, or a bound: an accountant's epsilon is an upper bound of the privacy spent, an attack's a
+lower bound. An upper bound can confirm that a number is small, but never refute it.
 """
 
 import math

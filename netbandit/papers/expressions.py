@@ -1,4 +1,4 @@
-"""What a claim or a figure says of one run, as arithmetic over its figures: ``cost / (diameter * links * rounds)``.
+"""Arithmetic expressions over the metrics of a run, in claims and figures: ``cost / (diameter * links * rounds)``.
 
 simpleeval would save the 20 lines that compute, but not those that check: it finds an unknown function, a text times a
 number or a chain of comparisons only when a run is there, if at all, and does not say which metrics a formula names.

@@ -1,4 +1,4 @@
-"""The runs of a figure: its points with their replications, and which of them a selector names."""
+"""The runs of a figure: its points with their replications, and the points that a selector matches."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""A paper to reproduce: its figures and claims, as they stand beside their scenarios.
+"""A paper to reproduce: its figures and claims, as written beside their scenarios.
 
 A paper is a folder with a ``claims.toml`` and scenario files::
 

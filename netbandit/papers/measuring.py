@@ -1,4 +1,4 @@
-"""What the runs of a figure say of a claim: the samples of each of its comparisons."""
+"""Measures a claim: the samples of each of its comparisons, from the runs of a figure."""
 
 from collections.abc import Collection
 

@@ -1,8 +1,8 @@
-"""The claims of a figure, judged together.
+"""Joint judgement of the claims of a figure.
 
-Whoever judges many claims, each at 5 %, errs in some. Those of a figure that chance decides are a family: Holm's
-procedure judges the one with the smallest p-value at ``level / n``, the next at ``level / (n - 1)``, and so on, so that
-in 5 % of figures or fewer one verdict or more is wrong. What every run decides is no part of it.
+Judging many claims, each at 5 %, produces errors. The claims of a figure that depend on chance form a family: Holm's
+procedure tests the one with the smallest p-value at ``level / n``, the next at ``level / (n - 1)``, and so on, so that
+at most 5 % of figures contain a wrong verdict. Claims that every run decides are not part of the family.
 """
 
 from collections.abc import Sequence

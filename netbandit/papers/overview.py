@@ -1,4 +1,4 @@
-"""The figures of a paper before they are run: how many claims each decides, and what it takes."""
+"""The figures of a paper before they are run: the number of claims each decides, and its computing time."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The figures of a paper, drawn as its data say: curves over the slots, one formula against another, or bars."""
+"""Draws the figures of a paper as their data specify: curves over the slots, scatter plots of two formulas, or bars."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

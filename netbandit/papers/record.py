@@ -1,4 +1,4 @@
-"""The record: what reproducing each figure of each paper found, with what, and how long it took.
+"""The record: the outcome of reproducing each figure of each paper, the versions used, and the time taken.
 
 A record is a file of JSON lines, one for each figure, written when the figure's claims are judged: a call that is
 killed goes on with the figures that are not in the file. A figure counts as recorded only as long as its points and

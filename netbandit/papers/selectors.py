@@ -1,4 +1,4 @@
-"""Which points of a figure are meant, as keys and in words."""
+"""Selectors for the points of a figure, as keys and in words."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whether measured numbers bear a claim out.
+"""Verdicts: whether measured numbers support a claim.
 
 Each comparison of a claim has an interval, and a region in which the number must lie for the sentence to be true: the
 comparison ``holds`` if the whole interval lies inside, ``does not hold`` if it lies outside, and is ``not decidable``
@@ -7,13 +7,13 @@ judged is the error of all its intervals together (Bonferroni), and its p-value 
 decided. Which level that is depends on the other claims of its figure: `netbandit.papers.multiple_testing`. Where the
 setting cannot decide the sentence, whatever the numbers, the claim says so and is ``not tested``.
 
-What follows from an algorithm and no chance decides is asked of each run instead: one outside the region refutes it.
-A bound refutes nothing: where the epsilon an accountant finds is above what was promised, less may have been spent.
+A statement that follows from an algorithm without chance is tested in each run instead: one run outside the region
+refutes it. A bound refutes nothing: if an accountant's epsilon is above the promised one, less may have been spent.
 Where runs can fail, a mean of few of them decides nothing: `netbandit.results.failures`.
 
-Whoever looks again after more replications, until a claim is decided, has several chances to err. With a plan of looks
-made beforehand, each look has its share of the error (Bonferroni over the looks): all of them together decide wrongly
-no more often than one look would.
+Repeated looks after more replications, until a claim is decided, multiply the chances of an error. With looks planned
+beforehand, each has its share of the error (Bonferroni over the looks), so all of them together decide wrongly no more
+often than a single look.
 """
 
 import math
@@ -32,11 +32,11 @@ from netbandit.results.paired import smallest_level
 
 @dataclass(frozen=True)
 class InterimLook:
-    """One of the times that a claim is looked at, with more replications each time.
+    """One of several looks at a claim, with more replications each time.
 
     Attributes:
-        number: Which one, from 1.
-        of: How many there are at most, as was said before the first.
+        number: The index of the look, from 1.
+        of: The largest number of looks, fixed before the first.
     """
 
     number: int = 1
@@ -45,14 +45,14 @@ class InterimLook:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One number of a claim.
+    """One comparison of a claim.
 
     Attributes:
         what: Which points it is of.
         interval: The number with its interval; None if it does not exist in some run. Of a claim on every run, the mean
             with the least and the largest.
         verdict: What it says of the claim.
-        why_open: Why it decides nothing, where that is no matter of its interval.
+        why_open: Why it decides nothing, if the interval is not the reason.
     """
 
     what: str
@@ -63,19 +63,19 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A claim and what was measured.
+    """A claim and its measurement.
 
     Attributes:
         claim: The claim.
         comparisons: Its numbers.
-        verdict: All of them together.
-        held: What the points have in common that other instances would not, in words; empty if nothing is held.
+        verdict: The verdict of all of them together.
+        held: What the points share that other instances would not, in words; empty if nothing is held fixed.
         chosen: What was chosen after looking at verdicts, in words; empty if nothing was.
-        look: Which look this is.
-        level: At which level it was judged.
+        look: The look.
+        level: The level at which it was judged.
         p: The smallest level at which it is decided; None if that was not asked, or every run or nothing decides.
-        family: How many claims are judged together.
-        failures: What is known of failures at the points that it compares.
+        family: The number of claims judged together.
+        failures: The failures at the points that it compares.
     """
 
     claim: Claim
@@ -105,16 +105,16 @@ class Judgement:
 
 
 Samples = Sequence[float | None]
-"""What a formula is worth in each replication of a point; None where it does not exist."""
+"""The value of a formula in each replication of a point; None where undefined."""
 
 
 class Measured(NamedTuple):
-    """What was measured for one comparison.
+    """The measurement of one comparison.
 
     Attributes:
         what: Which points it is of.
         points: For each of its points one sequence of samples for each of the claim's formulas.
-        failures: For each of its points what is known of failures.
+        failures: The failures at each of its points.
     """
 
     what: str
@@ -124,14 +124,14 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was measured for a claim at one look, which can be judged at any level.
+    """The measurement of a claim at one look, which can be judged at any level.
 
     Attributes:
         claim: The claim.
         measured: Its comparisons.
         held: What is held fixed in all runs, in words.
         chosen: What was chosen after looking at verdicts, in words.
-        look: Which look this is.
+        look: The look.
     """
 
     claim: Claim
@@ -151,9 +151,9 @@ class Evidence:
         """Return the verdict.
 
         Args:
-            level: The error of all intervals of the claim together; what the claim says if it is not given.
-            family: How many claims are judged together.
-            p: The p-value, where it is to be told.
+            level: The error of all intervals of the claim together; by default as set by the claim.
+            family: The number of claims judged together.
+            p: The p-value, if it is to be reported.
         """
         level = 1 - self.claim.confidence if level is None else level
         found = self._compared(level)
@@ -188,7 +188,7 @@ def _compared(claim: Claim, measured: Measured, confidence: float) -> Comparison
         interval: Interval | None = Interval(
             math.fsum(values) / len(values), min(values), max(values), 1.0, len(values)
         )
-        # One run outside refutes; one run inside says nothing of others.
+        # One run outside refutes; one run inside does not prove.
         verdict = FAILS if not claim.region.holds_all(values) else HOLDS if len(values) > 1 else OPEN
     else:
         interval = _interval(claim, columns, confidence)

@@ -1,11 +1,11 @@
 """The pictures of a study: ``plot_folder`` writes those of a results folder, ``pictures`` draws them from its result.
 
-``plot_against`` and ``draw_asked`` draw one more, of what the user wants to see against what.
+``plot_against`` and ``draw_asked`` draw one more picture, of a metric against a key or metric chosen by the user.
 
 | question | module |
 |---|---|
 | which pictures does a study have? | `study_pictures` |
-| which of them are in a folder, and which stay there? | `picture_files` |
+| which pictures are in a folder, and which are kept? | `picture_files` |
 | regret over the slots with a band over replications | `regret` |
 | regret against cost of protocols, delay as size | `structure` |
 | regret over two numeric keys together | `heatmap` |
@@ -16,14 +16,14 @@
 | the busiest links, and how long messages wait for them | `bottleneck` |
 | a round in time, from a trace | `timeline` |
 | which series and colours do the points have? | `grouping` |
-| which panels are there, and where do they stand? | `facets` |
-| what is known of a metric, and how surely? | `estimates`, `bands` |
-| what does a subtitle say? | `subtitles` |
-| how are points drawn, and how told apart? | `marks`, `shapes` |
-| where does a value stand on an axis, and what is it called? | `axis`, `values` |
-| where do nodes and labels stand? | `node_positions`, `label_placement` |
-| what happens to the world while agents play? | `events` |
-| how does every picture look, and how is it written? | `style` |
+| which panels are there, and how are they arranged? | `facets` |
+| which estimate and interval does a metric have? | `estimates`, `bands` |
+| what does a subtitle contain? | `subtitles` |
+| how are points drawn and distinguished? | `marks`, `shapes` |
+| where is a value on an axis, and what is its label? | `axis`, `values` |
+| where are nodes and labels placed? | `node_positions`, `label_placement` |
+| which events of the environment are drawn? | `events` |
+| what is the common style, and how are files written? | `style` |
 """
 
 from netbandit.plots.bands import KINDS

@@ -1,4 +1,4 @@
-"""The values of a number along an axis, with a place for infinity, and for zero where the axis is logarithmic."""
+"""Positions of numbers along an axis, including infinity, and zero on a logarithmic axis."""
 
 import math
 from collections.abc import Sequence
@@ -25,17 +25,17 @@ _LETTER = 0.013
 
 @dataclass(frozen=True)
 class Axis:
-    """Where the values of a number stand on the horizontal axis.
+    """Positions of values on the horizontal axis.
 
-    Infinity stands one step beyond the largest finite value; zero, on a logarithmic axis, one step before the
-    smallest positive one. Steps are as wide as those between the other values on average.
+    Infinity is placed one step beyond the largest finite value; zero, on a logarithmic axis, one step before the
+    smallest positive one. The step is the mean distance between the other values.
 
     Attributes:
-        places: Where each value stands.
-        ticks: Places and texts of the different values, ascending.
-        last: Where the largest finite value stands; what is beyond is infinite.
-        plain: Whether every value stands at itself.
-        named: Whether the values are no numbers: then each has its name below it.
+        places: The position of each value.
+        ticks: Positions and texts of the distinct values, ascending.
+        last: The position of the largest finite value; everything beyond is infinite.
+        plain: Whether every value is its own position.
+        named: Whether the values are categories, each with its name below it.
     """
 
     places: tuple[float, ...]
@@ -46,22 +46,22 @@ class Axis:
 
     @property
     def span(self) -> float:
-        """How far the last value stands from the first; 1 if there is one."""
+        """The distance between the first and the last position; 1 if there is only one."""
         return (self.ticks[-1][0] - self.ticks[0][0]) or 1.0
 
     @classmethod
     def categories(cls, texts: Sequence[str]) -> "Axis":
-        """Return an axis on which what is no number stands side by side, in the order of *texts*."""
+        """Return a categorical axis, in the order of *texts*."""
         places = tuple(map(float, range(len(texts))))
         return cls(places, tuple(zip(places, texts, strict=True)), math.inf, False, named=True)
 
     @classmethod
     def of(cls, scale: Scale, *, ratios: bool = False) -> "Axis":
-        """Return the axis of numbers, logarithmic where they lie far apart.
+        """Return the axis of numbers, logarithmic if they span a wide range.
 
         Args:
             scale: The numbers.
-            ratios: Whether it is their ratios that count, as of epsilons: then they need not lie so far apart.
+            ratios: Whether their ratios matter, as for epsilons: a narrower range then suffices.
         """
         finite = sorted({value for value in scale.numbers if math.isfinite(value)})
         positive = [value for value in finite if value > 0]
@@ -93,7 +93,7 @@ class Axis:
 
         Args:
             panel: Where to put them.
-            side_by_side: How many panels stand side by side.
+            side_by_side: The number of panels side by side.
         """
         low, high, span = self.ticks[0][0], self.ticks[-1][0], self.span
         panel.set_xlim(low - 0.07 * span, high + 0.07 * span)
@@ -111,7 +111,7 @@ class Axis:
         panel.set_xticks([place for place, _ in kept], [text for _, text in kept])
 
     def _name_all(self, panel: "Axes", side_by_side: int) -> None:
-        """Write every name, aslant where they have no room side by side."""
+        """Write every name, slanted if there is no room side by side."""
         texts = [text for _, text in self.ticks]
         longest = max(len(line) for text in texts for line in text.split("\n"))
         if _LETTER * side_by_side * (longest + 1) * self.span <= 1.0:
@@ -124,7 +124,7 @@ class Axis:
 
 
 def _short(value: float) -> str:
-    """Return a number that was measured with no more digits than a tick has room for; whole ones stay as they are."""
+    """Return a measured number with no more digits than fit at a tick; whole numbers are kept."""
     if value == math.inf or value == round(value):
         return scaled(value)
     text = f"{value:g}"

@@ -1,4 +1,4 @@
-"""Means, or medians, over replications and how sure they are: each by itself, and side by side with others."""
+"""Means or medians over replications with their intervals: each by itself, or for comparing points."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,11 +14,11 @@ Name = tuple[int, int]
 """The seed and the number of a replication."""
 
 _ALIKE = 3.0
-"""Points whose spread is so many times the usual one share little with the others, and would hide what these share."""
+"""Points whose spread is this many times the usual one are excluded from the common part of all points."""
 
 
 MOST_DOTS = 20
-"""Of so many replications each is drawn as a dot, beside what stands for all of them."""
+"""Up to this many replications, each is drawn as a dot beside the estimate."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class Band:
         mean: The mean over replications, or another statistic.
         low: The lower end of the interval; equal to the mean where there is only one replication.
         high: The upper end.
-        replications: How many replications there are.
-        alone: The ends of the interval of the mean by itself, where *low* and *high* are what a comparison needs.
-        runs: Of few replications the value of each, which are drawn as dots.
+        replications: The number of replications.
+        alone: The interval of the mean by itself, if *low* and *high* are the interval for comparisons.
+        runs: The value of each run, drawn as a dot, if there are few.
         failed: Those of them that failed.
-        shortfalls: What some of the runs did not do, in words (see `netbandit.results.failures.shortfalls`).
-        shown: Whether its interval is wanted.
+        shortfalls: What some of the runs failed to do, in words (see `netbandit.results.failures.shortfalls`).
+        shown: Whether its interval is to be drawn.
     """
 
     mean: NDArray[np.float64]
@@ -49,7 +49,7 @@ class Band:
 
     @property
     def known(self) -> bool:
-        """Whether there is an interval to draw: it takes two replications."""
+        """Whether there is an interval to draw, which takes two replications."""
         return self.replications > 1 and self.shown
 
     @property
@@ -59,17 +59,17 @@ class Band:
 
 
 def exact(value: float) -> Band:
-    """Return *value* as what needs no interval, such as the value of a key."""
+    """Return *value* as a band without an interval, such as the value of a key."""
     where = np.float64(value)
     return Band(where, where, where, 1)  # type: ignore[arg-type]
 
 
 def band(samples: Sequence[NDArray[np.float64]] | NDArray[np.float64], statistic: Statistic = MEAN) -> Band:
-    """Return the mean over the first axis of *samples* with its interval, which has no width where there is none.
+    """Return the mean over the first axis of *samples* with its interval, of width zero where there is none.
 
     Args:
         samples: One row (or number) per replication, shape (replications, ...), at least one.
-        statistic: What is taken in place of the mean.
+        statistic: The statistic in place of the mean.
     """
     values = np.asarray(samples, dtype=np.float64)
     count = len(values)
@@ -99,7 +99,7 @@ def _quantile_band(values: NDArray[np.float64], share: float) -> Band:
 
 
 Kind = Literal["mean", "comparison"] | None
-"""What is drawn of the spread: the 95 % interval of each mean, that for comparing points, or nothing."""
+"""The interval to draw: the 95 % interval of each mean, the one for comparing points, or none."""
 
 KINDS: tuple[Kind, ...] = ("mean", "comparison", None)
 
@@ -112,9 +112,9 @@ def bands_of(
     """Return a band for each of several points, with the intervals of one *kind*.
 
     Args:
-        samples: For each point the value (or curve) of each replication, by what names the replication.
-        statistic: What stands for the replications of a point.
-        kind: The interval of each by itself, that which comparing them needs (see `side_by_side`), or none.
+        samples: For each point the value (or curve) of each replication, by the name of the replication.
+        statistic: The statistic over the replications of a point.
+        kind: The interval of each point by itself, the one for comparisons (see `side_by_side`), or none.
     """
     if kind == "comparison":
         return side_by_side(samples, statistic)
@@ -125,20 +125,20 @@ def bands_of(
 def side_by_side(
     samples: Sequence[Mapping[Name, NDArray[np.float64]] | Mapping[Name, float]], statistic: Statistic = MEAN
 ) -> list[Band]:
-    """Return a band for each of several points, whose intervals show what a comparison of them needs.
+    """Return a band for each of several points, with intervals suited to comparing them.
 
-    The same replication is the same instance at all points, and an instance that is hard for everybody is no news when
-    points are compared. So what a replication has in common over the points is taken out before the interval is
-    computed (Cousineau 2005), which makes it too narrow by the root of (points - 1) / points; that is made up for
-    (Morey 2008). Points whose spread is another by far are left as they are, and do not blur what the others share;
-    an interval that would come out wider than that of the mean by itself is that one.
+    The same replication is the same instance at all points, so an instance that is hard at all points is irrelevant
+    to their comparison. The effect that a replication shares over points is therefore removed before the interval is
+    computed (Cousineau 2005). That makes it too narrow by the square root of (points - 1) / points, which is corrected
+    (Morey 2008). Points with a very different spread are left unchanged and do not affect the others. An interval
+    never exceeds that of the mean by itself.
 
     Where fewer than two points, or fewer than two replications, are shared, the intervals are those of the means.
     Medians and other quantiles have intervals of their own.
 
     Args:
-        samples: For each point the value (or curve) of each replication, by what names the replication.
-        statistic: What stands for the replications of a point.
+        samples: For each point the value (or curve) of each replication, by the name of the replication.
+        statistic: The statistic over the replications of a point.
     """
     bands = [band([np.asarray(value, dtype=np.float64) for value in one.values()], statistic) for one in samples]
     if not statistic.is_mean:
@@ -164,11 +164,11 @@ def side_by_side(
 
 
 def _half_width(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return half the width of the interval of Student's t of the mean over the first axis; 0 where all are alike."""
+    """Return the half-width of Student's interval of the mean over the first axis; 0 for identical values."""
     half = intervals.half_widths(values)
     return np.where(np.isnan(half), 0.0, half)
 
 
 def _are_counts(values: NDArray[np.float64]) -> bool:
-    """Tell whether *values* are read as counts: what they share then says little of their spread."""
+    """Return whether *values* are treated as counts: their common part then says little about the spread."""
     return values.ndim == 1 and intervals.are_counts(values.tolist())

@@ -1,4 +1,4 @@
-"""Where the bottleneck is: the busiest links, uplinks among them, and how long messages wait for each."""
+"""The bottleneck: the busiest links, including uplinks, and how long messages wait for each."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST = 12
-"""So many links are shown, the busiest."""
+"""The number of links shown, the busiest first."""
 
 _LONGEST_NAME = 24
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -24,7 +24,7 @@ _PEER_COLOUR, _UPLINK_COLOUR = COLOURS[0], COLOURS[1]
 
 
 def queues(point: PointResult) -> bool:
-    """Tell whether messages occupied a link for any time: nothing queues where bandwidth is unlimited."""
+    """Return whether messages occupied a link for any time: nothing queues where bandwidth is unlimited."""
     classes = (use for run in point.finished for use in (run.links, run.uplinks) if use is not None)
     return any(way is not None and bool(way.any()) for use in classes for way in (use.busy, use.busy_back))
 
@@ -35,7 +35,7 @@ def draw_bottleneck(arrangement: Arrangement, point: PointResult) -> "Figure":
 
     Args:
         arrangement: The study, whose keys name the point.
-        point: A point of whose links some are occupied; see `queues`.
+        point: A point with some occupied links; see `queues`.
     """
     runs, loads, _ = mean_loads(point.finished)
     ends, classes = ends_of_links(runs[0])

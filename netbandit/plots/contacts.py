@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_LINKS = 60
-"""Of more links only those with the most contacts are shown."""
+"""If there are more links, only those with the most contacts are shown."""
 
 
 def draw_contacts(title: str, up: UpTimes, edges: Integers, agents: int, end: int) -> "Figure":
     """Draw when links are up: a row a link; below, how many neighbours agents have, shaded where all are connected.
 
     Args:
-        title: What the network is called.
+        title: The name of the network.
         up: All contacts before *end*.
         edges: The links, shape (L, 2).
         agents: The number of agents.
-        end: Until when (ns).
+        end: The end of the time axis (ns).
     """
     begin, until = up.begin / 1e9, np.minimum(up.end, end) / 1e9
     often = np.bincount(up.link, minlength=len(edges))

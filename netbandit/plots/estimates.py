@@ -1,4 +1,4 @@
-"""What is known of a metric at some points, and which metric tells how well they do, or how late agents hear."""
+"""Estimates of a metric at some points, and the choice of metrics for performance and for delay."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -19,10 +19,10 @@ EPSILONS = ("learner.epsilon", "learner.epsilon_total")
 """The keys of a budget of privacy."""
 
 UNBOUNDED = ("epsilon", "epsilon_claimed")
-"""Metrics that are infinite where a result has none."""
+"""Metrics that are infinite if a result has no value."""
 
 EITHER_DELAY = "lateness"
-"""How late agents know what others have told, whichever way they talk: the delay of what is heard, or of a round."""
+"""How late agents learn what others sent, for any communication pattern: the delay of information, or of a round."""
 
 _LATENESS = ("round_slots", "delay_slots")
 
@@ -31,8 +31,8 @@ class Estimates:
     """A metric at the points of one picture, with intervals of one kind.
 
     Attributes:
-        statistic: What stands for the replications of a point.
-        kind: Of which kind the intervals are.
+        statistic: The statistic over the replications of a point.
+        kind: The kind of the intervals.
     """
 
     def __init__(self, arrangement: Arrangement, metric: str, points: Sequence[PointResult] | None = None) -> None:
@@ -47,23 +47,23 @@ class Estimates:
         }
 
     def of(self, point: PointResult) -> Band | None:
-        """Return what stands for the replications of *point*; None where some of them does not know the metric."""
+        """Return the estimate at *point*; None if some of its replications do not have the metric."""
         return self._bands.get(id(point))
 
     def only(self, points: Sequence[PointResult]) -> "Estimates":
-        """Return the same of some of the points."""
+        """Return the same estimates for some of the points."""
         some = copy(self)
         some._bands = {id(point): self._bands[id(point)] for point in points if id(point) in self._bands}
         return some
 
     @property
     def bands(self) -> list[Band]:
-        """What is known, of all points."""
+        """The estimates of all points."""
         return list(self._bands.values())
 
     @property
     def compared(self) -> bool:
-        """Whether some interval is narrower than that of its mean by itself."""
+        """Whether any interval is narrower than that of its mean by itself."""
         return any(bool(np.any(one.low > one.alone[0])) for one in self._bands.values() if one.alone is not None)
 
 
@@ -88,7 +88,7 @@ def failed_of(runs: Sequence[RunResult]) -> set[Name]:
 
 
 def samples(point: PointResult, metric: str) -> dict[tuple[int, int], float]:
-    """Return *metric* in each replication, by seed and number; nothing where one of them has none.
+    """Return *metric* in each replication, by seed and number; empty if one of them has none.
 
     A mean over those that happen to have a value would be one of other runs than its neighbours': a wait that did not
     end is the longest of all.

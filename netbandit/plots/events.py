@@ -1,4 +1,4 @@
-"""What happens to the world at known times, drawn into a picture over the slots: means that change, links that fail."""
+"""Known events in a picture over the slots: changes of the means, outages of links and nodes."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Span = tuple[float, float]
-"""The slots from the first on, up to the second."""
+"""An interval of slots: the first, and the end (exclusive)."""
 
 _SHADE = "#9A9A9A"
 
 _MOST_SPANS = 400
-"""So many outages that come again are drawn."""
+"""The largest number of recurring outages drawn."""
 
 
 def world_changes(points: Sequence[PointResult]) -> list[int]:
@@ -31,7 +31,7 @@ def world_changes(points: Sequence[PointResult]) -> list[int]:
 
 
 def outages(points: Sequence[PointResult]) -> list[Span]:
-    """Return when something is down that was known ahead, where that is the same at all *points*."""
+    """Return the scheduled outages, if they are the same at all *points*."""
     found = [_outages(point) for point in points]
     return found[0] if found and all(one == found[0] for one in found) else []
 
@@ -39,7 +39,7 @@ def outages(points: Sequence[PointResult]) -> list[Span]:
 def recovered(point: PointResult, spans: Sequence[Span]) -> float | None:
     """Return the slot, in the mean over runs, at which all have gone on who waited when the only outage ended.
 
-    None where there is no outage or are several, where it does not end, or where in some run somebody waits for good.
+    None if there is no outage or there are several, if it does not end, or if an agent waits forever in some run.
     """
     found = [run.metrics.get("recovery_slots") for run in point.finished]
     known = [slots for slots in found if slots is not None]
@@ -77,8 +77,8 @@ def draw_events(panel: "Axes", changes: Sequence[float], spans: Sequence[Span]) 
 
     Args:
         panel: Axes whose horizontal axis are the slots.
-        changes: Slots at which the world changes.
-        spans: When something is down.
+        changes: Slots at which the environment changes.
+        spans: The outages.
     """
     for slot in changes:
         panel.axvline(slot, color=NEUTRAL, linewidth=0.8, linestyle=":", zorder=1.8, label="_change")
@@ -87,7 +87,7 @@ def draw_events(panel: "Axes", changes: Sequence[float], spans: Sequence[Span]) 
 
 
 def events_note(changes: Sequence[float], spans: Sequence[Span]) -> str:
-    """Return what a subtitle says of them; empty without any."""
+    """Return the subtitle's note on them; empty if there are none."""
     parts = ["dotted: the means change"] if changes else []
     parts += ["grey: something is down"] if spans else []
     return "; ".join(parts)

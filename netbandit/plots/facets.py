@@ -1,4 +1,4 @@
-"""Where the panels of a picture stand: rows by columns of the keys they hold fixed, or one after the other."""
+"""The arrangement of panels: a grid of the keys they hold fixed, or a sequence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_ROWS, MOST_COLUMNS = 2, 3
-"""So many panels have room in a picture."""
+"""The most panels in a picture."""
 MOST_ASKED = 3, 4
-"""The same where rows and columns were asked for."""
+"""The same if rows and columns were requested."""
 
 Part = tuple[dict[str, Any], Arrangement]
-"""Values that are held fixed, and the points that have them."""
+"""Fixed values, and the points that have them."""
 
 
 @dataclass(frozen=True)
 class Facets:
-    """The panels of a picture and where they stand.
+    """The panels of a picture and their arrangement.
 
     Attributes:
-        parts: What each panel shows, row by row.
-        places: The place of each panel, counted row by row.
-        rows: How many rows there are.
-        columns: How many columns there are.
-        left_out: What a subtitle says of parts without a panel; empty if there are none.
+        parts: The content of each panel, row by row.
+        places: The index of each panel in the grid, counted row by row.
+        rows: The number of rows.
+        columns: The number of columns.
+        left_out: The subtitle's note on parts without a panel; empty if there are none.
     """
 
     parts: list[Part]
@@ -40,11 +40,11 @@ class Facets:
     left_out: str = ""
 
     def figure(self, title: str, notes: Sequence[str], *, shared: bool) -> "tuple[Figure, list[Axes]]":
-        """Return a figure with a panel at each place, of which those that nothing stands at are not to be seen.
+        """Return a figure with a panel at each index; empty cells are hidden.
 
         Args:
             title: See `style.figure`.
-            notes: What the subtitle says; empty ones are passed over.
+            notes: The notes of the subtitle; empty ones are skipped.
             shared: Whether the panels share their axes.
         """
         drawn, panels = figure(
@@ -60,16 +60,16 @@ class Facets:
         return drawn, panels
 
     def is_lowest(self, place: int) -> bool:
-        """Tell whether no panel stands below *place*."""
+        """Return whether there is no panel below *place*."""
         return place + self.columns not in self.places
 
     def is_leftmost(self, place: int) -> bool:
-        """Tell whether no panel stands at the left of *place*."""
+        """Return whether there is no panel to the left of *place*."""
         return place % self.columns == 0 or place - 1 not in self.places
 
 
 def facets(whole: Arrangement, parts: Sequence[Part]) -> Facets:
-    """Return at most six of *parts* with their places.
+    """Return at most six of *parts* in their arrangement.
 
     Parts that hold two keys or more fixed stand in a grid: a column has one value of the key with the most values, a
     row one combination of the others. Where there are too many, whole columns and rows are left out, evenly spread, so
@@ -84,7 +84,7 @@ def facets(whole: Arrangement, parts: Sequence[Part]) -> Facets:
 
 
 def _asked(whole: Arrangement, parts: Sequence[Part]) -> Facets:
-    """Return the panels in the rows and columns that were asked for."""
+    """Return the panels in the requested rows and columns."""
     values = {key: _values(whole, key, parts) for key in whole.facing}
     down = values[whole.rows] if whole.rows is not None else [""]
     across = values[whole.columns] if whole.columns is not None else [""]

@@ -16,7 +16,7 @@ from netbandit.results.varied_keys import NOT_A_POINT, parameter_names, short_na
 from netbandit.util.key_paths import CASE
 
 ABSENT = "–"
-"""What stands for the value of a key that a point does not have."""
+"""Stands for the value of a key that a point does not have."""
 
 
 def value_of(point: PointResult, key: str) -> Any:
@@ -27,18 +27,18 @@ def value_of(point: PointResult, key: str) -> Any:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """The points of a study, in the order of its sweep, and what tells them apart.
+    """The points of a study, in the order of its sweep, and the keys that distinguish them.
 
     Attributes:
         name: The scenario's name.
         keys: The keys that vary, the series' key first.
         points: The points with a finished run, ordered by the values of the keys.
         values: The values of each key, in order.
-        statistic: What stands for the replications of a point.
-        missing: The points of which no run has come to its end: they are in no picture.
-        bands: Of which kind intervals are.
-        color: The key that was asked for as that of the series; None: the first one.
-        rows: The key whose values were asked for as rows of panels, if any.
+        statistic: The statistic over the replications of a point.
+        missing: The points without a finished run, which are in no picture.
+        bands: The kind of the intervals.
+        color: The key requested for the series; None: the first one.
+        rows: The key requested for rows of panels, if any.
         columns: The same for columns.
     """
 
@@ -55,16 +55,16 @@ class Arrangement:
 
     @property
     def facing(self) -> list[str]:
-        """The keys that were asked for as rows and columns of panels."""
+        """The keys requested for rows and columns of panels."""
         return [key for key in (self.rows, self.columns) if key is not None]
 
     @property
     def series(self) -> str | None:
-        """The key whose values are the series: told apart by colour, marker and dashes in every picture."""
+        """The key of the series, distinguished by colour, marker and dashes in every picture."""
         return self.keys[0] if self.keys else None
 
     def scale(self, key: str) -> Scale | None:
-        """Return the values of *key* as numbers on an axis, or None if they are no numbers."""
+        """Return the values of *key* as numbers on an axis, or None if they are not numbers."""
         return scale(key, self.values[key], _slot(self.points))
 
     @cached_property
@@ -105,11 +105,11 @@ class Arrangement:
             yield fixed, self.only(fixed)
 
     def only(self, fixed: Mapping[str, Any]) -> "Arrangement":
-        """Return the points that have these values; what is left keeps its looks and orders."""
+        """Return the points that have these values, with looks and orders unchanged."""
         return self.among({key: [value] for key, value in fixed.items()})
 
     def among(self, chosen: Mapping[str, Sequence[Any]]) -> "Arrangement":
-        """Return the points that have one of some values of each key; what is left keeps its looks and orders."""
+        """Return the points that have one of some values of each key, with looks and orders unchanged."""
         known = {key: {identity(value) for value in values} for key, values in chosen.items()}
         inside = tuple(
             point
@@ -125,14 +125,14 @@ class Arrangement:
 
 
 def arrange(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "mean") -> Arrangement:
-    """Return the points of *study* that have a finished run, and the keys that tell them apart.
+    """Return the points of *study* that have a finished run, and the keys that distinguish them.
 
     Points that differ in nothing but the seed are one point with more replications.
 
     Args:
         study: The study.
-        statistic: What stands for the replications of a point.
-        bands: Of which kind intervals are.
+        statistic: The statistic over the replications of a point.
+        bands: The kind of the intervals.
     """
     finished = _with_class_names([point for point in study.points if point.finished], parameter_names(study))
     keys = [
@@ -228,7 +228,7 @@ def evenly(items: Sequence[Any], most: int) -> list[Any]:
 
 
 def metric_names(arrangement: Arrangement) -> list[str]:
-    """Return the metrics that some run knows, and the facts of the topology."""
+    """Return the metrics of the runs, and the figures of the topology."""
     runs = [run for point in arrangement.points for run in point.finished]
     metrics = [name for run in runs for name in run.metrics]
     return list(dict.fromkeys([*metrics, *(name for name in TOPOLOGY if any(name in run.topology for run in runs))]))

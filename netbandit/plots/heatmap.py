@@ -1,4 +1,4 @@
-"""Two numbers that vary together: regret as the colour of a cell for each pair of values."""
+"""Heatmap of two numeric keys: regret as the colour of a cell for each pair of values."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ _DARK = 0.55
 _FAR_APART = 10.0
 
 Cells = dict[tuple[int, int], Band]
-"""What is known in each cell, by row and column."""
+"""The estimate in each cell, by row and column."""
 
 
 def axis_keys(arrangement: Arrangement) -> tuple[str, str] | None:
@@ -43,7 +43,7 @@ def axis_keys(arrangement: Arrangement) -> tuple[str, str] | None:
 
 
 def is_map(arrangement: Arrangement, across: str, upward: str, metric: str) -> bool:
-    """Tell whether *metric* is known at most pairs of values, and differs: where nobody heeds a key there is no map."""
+    """Return whether *metric* is known at most pairs of two or more values of each key, and is not constant."""
     table = _means(arrangement, across, upward, metric)[0]
     known = np.isfinite(table)
     rows, columns = known.any(axis=1).sum(), known.any(axis=0).sum()
@@ -64,7 +64,7 @@ def draw_heatmap(
         whole: All points.
         across: The key along the horizontal axis.
         upward: The key along the vertical one.
-        metric: What the colours say.
+        metric: The metric shown by the colours.
         parts: The points of each map, in which only *across* and *upward* vary, with the values they hold fixed; all
             points, if there are none. At most six are drawn (see `facets`), which share one scale of colours.
     """

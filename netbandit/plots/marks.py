@@ -1,4 +1,4 @@
-"""Marks with their bars, and axes that hold all of them: those far apart, those at zero, those far off."""
+"""Marks with error bars, and axes that fit all of them: wide ranges, zeros and outliers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,13 +39,13 @@ _LETTER = 0.62
 
 @dataclass(frozen=True, eq=False)
 class Mark:
-    """A point of a study in a picture of one metric against another.
+    """A point of a study in a scatter plot of two metrics.
 
     Attributes:
-        x: Where it stands across.
-        y: Where it stands upward.
+        x: Its horizontal estimate.
+        y: Its vertical estimate.
         look: How it is drawn.
-        name: What it is called where it stands at the edge.
+        name: Its name if it is drawn at the edge.
         beside: How far beside it the bar of its interval stands and its runs, on the scale of the axis across.
     """
 
@@ -57,9 +57,9 @@ class Mark:
 
 
 def far_off(marks: Sequence[Mark]) -> list[Mark]:
-    """Return the marks that would hide the rest: they pay nothing, and are worse than all others by far.
+    """Return the outliers that would compress the rest: marks without cost that are far worse than all others.
 
-    They are drawn at the upper edge with what they came to, by `draw_far_off`. What is best is never among them.
+    `draw_far_off` draws them at the upper edge with their values. The best mark is never among them.
     """
     rest = [float(mark.y.mean) for mark in marks if float(mark.x.mean) > 0]
     if not rest or max(rest) <= 0 or (min(rest) > 0 and max(rest) >= DECADES * min(rest)):
@@ -68,12 +68,12 @@ def far_off(marks: Sequence[Mark]) -> list[Mark]:
 
 
 def draw_far_off(panel: "Axes", marks: Sequence[Mark], zero: float | None) -> None:
-    """Draw *marks* at the upper edge of *panel*, each with an arrow and what it came to.
+    """Draw *marks* at the upper edge of *panel*, each with an arrow and its value.
 
     Args:
         panel: Axes whose limits are final.
         marks: The marks, none of which is within them.
-        zero: Where zero stands across, if that is a place of its own.
+        zero: The position of zero on the horizontal axis, if it is a special one.
     """
     for place, mark in enumerate(marks):
         height = 0.965 - 0.055 * place
@@ -139,7 +139,7 @@ def bend(panel: "Axes", drawn: Sequence[Band], *, across: bool = False, apart: f
 
 
 def zero_place(drawn: Sequence[Band]) -> float | None:
-    """Return where zero stands on a logarithmic axis of *drawn*; None if nothing is zero."""
+    """Return the position of zero on a logarithmic axis of *drawn*; None if nothing is zero."""
     values = [float(one.mean) for one in drawn]
     positive = [value for value in values if value > 0]
     if not positive or 0.0 not in values:
@@ -149,7 +149,7 @@ def zero_place(drawn: Sequence[Band]) -> float | None:
 
 
 def at_zero_place(one: Band, zero: float | None) -> Band:
-    """Return *one*, moved to the place of zero on a logarithmic axis if it is zero."""
+    """Return *one*, moved to the position of zero on a logarithmic axis if it is zero."""
     return exact(zero) if zero is not None and float(one.mean) == 0 else one  # its runs are zero too
 
 

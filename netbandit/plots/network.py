@@ -1,4 +1,4 @@
-"""The network, its links coloured by what they carried."""
+"""The network, with links coloured by the messages they carried or another figure."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -38,15 +38,15 @@ _LOGARITHMIC = 100.0
 
 @dataclass(frozen=True)
 class Drawing:
-    """A network on the page.
+    """A network with node positions.
 
     Attributes:
         places: Positions of the nodes, shape (nodes, 2).
         links: Pairs of nodes, shape (links, 2).
-        use: What each link carried, shape (links,), or None if nothing is known of it.
+        use: The use of each link, shape (links,), or None if unknown.
         names: The names of the nodes, or None for their numbers.
-        map: Whether the positions are those of a map.
-        sinks: The nodes that talk to the server for their component; drawn as squares.
+        map: Whether the positions are geographic.
+        sinks: The nodes that communicate with the server for their component; drawn as squares.
     """
 
     places: NDArray[np.float64]
@@ -124,10 +124,10 @@ def draw(
     unit: str = "messages",
     add: "Callable[[Figure, Axes], Sequence[tuple[int, int]]] | None" = None,
 ) -> "Figure":
-    """Draw a network whose nodes have their places.
+    """Draw a network whose nodes have positions.
 
     Args:
-        title: What is to be seen.
+        title: The title of the picture.
         drawing: The network.
         subtitle: How it was measured; what is left out is added to it.
         unit: What the colours count.

@@ -1,4 +1,4 @@
-"""Where the nodes of a network stand in its picture; the same graph always stands the same way.
+"""Node positions in pictures of a network; the same graph always has the same layout.
 
 Networks of no shape of their own stand as networkx lays them out, up to 500 agents. What is our own is what networkx
 has not, or not as well (measured side by side): its tree by levels has 3.5 times the stress of ours around a root; a
@@ -29,7 +29,7 @@ def geographic(coordinates: Places, links: Ends) -> Places:
     """Return a plain map of *coordinates*: true to shape at its middle latitude.
 
     The map is cut at the widest stretch of longitude without a node, so a network across the Pacific stays whole. A
-    node without coordinates stands beside the middle of its neighbours, or below the map if they have none either.
+    node without coordinates is placed beside the centroid of its neighbours, or below the map if they have none either.
 
     Args:
         coordinates: Latitude and longitude in degrees, shape (nodes, 2), NaN where missing.

@@ -1,4 +1,4 @@
-"""The pictures of a results folder: what is drawn into it, what stays there, and what goes away."""
+"""The picture files of a results folder: which are drawn, kept, and removed."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,19 +16,19 @@ from netbandit.results.varied_keys import UnknownNameError
 from netbandit.util.nesting import read_json
 
 PICTURES = "pictures.json"
-"""The file of a results folder that says which pictures in it are ours, and which of them the user has asked for."""
+"""The file of a results folder that records which pictures are ours, and which of them the user has requested."""
 
 _KINDS = ("png", "svg")
 
 
 @dataclass(frozen=True)
 class Memory:
-    """What `PICTURES` says.
+    """The content of `PICTURES`.
 
     Attributes:
         files: The pictures that a later plot may draw anew or remove.
-        asked: What the user has asked for, with the name of its picture.
-        every: Whether the user has asked for all pictures.
+        asked: The user's requests, with the names of their pictures.
+        every: Whether the user has requested all pictures.
     """
 
     files: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class Memory:
 
     @classmethod
     def of(cls, folder: Path) -> "Memory":
-        """Return what is known of the pictures in *folder*; nothing where its file is damaged."""
+        """Return the record of the pictures in *folder*; empty if its file is damaged."""
         try:
             found = read_json((folder / PICTURES).read_bytes())
             files = tuple(name for name in found["files"] if isinstance(name, str) and Path(name).name == name)

@@ -1,4 +1,4 @@
-"""The marks of points that differ in several keys: no two that differ are one mark."""
+"""Markers of points that differ in several keys: distinct points have distinct marks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ _LEGEND = 24
 
 @dataclass(frozen=True)
 class Shapes:
-    """How the points of a picture are told apart: by colour along one key, by shape along all others that matter.
+    """How the points of a picture are distinguished: by colour along one key, by shape along all other relevant ones.
 
     Attributes:
         arrangement: The points.
@@ -66,7 +66,7 @@ class Shapes:
         return cls(arrangement, color, tuple(others), tuple(order), tuple(indistinct))
 
     def look(self, point: PointResult) -> Look:
-        """Return how *point* is drawn."""
+        """Return the look of *point*."""
         base = PLAIN if self.color is None else self.arrangement.look(self.color, value_of(point, self.color))
         if not self.others:
             return base
@@ -74,7 +74,7 @@ class Shapes:
         return replace(base, marker=_marker(place))
 
     def text(self, point: PointResult) -> str:
-        """Return what tells *point* from the other marks of the picture."""
+        """Return the text that distinguishes *point* from the other marks of the picture."""
         return _named(point, [key for key in (self.color, *self.others) if key is not None])
 
     def line(self, point: PointResult) -> Look:

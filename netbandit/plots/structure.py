@@ -1,4 +1,4 @@
-"""Structures of communication side by side: regret against cost, with delay as the size of the marks."""
+"""Comparison of communication structures: regret against cost, with delay as marker size."""
 
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ _WAITING = "round_slots"
 
 
 def structures_vary(arrangement: Arrangement) -> bool:
-    """Tell whether the sweep compares protocols, three or more of them."""
+    """Return whether the sweep compares three or more protocols."""
     return PROTOCOL in arrangement.keys and len(arrangement.values[PROTOCOL]) >= _LEAST
 
 

@@ -1,4 +1,4 @@
-"""Which pictures a study has: the few that answer what it varies, the rest, and those that the user asks for."""
+"""The pictures of a study: the few that show the effect of its varied keys, the rest, and the user's requests."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -70,12 +70,12 @@ class Picture:
 
     @property
     def title(self) -> str:
-        """What is to be seen."""
+        """The title of the picture."""
         return " ".join(self.figure.get_suptitle().split())
 
     @property
     def subtitle(self) -> str:
-        """How it was measured and what is held fixed."""
+        """How it was measured and which keys are held fixed."""
         return subtitle(self.figure)
 
 
@@ -85,7 +85,7 @@ class Planned:
 
     Attributes:
         name: The name of its files, without an ending.
-        draw: What draws it.
+        draw: The function that draws it.
         answers: Whether it is one of the few that answer what the study varies.
     """
 
@@ -307,7 +307,7 @@ def stems(names: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be drawn against what.
+    """A user's request for a picture.
 
     Attributes:
         x: A key that varies, a metric, or ``slot`` for curves over time; if not given, the number with the most values,
@@ -361,7 +361,7 @@ class Asked:
 
 
 def draw_asked(study: StudyResult, asked: Asked, wanted: Collection[PointResult] | None = None) -> Picture:
-    """Draw what was asked for.
+    """Draw the requested picture.
 
     Series keep the colours that they have in all other pictures, also where only some points are drawn.
 

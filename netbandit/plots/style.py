@@ -1,4 +1,4 @@
-"""How every picture looks, and how it is written: the same inputs give the same bytes."""
+"""The common style of all pictures, and reproducible output: the same inputs give the same bytes."""
 
 import contextlib
 import re
@@ -34,13 +34,13 @@ The five are those, of the schemes in use, that lie farthest from the others to 
 """
 
 _SHADES = 7
-"""Of more values of a number than that there are shades of one scale: their order is what counts."""
+"""With more values of a number than this, series use shades of one scale, which show their order."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h", "*")
 DASHES: tuple[Any, ...] = ("-", (0, (6, 1.6)), (0, (6, 1.6, 1.2, 1.6)), (0, (1.4, 1.2)), (0, (10, 2, 2, 2, 2, 2)))
 
 NEUTRAL = "#333333"
-"""The colour of what belongs to no series."""
+"""The colour of elements that belong to no series."""
 
 FAINT = "#B8B8B8"
 _QUIET = "#555555"
@@ -126,9 +126,9 @@ def looks(count: int, ordered: bool = False) -> list[Look]:
 
 @contextlib.contextmanager
 def drawing() -> Iterator[None]:
-    """Draw and write with our look alone, whatever the user's own matplotlib settings are; they come back after.
+    """Draw and write in our style, independent of the user's matplotlib settings, which are restored afterwards.
 
-    What draws a picture is decorated with this.
+    A decorator for functions that draw pictures.
     """
     from netbandit.util.extras.plots import matplotlib
 

@@ -1,4 +1,4 @@
-"""What a subtitle says of a picture: what stands for the replications, what is marked, left out or not comparable."""
+"""The notes of a subtitle: the statistic, and points that are marked, left out or not comparable."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from netbandit.results.numbers import rounded, scaled
 from netbandit.results.store import PointResult
 
 _NAMED = 3
-"""So many points are named where something is said of some of them."""
+"""The most points named in a note."""
 
 
 def replications_note(points: Sequence[PointResult], *drawn: Estimates) -> str:

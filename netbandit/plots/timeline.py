@@ -41,7 +41,7 @@ _THICK = 0.62
 
 @dataclass(frozen=True)
 class Round:
-    """What is drawn of a round; times in nanoseconds.
+    """The drawn part of a round; times in nanoseconds.
 
     Attributes:
         number: The round.

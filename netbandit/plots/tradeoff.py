@@ -1,4 +1,4 @@
-"""One metric against another: what regret points come to for their diameter, their cost, and what they send."""
+"""One metric against another: regret against diameter, cost, and data sent."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -45,7 +45,7 @@ def diameter_varies(arrangement: Arrangement) -> bool:
 
 
 def cost_varies(arrangement: Arrangement) -> bool:
-    """Tell whether there are three points or more with costs that differ."""
+    """Return whether there are three points or more with different costs."""
     return len(distinct(arrangement.points, "cost")) >= _LEAST
 
 
@@ -184,7 +184,7 @@ def _axes(panel: "Axes", bands: Sequence[Band], across: str, upward: str) -> flo
 
 
 def learners_vary(arrangement: Arrangement) -> bool:
-    """Tell whether the sweep compares learners, three or more of them, which pay something for what they hear."""
+    """Return whether the sweep compares three or more learners that differ in data, energy or delay."""
     compares = LEARNER in arrangement.keys and len(arrangement.values[LEARNER]) >= _LEAST
     return compares and bool(_prices(arrangement))
 

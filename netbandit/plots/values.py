@@ -1,4 +1,4 @@
-"""The values of a sweep as text and as numbers on an axis."""
+"""The values of a sweep, as text and as numbers on an axis."""
 
 import json
 import math
@@ -95,17 +95,17 @@ _WORDS = {
 
 
 def words(key: str) -> str:
-    """Return what a scenario key means, in words, or the key itself."""
+    """Return the meaning of a scenario key in words, or the key itself."""
     return _WORDS.get(key, key)
 
 
 def name(key: str) -> str:
-    """Return what a scenario key means, in words without the unit."""
+    """Return the meaning of a scenario key in words without the unit."""
     return words(key).split(" (")[0]
 
 
 def identity(value: Any) -> str:
-    """Return a text that two values share exactly if they are the same value of a scenario."""
+    """Return a text that is equal for two values exactly if they are the same value of a scenario."""
     return json.dumps(value, sort_keys=True)
 
 

@@ -1,7 +1,7 @@
-"""A metric against a key or another metric: frontiers of delay, privacy, communication, and what a user asks for.
+"""A metric against a key or another metric: trade-offs of delay, privacy, communication, and user requests.
 
-A line joins the points that differ in one number alone: that on the horizontal axis, or, where a metric is there, the
-number that varies most.
+A line joins the points that differ in one number only: the one on the horizontal axis, or, if that is a metric, the
+number with the most values.
 """
 
 import math
@@ -58,13 +58,13 @@ _DESIGN = ("topology.", "links.", "learner.", "protocol.")
 
 @dataclass(frozen=True)
 class View:
-    """What is drawn against what.
+    """The axes and options of a picture.
 
     Attributes:
         x: A key that varies, or a metric.
         y: A metric.
         color: The key whose values are told apart by colour, marker and dashes; None for one series.
-        title: What is to be seen; said by the names of the axes if empty.
+        title: The title; taken from the names of the axes if empty.
         frontier: Whether to draw the least y that any x or less attains.
         step: The number whose steps a line joins; if None, that on the axis, or the one with the most values.
         labelled: Whether the values of *step* stand beside the points.

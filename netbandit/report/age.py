@@ -1,4 +1,4 @@
-"""Whether a report is older than its results: the page bears a mark of what it was made from, and says when it is."""
+"""Whether a report is older than its results: the page contains a digest of its inputs and says when it is outdated."""
 
 import re
 from hashlib import blake2b

@@ -1,4 +1,4 @@
-"""What a paper about the results cites: netbandit in its version, and the papers whose algorithms were run."""
+"""References for a paper about the results: this version of netbandit, and the papers of the algorithms used."""
 
 import re
 from collections.abc import Iterator

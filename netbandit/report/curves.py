@@ -1,4 +1,4 @@
-"""What the pointer reads off the curves of regret: where each panel stands on the page, and its numbers."""
+"""Data for reading values off the regret curves with the pointer: panel positions on the page, and their numbers."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""By how much the simulator was wrong, if the study's folder holds an emulation."""
+"""The error of the simulator, if the study's folder contains an emulation."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The animated round as a film: a GIF, or an MP4 where ffmpeg is installed, of what the page shows."""
+"""The animated round as a film: a GIF, or an MP4 where ffmpeg is installed, with the content of the page."""
 
 import shutil
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Bad nodes and links at a glance: which carried, waited, cost and spent most, in a picture and in tables."""
+"""Hot spots: the nodes and links with the most traffic, waiting, cost and energy, in a picture and in tables."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What went wrong: how much was lost, where, and what it cost."""
+"""Losses: how many messages were lost, where, and the effect."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Where the agents of a run are while they move, and when its links are up, drawn anew from its scenario."""
+"""Positions of mobile agents and up times of links, recomputed from the scenario."""
 
 from dataclasses import dataclass
 from itertools import pairwise

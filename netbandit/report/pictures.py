@@ -1,4 +1,4 @@
-"""The pictures of some results as drawings inside a page."""
+"""The pictures of some results, embedded in a page."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What makes the results again: the scenario, the files it needs, the commands, the versions."""
+"""How to reproduce the results: the scenario, the files it needs, the commands, the versions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,23 +1,23 @@
-"""What a study leaves behind: folders, tables, statistics, comparisons.
+"""The results of a study: folders, tables, statistics, comparisons.
 
 | question | module |
 |---|---|
 | which runs belong to which point of which study? | `store` |
-| whose is a folder, and what would be lost with it? | `one_study` |
+| which study owns a folder, and what would be lost with it? | `one_study` |
 | what is a study, and which points of a folder belong to it? | `study_identity` |
-| how do folders of one study become one, and what belongs to none? | `merging`, `cleaning` |
-| what is in the folder of a run, and can it be trusted? | `run_folder`, `run_content` |
-| how is a run called, and when is one of another version taken for it? | `run_keys`, `changed_numbers` |
-| how are files written whole, and JSON that checks itself? | `safe_files` |
-| which metrics are there, and what are they called? | `metrics` |
-| which keys tell points apart, and what are these called? | `varied_keys` |
-| which metrics have a column, how are its cells written, and single values? | `columns`, `numbers` |
-| what is in the tables of a folder, on the terminal, in a DataFrame? | `tables`, `columns`, `dataframe` |
-| what do replications say together, and how surely? | `summary`, `intervals`, `student` |
-| how do points differ, and is that decided? | `compare`, `paired` |
+| how are folders of one study merged, and which runs belong to no study? | `merging`, `cleaning` |
+| what does a run folder contain, and is it valid? | `run_folder`, `run_content` |
+| how is a run folder named, and when is the run of another version reused? | `run_keys`, `changed_numbers` |
+| how are files written atomically, and JSON with a checksum? | `safe_files` |
+| which metrics are there, and what are their names? | `metrics` |
+| which keys distinguish points, and what are their labels? | `varied_keys` |
+| which metrics have a column, and how are cells and single values formatted? | `columns`, `numbers` |
+| what do the tables of a folder, the terminal and a DataFrame contain? | `tables`, `columns`, `dataframe` |
+| how are replications summarized, and with which confidence? | `summary`, `intervals`, `student` |
+| how do points differ, and is the difference significant? | `compare`, `paired` |
 | which runs failed? | `failures` |
-| what must be known to read the metrics? | `remarks` |
-| what did each link carry, and cost? | `link_use` |
-| which pictures may it have? | `picture_names` |
+| what must a reader of the metrics know? | `remarks` |
+| what did each link carry and cost? | `link_use` |
+| which pictures can a study have? | `picture_names` |
 | how busy was each link, what did each node spend, and how long would a battery last? | `loads` |
 """

@@ -1,6 +1,6 @@
-"""Which scenarios alone give other numbers than they did, and the `NUMBERS` of theirs.
+"""Changes of netbandit that alter the numbers of some scenarios only, and the `NUMBERS` version of each scenario.
 
-A change that concerns some scenarios only has an entry in `CHANGES`; runs that others made before are still found.
+Each such change has an entry in `CHANGES`; runs of all other scenarios from earlier versions are still reused.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,11 +11,11 @@ from netbandit.parts.registry import BUILT_IN
 from netbandit.util.units import parse_duration
 
 Scenario = Mapping[str, Any]
-"""A resolved scenario, as far as it is known, with the names of its files: keys that came later may be missing."""
+"""A resolved scenario, possibly incomplete, with the names of its files: keys that were added later may be missing."""
 
 
 def numbers_of(scenario: Scenario, least: int) -> int:
-    """Return *least*, which holds for all scenarios, and one more for each change that concerns *scenario*."""
+    """Return *least*, the version of all scenarios, plus one for each change that affects *scenario*."""
     return least + sum(concerns(scenario) for concerns in CHANGES)
 
 
@@ -25,9 +25,9 @@ def _gossip_over_limited_bandwidth(scenario: Scenario) -> bool:
 
 
 def _calls_that_only_repeat(scenario: Scenario) -> bool:
-    """Return whether links between agents repeat, and nothing is lost: then sums name no releases.
+    """Return whether links between agents retransmit and nothing is lost: sums then carry no versions.
 
-    So it was already with a trace, over limited bandwidth, and where anything else can go wrong.
+    This was already so with a trace, over limited bandwidth, and where any other fault is possible.
     """
     peer = _links(scenario, "peer")
     if peer.get("retry") is None or peer.get("bandwidth") is not None or any(scenario.get("faults", {}).values()):
@@ -41,7 +41,7 @@ def _calls_that_only_repeat(scenario: Scenario) -> bool:
 
 
 def _broadcasts_that_are_repeated(scenario: Scenario) -> bool:
-    """Return whether a server's broadcasts are acknowledged over uplinks, and repeated."""
+    """Return whether a server's broadcasts are acknowledged over uplinks and retransmitted."""
     if _links(scenario, "uplink").get("retry") is None:
         return False
     participation = scenario.get("learner", {}).get("participation", 1.0)
@@ -50,7 +50,7 @@ def _broadcasts_that_are_repeated(scenario: Scenario) -> bool:
 
 
 def _lives_of_agents_that_forget(scenario: Scenario) -> bool:
-    """Return whether epsilons of an agent's lives were added up."""
+    """Return whether the epsilons of an agent's incarnations were added up."""
     nodes = (scenario.get("faults") or {}).get("nodes") or {}
     learner = scenario.get("learner") or {}
     private = learner.get("epsilon", inf) != inf or learner.get("epsilon_total") is not None
@@ -58,29 +58,29 @@ def _lives_of_agents_that_forget(scenario: Scenario) -> bool:
 
 
 def _tables_of_rewards(scenario: Scenario) -> bool:
-    """Return whether rewards are those of a table: names and slots were read as pandas guesses what they are."""
+    """Return whether rewards come from a table: pandas guessed the types of names and slots."""
     return _kind(scenario, "bandit") == "table"
 
 
 def _edge_lists(scenario: Scenario) -> bool:
-    """Return whether the graph is an edge list: what followed a # was cut off, and quotes were part of names."""
+    """Return whether the graph is an edge list: text after a # was cut off, and quotes were part of names."""
     file = str(scenario.get("topology", {}).get("file", ""))
     return _kind(scenario, "topology", "family") == "file" and not file.lower().endswith((".graphml", ".gml", ".json"))
 
 
 def _tracks_from_files(scenario: Scenario) -> bool:
-    """Return whether agents move as a file says: since when, from where, at which heights."""
+    """Return whether agents move along tracks from a file: start time, origin and heights were read differently."""
     topology = scenario.get("topology", {})
     return (topology.get("family"), topology.get("model")) == ("mobile", "file")
 
 
 def _liars_in_exchanges(scenario: Scenario) -> bool:
-    """Return whether liars told the truth where rows of exchanges took different times."""
+    """Return whether Byzantine agents sent true values where rows of exchanges took different times."""
     return _kind(scenario, "protocol") == "consensus" and _attack(scenario) not in (None, "none", "mute")
 
 
 def _agents_that_wait_for_links(scenario: Scenario) -> bool:
-    """Return whether agents wait for messages that wait for links: then runs may stall, which was not said."""
+    """Return whether agents wait for messages that wait for links: runs may then stall, which was not reported."""
     topology, protocol = scenario.get("topology", {}), scenario.get("protocol", {})
     sensed = topology.get("neighbours", "sensed") == "sensed" and _links_come_and_go(scenario)
     endless = protocol.get("carry") is None and protocol.get("deadline") is None
@@ -89,14 +89,14 @@ def _agents_that_wait_for_links(scenario: Scenario) -> bool:
 
 
 def _agents_that_are_mute(scenario: Scenario) -> bool:
-    """Return whether agents that told nothing waited for the end of a call, or others were taken for them in a loop."""
+    """Return whether agents that sent nothing waited for the end of a call, or a loop took other agents for them."""
     learner, protocol = _kind(scenario, "learner"), _kind(scenario, "protocol")
     told = _is_one_of(protocol, "flooding", "gis", "gossip") and learner != "elimination"
     return _attack(scenario) == "mute" and (told or _is_one_of(learner, *_CALLING))
 
 
 def _gossip_that_loses_nothing(scenario: Scenario) -> bool:
-    """Return whether agents were counted as stalled whose gossip the horizon had cut off, though nothing gets lost."""
+    """Return whether lossless gossip that the horizon had cut off was counted as stalled."""
     if _kind(scenario, "protocol") != "gossip" or not _is_one_of(_kind(scenario, "learner"), *_WAITING):
         return False
     links = [_links(scenario, table) for table in ("peer", "uplink")]
@@ -107,7 +107,7 @@ def _gossip_that_loses_nothing(scenario: Scenario) -> bool:
 
 
 def _forecasts_of_batteries_that_harvest(scenario: Scenario) -> bool:
-    """Return whether how long batteries last depended on the hour at which the run ended."""
+    """Return whether the estimated battery life depended on the hour at which the run ended."""
     energy = scenario.get("energy") or {}
     return energy.get("capacity") is not None and isinstance(energy.get("harvest"), Mapping)
 
@@ -126,7 +126,7 @@ CHANGES: Sequence[Callable[[Scenario], bool]] = (
     _gossip_that_loses_nothing,
     _forecasts_of_batteries_that_harvest,
 )
-"""Of each change which scenarios it concerns; nothing here is ever taken away."""
+"""The scenarios that each change affects; entries are never removed."""
 
 _WRONG = ("loss", "jitter", "duplicate")
 _CALLING = ("feducb", "linucb", "lints", "oful")
@@ -144,12 +144,12 @@ def _kind(scenario: Scenario, table: str, key: str = "kind") -> str:
 
 
 def _is_one_of(kind: str, *kinds: str) -> bool:
-    """Return whether *kind* is among *kinds*, or may be like them: a class of the user's own, or of another package."""
+    """Return whether *kind* is among *kinds*, or may act like them: a class of the user or of another package."""
     return kind in kinds or (bool(kind) and not any(kind in ours for ours in BUILT_IN.values()))
 
 
 def _attack(scenario: Scenario) -> Any:
-    """Return what liars tell; None: nobody lies."""
+    """Return the attack of the Byzantine agents; None without one."""
     return (scenario.get("adversary") or {}).get("attack")
 
 
@@ -160,7 +160,7 @@ def _links_come_and_go(scenario: Scenario) -> bool:
 
 
 def _goes_wrong(links: Mapping[str, Any], key: str) -> bool:
-    """Return whether a key of links is off."""
+    """Return whether a fault key of links is on."""
     value = links.get(key)
     if isinstance(value, str):
         return parse_duration(value).nanoseconds(10**9) > 0

@@ -1,4 +1,4 @@
-"""Runs in a folder of results that belong to no study: left of other values, of edited classes, of other scenarios."""
+"""Orphaned runs in a results folder: of earlier values, edited classes or other scenarios."""
 
 import shutil
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from netbandit.results.store import folder_of, load_points, run_names
 
 @dataclass(frozen=True)
 class Leftover:
-    """The folder of a run that belongs to no study.
+    """A run folder that belongs to no study.
 
     Attributes:
         folder: The folder.
@@ -27,7 +27,7 @@ def leftovers(out: Path) -> list[Leftover]:
 
     Raises:
         FileNotFoundError: *out* is not a results folder.
-        ValueError: Its ``study.json`` is damaged or of another format: nobody knows what belongs to it.
+        ValueError: Its ``study.json`` is damaged or has another format, so which runs belong to it is unknown.
     """
     study = load_points(out, runs=0)
     known = {key for point in study.points for key in point.keys}
@@ -36,7 +36,7 @@ def leftovers(out: Path) -> list[Leftover]:
 
 
 def remove(found: Iterable[Leftover]) -> None:
-    """Remove these folders.
+    """Delete these folders.
 
     Raises:
         StorageError: One cannot be removed.

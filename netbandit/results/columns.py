@@ -1,6 +1,6 @@
-"""Which metrics have a column, how its cells are written and lined up, and the table of a study on a terminal.
+"""Which metrics have a column, how its cells are formatted and aligned, and the table of a study on a terminal.
 
-That table has a line for each point, or for each metric if there is only one point.
+The table has one row per point, or one row per metric if there is only one point.
 """
 
 import math
@@ -31,7 +31,7 @@ _LONGEST_PARAMETER = 28
 _MOST_DIGITS = 8
 
 _TINY = 1e-3
-"""Columns of smaller numbers are shown with powers of ten."""
+"""Columns of smaller numbers are shown in powers of ten."""
 
 _SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _ENERGIES = ((1e6, "MJ"), (1e3, "kJ"), (1.0, "J"), (1e-3, "mJ"))
@@ -39,15 +39,15 @@ _ENERGIES = ((1e6, "MJ"), (1e3, "kJ"), (1.0, "J"), (1e-3, "mJ"))
 
 @dataclass(frozen=True)
 class Column:
-    """A metric of all points, as text that lines up.
+    """A metric at all points, as aligned text.
 
     Attributes:
-        name: What the metric is called.
-        unit: Its unit, or nothing.
-        values: The mean, or another statistic, of each point, all of the same length.
-        spreads: The half-width of each point, or both ends of its interval in brackets, all of the same length, blank
-            where there is none.
-        around: Whether they are half-widths.
+        name: The label of the metric.
+        unit: Its unit, or an empty text.
+        values: The mean, or another statistic, of each point, padded to one length.
+        spreads: The half-width of each point, or its interval in brackets, padded to one length, blank where
+            there is no interval.
+        around: Whether the spreads are half-widths.
     """
 
     name: str
@@ -57,11 +57,11 @@ class Column:
     around: bool = True
 
     def heading(self, between: str = " ") -> str:
-        """Return what stands above the column: its name, and if it has one its unit in parentheses."""
+        """Return the heading of the column: the name, followed by the unit in parentheses if there is one."""
         return f"{self.name}{between}({self.unit})" if self.unit else self.name
 
     def cells(self, sign: str) -> list[str]:
-        """Return the text of each point, all of the same length; *sign* stands before a half-width."""
+        """Return the text of each point, padded to one length; *sign* precedes a half-width."""
         between = f" {sign} " if self.around else " "
         return [
             f"{value}{between}{spread}" if spread.strip() else value + " " * (len(spread) + len(between) * bool(spread))
@@ -70,7 +70,7 @@ class Column:
 
 
 def column(metric: str, found: Sequence[Estimate | None]) -> Column:
-    """Return the text of one metric: values and intervals with the same number of decimals, one below the other."""
+    """Return the column of one metric: values and intervals with the same number of decimals, aligned."""
     name, unit = HEADINGS.get(metric, (metric.replace("_", " "), ""))
     present = [estimate for estimate in found if estimate is not None and estimate.value is not None]
     largest = max((abs(estimate.value or 0.0) for estimate in present), default=0.0)
@@ -84,7 +84,7 @@ def column(metric: str, found: Sequence[Estimate | None]) -> Column:
         scale, unit = next(((size, text) for size, text in _ENERGIES if largest >= size), (1.0, "J"))
     places = max((_places(estimate, scale) for estimate in present), default=0)
     places = max(0, min(places, _MOST_DIGITS - len(f"{largest / scale:.0f}")))
-    if not any(estimate.half_width for estimate in present):  # exact: a zero that ends all of them says nothing
+    if not any(estimate.half_width for estimate in present):  # exact: a zero that ends them all says nothing
         places = enough_decimals([(estimate.value or 0.0) / scale for estimate in present], places)
 
     def text(value: float | None) -> str:
@@ -92,7 +92,7 @@ def column(metric: str, found: Sequence[Estimate | None]) -> Column:
             return ""
         return f"{value:.1e}" if 0 < largest / scale < _TINY else fixed(value / scale, places)
 
-    missing = "inf" if metric == "epsilon" else "-"  # a privacy budget is finite, or nobody asked for one
+    missing = "inf" if metric == "epsilon" else "-"  # a privacy budget is finite, or no privacy is configured
     values = [text(estimate.value) if estimate else "" for estimate in found]
     around = all(estimate.around for estimate in present)
     spreads = [text(estimate.half_width) if estimate else "" for estimate in found]
@@ -105,13 +105,13 @@ def column(metric: str, found: Sequence[Estimate | None]) -> Column:
 
 def _places(estimate: Estimate, scale: float) -> int:
     value, half = abs(estimate.value or 0.0) / scale, (estimate.half_width or 0.0) / scale
-    if scale != 1.0 and not half:  # 12.00 MB is no whole number of bytes
+    if scale != 1.0 and not half:  # 12.00 MB is not a whole number of bytes
         return max(0, 3 - math.floor(math.log10(value))) if value else 0
     return decimals(value, half)
 
 
 def parameter_cells(values: Sequence[object]) -> list[str]:
-    """Return the values of one key as short texts, numbers below one another, that are safe on a terminal."""
+    """Return the values of one key as short texts, numbers aligned, that are safe to print on a terminal."""
     names = class_names(values)
     texts = [one_line(_repeated(value) or names.get(cell(value)) or cell(value)) for value in values]
     texts = [text if len(text) <= _LONGEST_PARAMETER else text[: _LONGEST_PARAMETER - 1] + "…" for text in texts]
@@ -124,7 +124,7 @@ _CLASS = re.compile(r"[\w.]+:[^\W\d][\w.]*")
 
 
 def class_names(values: Sequence[object]) -> dict[str, str]:
-    """Return the classes among the values of a key, ``module:Class`` -> ``Class``, but those that differ by module."""
+    """Return short names of the classes among the values of a key, ``module:Class`` -> ``Class``, unless ambiguous."""
     texts = list(dict.fromkeys(value for value in values if isinstance(value, str)))
     names = {text: text.partition(":")[2] for text in texts if _CLASS.fullmatch(text)}
     count = Counter(names.get(text, text) for text in texts)
@@ -132,20 +132,20 @@ def class_names(values: Sequence[object]) -> dict[str, str]:
 
 
 def _repeated(value: object) -> str:
-    """Return ``10 x 6`` for a list of ten sixes, such as the sizes of components; nothing for what is not alike."""
+    """Return ``10 x 6`` for a list of ten sixes, such as component sizes; an empty text if the items differ."""
     alike = isinstance(value, list | tuple) and len(value) > 1 and len({cell(entry) for entry in value}) == 1
     return f"{len(value)} x {cell(value[0])}" if alike and isinstance(value, list | tuple) else ""
 
 
 def marked(texts: Sequence[str], flags: Sequence[bool]) -> list[str]:
-    """Return *texts* with the mark of stalled agents where *flags* say so, and as much room where they do not."""
+    """Return *texts* with the mark of stalled agents where *flags* are set, and equal padding elsewhere."""
     if not any(flags):
         return list(texts)
     return [f"{text} {MARK if flag else ' '}" for text, flag in zip(texts, flags, strict=True)]
 
 
 def lined_up(texts: Sequence[str]) -> list[str]:
-    """Return the texts at the right of a column as wide as the longest."""
+    """Return the texts right-aligned in a column as wide as the longest."""
     width = max(map(len, texts), default=0)
     return [text.rjust(width) for text in texts]
 
@@ -154,33 +154,32 @@ Values = Mapping[str, Sequence[Metric]]
 """The values of each metric in the runs of a point."""
 
 FIRST_METRICS = ("regret", "cost", "round_slots", "bytes", "energy_j", "rounds", "epsilon", "messages", "simulated_s")
-"""The metrics that are shown for many points, the most telling first; as many as there is room for, at most six."""
+"""The metrics shown for several points, the most informative first; as many as fit, at most six."""
 
 PRICED = "energy_j"
-"""Zero unless the scenario says what a message takes; then it is what its author asks for, and has a column."""
+"""Zero unless the scenario sets a cost per message; then its author wants it, and it has a column."""
 
 _ALWAYS_THERE = {
     *(*FIRST_METRICS, "activations", "delta", "broadcasts", "broadcast_copies", "events", "may_stall", "wall_s"),
     *("regret_per_agent", "round_slots_median", "round_slots_max", "recovery_slots", "harvested_j"),
     *("epsilon_claimed", "epsilon_best_off", "epsilon_basic_composition", "delta_basic_composition"),
 }
-"""Metrics that every run has; any other is one a learner or a protocol adds of its own, and worth a column."""
+"""The metrics of every run; any other is added by a learner or a protocol, and has a column."""
 
 
 _SAID_ALREADY = ("regret_per_decision", "regret_worst_agent", "regret_best_agent", "items", "delivered", "mass")
-"""Metrics that mostly follow from others that have a column: theirs come last."""
+"""Metrics that mostly follow from others that have a column: these come last."""
 
 
 def metrics_with_columns(found: Sequence[dict[str, Estimate]]) -> list[str]:
-    """Return the metrics worth a column, the most telling first: those that differ from 0 and exist somewhere.
+    """Return the metrics that deserve a column, the most informative first: those that are nonzero somewhere.
 
-    Regret comes first (`main_metric`), then what tells that the network did not do its work (`troubles`), how many
-    users went away unserved, and the privacy spent; what is the same at every point tells none from another, and
-    comes last.
+    Regret comes first (`main_metric`), then signs that the network failed to deliver (`troubles`), the number of users
+    who left unserved, and the privacy spent. Metrics that are equal at every point distinguish none, and come last.
     """
     wrong = troubles([run for each in found for run in _runs(each)])
     own = [name for each in found for name in each if name not in _ALWAYS_THERE.union(_SAID_ALREADY)]
-    # Regrets are not to be compared where privacy differs without its being seen.
+    # Regrets cannot be compared if privacy differs and no column shows it.
     spent = ["epsilon"] if _differs("epsilon", found) else []
     first = main_metric([{name: estimate.values for name, estimate in each.items()} for each in found])
     order = dict.fromkeys(
@@ -194,15 +193,15 @@ def metrics_with_columns(found: Sequence[dict[str, Estimate]]) -> list[str]:
 
 
 def _runs(found: Mapping[str, Estimate]) -> list[dict[str, Metric]]:
-    """Return the metrics of each run that *found* is of."""
+    """Return the metrics of each run behind *found*."""
     runs = zip(*(each.values for each in found.values()), strict=True)
     return [dict(zip(found, values, strict=True)) for values in runs]
 
 
 def main_metric(found: Sequence[Values]) -> str:
-    """Return the metric that points are compared by: regret, or where some of it is not counted that of a decision.
+    """Return the metric by which points are compared: regret, or regret per decision where some of it is not counted.
 
-    Who is not served, or not there, adds no regret, so that to serve fewer would look like a gain.
+    Unserved users and absent agents add no regret, so serving fewer would look like an improvement.
     """
     uncounted = partly_served(found) or partly_absent(found)
     known = any(_known(each, "regret_per_decision") for each in found)
@@ -210,12 +209,12 @@ def main_metric(found: Sequence[Values]) -> str:
 
 
 def partly_served(found: Sequence[Values]) -> bool:
-    """Tell whether users went away unserved at any point, and their regret was not counted."""
+    """Return whether users left unserved at any point, so that their regret was not counted."""
     return any(any(_known(each, "unserved")) and not _known(each, "regret_unserved") for each in found)
 
 
 def partly_absent(found: Sequence[Values]) -> bool:
-    """Tell whether agents were absent, and not for the same time at all points."""
+    """Return whether agents were absent, for different times at different points."""
     shares = [_known(each, "availability") for each in found]
     means = {math.fsum(some) / len(some) for some in shares if some}
     return len(means) > 1 and any(any(_known(each, "absent_slots")) for each in found)
@@ -232,7 +231,7 @@ def _known(values: Values, metric: str) -> list[float]:
 
 
 def constant_metrics(found: Sequence[dict[str, Estimate]]) -> list[str]:
-    """Return the telling metrics that are the same at all of several points, other than regret: no news in a column."""
+    """Return the informative metrics, except regret, that are equal at all of several points and need no column."""
     if len(found) < 2:
         return []
     first = main_metric([{name: estimate.values for name, estimate in each.items()} for each in found])
@@ -247,7 +246,7 @@ def constant_metrics(found: Sequence[dict[str, Estimate]]) -> list[str]:
 
 
 def constants_line(found: Sequence[dict[str, Estimate]], sign: str) -> str:
-    """Return a line that says what is the same at every point; empty if nothing is."""
+    """Return a line with the metrics that are equal at every point; empty if there are none."""
     texts = []
     for metric in constant_metrics(found):
         estimate = found[0][metric]
@@ -266,14 +265,14 @@ def _says_something(metric: str, found: Sequence[dict[str, Estimate]]) -> bool:
 
 
 _FULL = ("alive", "availability", "delivery_ratio", "connected")
-"""Shares that are 1 where nothing happened."""
+"""Shares that are 1 if nothing happened."""
 
 _MOST_COLUMNS = 6
 
 _MOST_LINES = 10
 
 _MOST_NAMED = 6
-"""So many metrics that are not shown are named."""
+"""The number of hidden metrics that are named."""
 
 _LONGEST_HEADING = 16
 
@@ -281,13 +280,13 @@ _SHORTEST_HEADING = 7
 
 
 def show(study: StudyResult, console: "Console", statistic: Statistic = MEAN, *, everything: bool = False) -> None:
-    """Print what the study found, no wider than *console*: first whether the network did its work.
+    """Print the results of the study, no wider than *console*: first whether the network delivered.
 
     Args:
         study: The study.
         console: Where to print.
-        statistic: What stands for the replications of a point.
-        everything: Whether to print all metrics, of several points in tables one below the other.
+        statistic: The statistic over the replications of a point.
+        everything: Whether to print all metrics, in several tables if there are several points.
     """
     from rich.text import Text
 
@@ -315,7 +314,7 @@ def show(study: StudyResult, console: "Console", statistic: Statistic = MEAN, *,
 
 
 def _what_it_is(found: Sequence[dict[str, Estimate]], statistic: Statistic, sign: str) -> list[str]:
-    """Return what the numbers of the table are, and why some have no interval."""
+    """Return the description of the table's numbers, and why some have no interval."""
     missing = [each.why_none for some in found for each in some.values() if each.why_none and each.value is not None]
     if not statistic.is_mean:
         why = f"; {missing[0]}" if missing else ""
@@ -340,7 +339,7 @@ def _title(study: StudyResult) -> str:
 def _show_lines(
     found: dict[str, Estimate], console: "Console", statistic: Statistic, sign: str, everything: bool
 ) -> str:
-    """Print a line for each of the most telling metrics of the only point; return what says how to see the others."""
+    """Print a row for each of the most informative metrics of the only point; return how to see the others."""
     there = [metric for metric, estimate in found.items() if any(value is not None for value in estimate.values)]
     telling = metrics_with_columns([found])[:_MOST_LINES]
     chosen = there if everything else [metric for metric in telling if metric in there]
@@ -358,7 +357,7 @@ def _show_lines(
 
 
 def _left_out(count: int, named: Sequence[str] = ()) -> str:
-    """Return what says that so many metrics are not shown, some of them *named*, and how to see them."""
+    """Return a line that says how many metrics are hidden, names some of them (*named*), and says how to see them."""
     if not count:
         return ""
     texts = [column(metric, []).name for metric in named]
@@ -370,9 +369,9 @@ def _left_out(count: int, named: Sequence[str] = ()) -> str:
 def _show_columns(
     study: StudyResult, found: Sequence[dict[str, Estimate]], console: "Console", sign: str, everything: bool
 ) -> str:
-    """Print a line for each point, with the most telling metrics; return what says which are left, and how to see them.
+    """Print a row for each point, with the most informative metrics; return which are hidden and how to see them.
 
-    With *everything* the metrics for which there is no room follow in further tables.
+    With *everything* the remaining metrics follow in further tables.
     """
     alike = constant_metrics(found)
     names = list(dict.fromkeys(name for each in found for name in each))
@@ -399,7 +398,7 @@ def _horizontal(
     metrics: Sequence[str],
     order: Sequence[str],
 ) -> tuple["Table", list[str]]:
-    """Return a line for each point, with as many of *metrics* as there is room for, in their *order*, and which."""
+    """Return a table with a row for each point and as many *metrics* as fit, in *order*; and the metrics shown."""
     from rich.measure import Measurement
 
     chosen: list[str] = []
@@ -423,7 +422,7 @@ def _horizontal(
 
 
 def _points_table(study: StudyResult, columns: Mapping[str, Column], sign: str, narrow: bool = False) -> "Table":
-    """Return a line for each point; a *narrow* one breaks long headings and has less room between its columns.
+    """Return a table with a row for each point; a *narrow* one wraps long headings and has narrower gaps.
 
     Regrets of points at which agents stalled are marked.
     """
@@ -454,7 +453,7 @@ def _points_table(study: StudyResult, columns: Mapping[str, Column], sign: str, 
 
 
 def plain_table() -> "Table":
-    """Return an empty table in the style of all."""
+    """Return an empty table in the common style."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -462,7 +461,7 @@ def plain_table() -> "Table":
 
 
 def sign_of(console: "Console") -> str:
-    """Return what stands between a mean and its half-width, if *console* can show it."""
+    """Return the sign between a mean and its half-width: plus-minus if *console* can show it."""
     try:
         "±".encode(console.encoding)
     except (UnicodeEncodeError, LookupError):

@@ -1,13 +1,13 @@
-"""Differences between the points of a study, pair by pair: the same replication has the same seed at both.
+"""Paired differences between the points of a study: the same replication has the same seed at both points.
 
-What two points have in common, such as an instance that is hard for everybody, is no part of the interval of their
-difference, which may therefore be much narrower than the intervals of the two means suggest. How much they have in
-common is up to what they differ in. What is drawn of what is the same in both (the means of the arms, the graph, the
-latencies) is the same; another epsilon or another number of agents leads to other pulls and other draws, and there
-pairs gain little. The interval is right in any case.
+Effects that two points share, such as an instance that is hard for all methods, cancel in the paired difference, so
+its interval may be much narrower than the intervals of the two means suggest. How much cancels depends on the varied
+key. Random draws for the parts that are equal at both points (arm means, graph, latencies) are identical; another
+epsilon or another number of agents changes the pulls and all later draws, so pairing gains little there. The interval
+is valid in any case.
 
-Whoever compares many points finds some that differ by chance: beside the p-value of each comparison stands Holm's, of
-all that were made together. Intervals are not widened for it.
+Comparing many points finds some differences by chance. Each comparison therefore also has Holm's p-value, corrected
+over all comparisons made together. Intervals are not widened.
 """
 
 import math
@@ -54,7 +54,7 @@ class LeftOut:
 
     Attributes:
         parameters: What the sweep varied, key -> value.
-        why: What it lacks.
+        why: What is missing.
     """
 
     parameters: dict[str, Any]
@@ -63,14 +63,14 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All points of a study beside those they are compared with.
+    """The differences between all points of a study and their baselines.
 
     Attributes:
         metric: The metric.
-        statistic: What stands for the pairs.
-        against: Whole keys with the values to compare with; None: with the first point that has the metric.
-        differences: The points that have a partner, in the order of the study.
-        left_out: Those that have none, in the same order.
+        statistic: The statistic over the pairs.
+        against: Full keys with the values of the baseline; None: the first point that has the metric.
+        differences: The points that have a baseline, in the order of the study.
+        left_out: The points that have none, in the same order.
     """
 
     metric: str
@@ -81,7 +81,7 @@ class Comparison:
 
     @property
     def remarks(self) -> list[str]:
-        """What must be known to read the differences, a line each."""
+        """What a reader of the differences must know, one remark per line."""
         why = dict.fromkeys(each.why_open for each in self.differences if each.why_open)
         return [*why, *([MARKED] if any(any(each.stalled) for each in self.differences) else [])]
 
@@ -197,7 +197,7 @@ def comparison(
 
 
 def corrected_together(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Return *comparisons* with the p-values that their differences have as one family."""
+    """Return *comparisons* with p-values corrected over all their differences as one family."""
     family = iter(corrected([each for one in comparisons for each in one.differences]))
     return [replace(one, differences=list(islice(family, len(one.differences)))) for one in comparisons]
 
@@ -206,7 +206,7 @@ _MOST_NAMED = 10
 
 
 def left_out_lines(found: Comparison) -> list[str]:
-    """Return how many points have no partner, and for each reason which they are; nothing where all have one."""
+    """Return how many points have no baseline, and which they are by reason; empty if all have one."""
     lines = []
     names = _names(found)
     for why in dict.fromkeys(each.why for each in found.left_out):
@@ -222,7 +222,7 @@ def _names(found: Comparison) -> list[str]:
 
 
 def as_json(found: Comparison) -> dict[str, Any]:
-    """Return a comparison as an object for JSON; null stands for what a point does not have."""
+    """Return a comparison as a JSON object; missing values are null."""
     return {
         "metric": found.metric,
         "statistic": found.statistic.name,
@@ -248,10 +248,10 @@ def as_json(found: Comparison) -> dict[str, Any]:
 
 
 def show_comparison(comparison: Comparison, console: "Console") -> None:
-    """Print a *comparison*, a line for each point, and which points it leaves out.
+    """Print a *comparison*, a row for each point, and the points left out.
 
-    No number or mark is cut off: where there is no room for both p-values Holm's is there alone, and a table that is
-    still wider than *console* goes on beyond its edge.
+    No number or mark is truncated: a table too narrow for both p-values shows Holm's only, and one that is
+    still wider than *console* runs over its edge.
     """
     from rich.measure import Measurement
 
@@ -287,7 +287,7 @@ def show_comparison(comparison: Comparison, console: "Console") -> None:
 
 
 def _common_baseline(comparison: Comparison) -> str | None:
-    """Return what all points are compared with, which is then said once, above; None if they are with several."""
+    """Return the baseline that all points share, which is printed once above the table; None if there are several."""
     found = comparison.differences
     baseline = column(comparison.metric, [Estimate(each.baseline) for each in found])
     if len(found) < 2 or len(set(baseline.values)) > 1:
@@ -300,19 +300,19 @@ def _pairs(comparison: Comparison) -> list[str]:
 
 
 def _table(comparison: Comparison, sign: str, *, single: bool, family: bool, baseline: bool) -> "Table":
-    """Return a line for each point.
+    """Return a table with a row for each point.
 
     Args:
-        comparison: What was compared.
-        sign: What stands between a difference and its half-width.
-        single: Whether there is a p-value of each comparison by itself.
-        family: Whether there is one that is corrected for all.
-        baseline: Whether each line has what its point is compared with.
+        comparison: The comparison to print.
+        sign: The sign between a difference and its half-width.
+        single: Whether to show the p-value of each comparison by itself.
+        family: Whether to show the p-value corrected for the family.
+        baseline: Whether each row names its baseline.
     """
     from rich.text import Text
 
     metric, found = comparison.metric, comparison.differences
-    # What is the same for all is no news, unless it was asked for.
+    # A key that is equal in all rows is shown only if it was asked for.
     names = [name for name in found[0].parameters if name in (comparison.against or {}) or _several(found, name)]
     table = plain_table()
     for name in short_names(names):

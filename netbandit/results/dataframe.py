@@ -1,4 +1,4 @@
-"""All figures of a study as a pandas table, in memory and in a Parquet file."""
+"""All metrics of a study as a pandas table, in memory and in a Parquet file."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def dataframe(study: StudyResult) -> "DataFrame":
-    """Return all figures of *study*, long and tidy: one row for each point, replication and metric.
+    """Return all metrics of *study* in long, tidy form: one row for each point, replication and metric.
 
     Raises:
         MissingExtraError: pandas is not installed.
@@ -28,14 +28,14 @@ def dataframe(study: StudyResult) -> "DataFrame":
 
 
 def groupable(value: Any) -> Any:
-    """Return *value* as pandas can group by it: of a list or a table the text that ``table.csv`` has."""
+    """Return *value* in a form pandas can group by: a list or a table becomes its text in ``table.csv``."""
     return cell(value) if isinstance(value, list | tuple | dict) else value
 
 
 def write_parquet(out: Path, study: StudyResult) -> Path:
     """Write ``table.parquet`` into the results folder *out*: the same table as `dataframe`, and return its path.
 
-    A column has values of one kind there, so a key whose values are lists, tables or of several kinds is text, as in
+    A Parquet column has one type, so a key whose values are lists, tables or of several types becomes text, as in
     ``table.csv``.
 
     Raises:

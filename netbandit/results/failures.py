@@ -1,9 +1,9 @@
-"""Runs that fail: an agent drops the best arm, agents stall, or no round ends.
+"""Failed runs: an agent drops the best arm, agents stall, or no round ends.
 
-The regret of such a run is another by far, so that a mean is mostly that of the few that failed, and an interval from
-replications of which none has failed knows nothing of them. Where runs can fail nothing is therefore decided by a mean
-of fewer than `ENOUGH` replications, whether or not one of them has failed: to look whether one has would let through
-just those samples that missed it.
+The regret of a failed run is of another magnitude, so a few failures dominate the mean, and an interval from
+replications without a failure does not account for them. Where runs can fail, a mean of fewer than `ENOUGH`
+replications therefore decides nothing, whether or not a failure occurred: testing for one would let through exactly
+the samples that missed it.
 """
 
 import math
@@ -18,7 +18,7 @@ from netbandit.util.text import pluralize
 _RARE = 0.1
 
 ENOUGH = math.ceil(math.log(1 - CONFIDENCE) / math.log(1 - _RARE))
-"""So many replications contain a failure with 95 %, where 10 % of runs fail."""
+"""This many replications contain a failure with probability 95 % if 10 % of runs fail."""
 
 Metrics = Mapping[str, Metric]
 """The metrics of a run, by name."""
@@ -28,7 +28,7 @@ _MISSING = "runs are missing"
 
 
 def failures_of(metrics: Metrics) -> tuple[str, ...]:
-    """Return how a run has failed, in words; nothing if it has not."""
+    """Return how a run failed, in words; empty if it did not."""
     waits = metrics.get("waiting_slots") is not None
     found = {
         BEST_LOST: bool(metrics.get("best_lost")),
@@ -39,7 +39,7 @@ def failures_of(metrics: Metrics) -> tuple[str, ...]:
 
 
 WELL_DELIVERED = 0.9
-"""A network that delivers a smaller share of its messages did not do its work."""
+"""A network that delivers a smaller share of its messages has failed to deliver."""
 
 TROUBLE: Mapping[str, Callable[[float], bool]] = {
     "alive": lambda share: share < 1,
@@ -49,11 +49,11 @@ TROUBLE: Mapping[str, Callable[[float], bool]] = {
     "unsent": lambda messages: messages > 0,
     "collided": lambda messages: messages > 0,
 }
-"""Metrics that tell whether a network did its work, with when it did not, the most serious first."""
+"""Metrics that show whether the network delivered, with the condition of failure, the most serious first."""
 
 
 def troubles(runs: Sequence[Metrics]) -> list[str]:
-    """Return the metrics by which a network did not do its work in some of *runs*, the most serious first."""
+    """Return the metrics by which the network failed to deliver in some of *runs*, the most serious first."""
     return [
         name
         for name, shows in TROUBLE.items()
@@ -62,20 +62,20 @@ def troubles(runs: Sequence[Metrics]) -> list[str]:
 
 
 def is_regret(metric: str) -> bool:
-    """Say whether *metric* is a regret, which the loss of the best arm moves; other metrics stay what they are."""
+    """Return whether *metric* is a regret, which the loss of the best arm changes; other metrics are unaffected."""
     return metric.startswith("regret")
 
 
 @dataclass(frozen=True)
 class Failures:
-    """What is known of failures among some runs.
+    """Failures among a set of runs.
 
     Attributes:
-        runs: How many runs there are.
-        failed: How many of them failed.
-        kinds: How many failed in each way, in words; a run may fail in several.
-        drops: Whether agents drop arms, and so perhaps the best.
-        stalls: Whether agents may wait for ever, or some run failed in another way than by the loss of the best arm.
+        runs: The number of runs.
+        failed: The number of failed runs.
+        kinds: The number of runs that failed in each way, in words; a run may fail in several.
+        drops: Whether agents drop arms, and so possibly the best.
+        stalls: Whether agents may wait forever, or a run failed other than by the loss of the best arm.
     """
 
     runs: int
@@ -86,7 +86,7 @@ class Failures:
 
     @classmethod
     def of(cls, runs: Sequence[Metrics]) -> "Failures":
-        """Return what *runs* say."""
+        """Return the failures among *runs*."""
         found = [failures_of(metrics) for metrics in runs]
         kinds = {name: sum(name in one for one in found) for name in (BEST_LOST, _STALLED, _NONE_ENDED)}
         return cls(
@@ -107,26 +107,26 @@ class Failures:
         return intervals.share([1.0] * self.failed + [0.0] * (self.runs - self.failed), CONFIDENCE)
 
     def can_move(self, metric: str) -> bool:
-        """Say whether a failure would move *metric* far."""
+        """Return whether a failure would change *metric* by much."""
         return self.stalls or (self.drops and is_regret(metric))
 
     def leave_open(self, metric: str) -> bool:
-        """Say whether a mean of *metric* over these runs decides nothing."""
+        """Return whether a mean of *metric* over these runs decides nothing."""
         return self.runs < ENOUGH and self.can_move(metric)
 
     @property
     def stalled(self) -> bool:
-        """Whether agents stalled in some run."""
+        """Whether agents stalled in any run."""
         return _STALLED in self.kinds
 
     @property
     def most_missed(self) -> float:
-        """The largest share of failures of which so many runs contain none with 5 %."""
+        """The largest failure rate at which this many runs contain no failure with probability 5 %."""
         return 1 - math.exp(math.log(1 - CONFIDENCE) / self.runs)
 
 
 def too_few(failures: Failures) -> str:
-    """Say why a mean over so few runs decides nothing."""
+    """Say why a mean over this few runs decides nothing."""
     return (
         f"{pluralize(failures.runs, 'replication')} can miss failures that happen in up to "
         f"{100 * failures.most_missed:.2g} % of runs, which the interval of the mean then "
@@ -139,13 +139,13 @@ MEDIANS = f", medians (--statistic median) from {least_for(0.5, CONFIDENCE)}"
 
 
 def shortfalls(runs: Sequence[RunResult], planned: int) -> tuple[str, ...]:
-    """Return what some of the runs of a point did not do, in words; nothing if they did all.
+    """Return what some runs of a point failed to do, in words; empty if all did everything.
 
-    Who does less spends less, and may lose less: such a point is no winner where its values are lower.
+    A run that does less sends less and may lose less, so lower values do not make such a point better.
 
     Args:
-        runs: The runs that came to their end.
-        planned: How many runs the point has, those that failed or have not been run among them.
+        runs: The completed runs.
+        planned: The number of runs of the point, including those that failed or have not been run.
     """
     kinds = Failures.of([run.metrics for run in runs]).kinds
     found = {
@@ -157,13 +157,13 @@ def shortfalls(runs: Sequence[RunResult], planned: int) -> tuple[str, ...]:
 
 
 MARK = "*"
-"""What stands beside the regret of a point at which agents stalled, and in pictures at points with `shortfalls`."""
+"""The mark at the regret of a point at which agents stalled, and in pictures at points with `shortfalls`."""
 
 STALLED = (
     "agents stalled: they receive nothing more, and those that wait exploit instead of exploring. "
     "Lower regret at such a point is not an improvement"
 )
-"""What must be known where regret of such a point is compared."""
+"""The remark where the regret of such a point is compared."""
 
 MARKED = f"{MARK} {STALLED}"
-"""What the mark means."""
+"""The meaning of the mark."""

@@ -1,7 +1,7 @@
-"""Folders that a process holds: the kernel lets go of them when it ends, however it ends, so that none stays held.
+"""Folder locks held by a process: the kernel releases them when the process ends, however it ends.
 
-It is the folder that is locked, not a file in it that would be left. Where that cannot be (Windows, some file systems
-that machines share) nobody is known to hold one.
+The folder itself is locked, so no lock file is left behind. Where folders cannot be locked (Windows, some network
+file systems) no holder is known.
 """
 
 import os
@@ -19,7 +19,7 @@ _PREFIX = "netbandit-workers-"
 
 
 class Hold:
-    """A folder that is open, to be held.
+    """An open folder that can be locked.
 
     Args:
         file: Its descriptor; None where folders cannot be opened.
@@ -29,7 +29,7 @@ class Hold:
         self._file = file
 
     def alone(self) -> bool:
-        """Hold it alone, if nobody else holds it; return whether that is so, as far as can be known."""
+        """Lock it exclusively, without waiting; return whether that succeeded, as far as can be known."""
         try:
             self._lock(wait=False)
         except BlockingIOError:
@@ -37,11 +37,11 @@ class Hold:
         return True
 
     def alone_at_last(self) -> None:
-        """Hold it alone, when nobody else does any more."""
+        """Wait until it can be locked exclusively."""
         self._lock()
 
     def together(self) -> None:
-        """Hold it with others, when nobody holds it alone any more."""
+        """Wait until it can be locked with others (a shared lock)."""
         self._lock(shared=True)
 
     def _lock(self, *, shared: bool = False, wait: bool = True) -> None:
@@ -58,7 +58,7 @@ class Hold:
 
 @contextmanager
 def opened(folder: Path) -> Iterator[Hold]:
-    """Give *folder*, to be held, and let go of it."""
+    """Open *folder* for locking, and release it afterwards."""
     if sys.platform == "win32":
         yield Hold(None)
         return
@@ -71,7 +71,7 @@ def opened(folder: Path) -> Iterator[Hold]:
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Give a folder that goes with the body; those of processes that were killed go first."""
+    """Yield a folder that is removed after the body; folders that killed processes left are removed first."""
     if sys.platform != "win32":
         for left in Path(gettempdir()).glob(f"{_PREFIX}*"):
             with suppress(OSError):
@@ -79,7 +79,7 @@ def temporary_folder() -> Iterator[Path]:
     while True:
         folder = Path(mkdtemp(prefix=_PREFIX))
         try:
-            # Until it is held, another process may take it for one that was left.
+            # Until it is locked, another process may take it for an orphan.
             with suppress(FileNotFoundError), opened(folder) as ours:
                 if ours.alone() and folder.exists():
                     yield folder

@@ -1,38 +1,37 @@
-"""Intervals for what is measured and compared: means, quantiles, differences, ratios, shares, slopes over replications.
+"""Confidence intervals for measured and compared values: means, quantiles, differences, ratios, shares, slopes.
 
-Two points of a study are compared pair by pair where they have the same seed and the same replication: what both have
-in common, such as an instance that is hard for everybody, is no part of the interval.
+Two points of a study are compared in pairs if they share the seed: the same replication at both points. Effects common
+to both, such as an instance that is hard for all methods, cancel.
 
-``scipy.stats`` has the plain ones of means, shares and Welch's differences, no Fieller's and none for counts; it is
-slow to import and takes ten times as long for a mean, so it is asked for Welch's alone.
+``scipy.stats`` has the standard intervals of means, shares and Welch's differences, but not Fieller's and none for
+counts. It is slow to import and ten times slower for a mean, so only Welch's comes from there.
 
-Nothing here is sure of what it has not seen: one replication, or several that are all alike, have no interval, and
-`Interval.why_none` says so.
+One replication, or identical values, give no variance estimate and hence no interval; `Interval.why_none` says so.
 
-**Samples that repeat**: counts, and differences of which many are zero. Student's t trusts the spread that was seen. Of
-a metric that rarely changes, few replications see too little of it: the interval is too narrow, or has no width at all.
-Samples that repeat are therefore read as counts of a few values, of which others may not have been seen.
+**Samples with repeated values**: counts, and differences that are often zero. Student's t relies on the sample
+variance. For a metric that rarely changes, few replications underestimate it: the interval is too narrow, or has width
+zero. Samples with repeated values are therefore treated as counts of a few values, some of which may not have been
+observed.
 
-For values between known limits there is an interval that needs no law (Gaffke 2005; Learned-Miller and Thomas 2019): an
-upper end is the quantile of ``sum w_i x_i + w_{n+1} limit``, where the weights are uniform on the simplex. Of zeros and
-ones it is the interval of Clopper and Pearson. The law of that sum has a B-spline with the knots ``x_1 .. x_n, limit``
-as its density (Curry and Schoenberg 1966), so that no random numbers are needed, but for many replications.
+For values within known limits there is a distribution-free interval (Gaffke 2005; Learned-Miller and Thomas 2019): the
+upper end is the quantile of ``sum w_i x_i + w_{n+1} limit``, where the weights are uniform on the simplex. For zeros
+and ones it is the Clopper-Pearson interval. The density of that sum is a B-spline with the knots ``x_1 .. x_n, limit``
+(Curry and Schoenberg 1966), so random numbers are needed only for many replications.
 
-Our values have no known limits. What was seen is the limit where values repeat; where the few that differ from the most
-frequent one are all different from one another, others lie farther away (Good 1953: the share of values seen once is
-the probability of one that was not seen). The next of k such values lies beyond all of them with probability 2 / (k +
-1); how much farther it then lies, `_FARTHER`, is chosen so that intervals of 95 % cover in at least 90 % at 3, 5, 10
-and 20 replications: tests/results/test_repeated_values.py.
+Our values have no known limits. If values repeat, the observed extremes are the limits. If the few values that differ
+from the most frequent one are all distinct, unobserved values lie farther away (Good 1953: the share of values seen
+once is the probability of an unseen value). The next of k such values lies beyond all of them with probability
+2 / (k + 1); how much farther it lies, `_FARTHER`, is chosen so that intervals of 95 % cover in at least 90 % at 3, 5,
+10 and 20 replications: tests/results/test_repeated_values.py.
 
-Ten values that are there once tell the spread as well as ten replications of a continuous metric do, whatever else
-repeats: then Student's t is taken. It is not trusted less for some pairs that do not differ at all. scipy has no such
-interval.
+Ten values that occur once estimate the variance as well as ten replications of a continuous metric do, whatever else
+repeats; then Student's t is used. A few pairs without any difference do not rule it out. scipy has no such interval.
 
-**Medians and other quantiles**, which may stand for the replications of a point. Regret is skewed where few runs fail:
-its mean is that of these few, and hardly known; a median tells what a run mostly comes to, and its interval needs no
-law. It lies between two of the sorted values, of which the ranks are quantiles of the binomial law (David and Nagaraja
-2003, Order Statistics, section 7.1). ``scipy.stats.quantile_test`` finds the same ends, in some 500 times the time and
-without saying why there are none.
+**Medians and other quantiles** are alternatives to the mean over replications. If few runs fail, regret is skewed: its
+mean is determined by these few, and poorly known. The median describes a typical run, and its interval is
+distribution-free. It lies between two order statistics, whose ranks are quantiles of the binomial distribution (David
+and Nagaraja 2003, Order Statistics, section 7.1). ``scipy.stats.quantile_test`` finds the same ends, but is some 500
+times slower and does not say why there is none.
 """
 
 import math
@@ -47,10 +46,10 @@ from numpy.typing import NDArray
 from netbandit.results import student
 
 CONFIDENCE = 0.95
-"""The probability with which the intervals of tables and pictures cover."""
+"""The confidence level of intervals in tables and pictures."""
 
 Samples = Sequence[float]
-"""One number for each replication."""
+"""One number per replication."""
 
 ONE = "one replication says nothing of others"
 """Why a single number has no interval."""
@@ -58,14 +57,14 @@ ONE = "one replication says nothing of others"
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with the two-sided interval around it.
+    """An estimate with its two-sided confidence interval.
 
     Attributes:
         value: The estimate.
-        low: The lower end; ``-inf`` where the data say nothing.
-        high: The upper end; ``inf`` where the data say nothing.
-        confidence: The probability with which such intervals cover what they estimate.
-        replications: How many replications the estimate is of.
+        low: The lower end; ``-inf`` where the data give no bound.
+        high: The upper end; ``inf`` where the data give no bound.
+        confidence: The confidence level.
+        replications: The number of replications behind the estimate.
         why_none: Why there is no interval; empty where there is one.
     """
 
@@ -83,10 +82,9 @@ class Interval:
 
 
 def mean(samples: Samples, confidence: float) -> Interval:
-    """Return the mean of *samples* with its interval of Student's t, a wider one where they are read as counts.
+    """Return the mean of *samples* with Student's interval, or a wider one where they are treated as counts.
 
-    When they are says `are_counts`. One sample, and several that are all alike, say nothing about
-    the spread: there is no interval.
+    `are_counts` decides that. One sample, or identical samples, give no variance estimate and hence no interval.
 
     Raises:
         ValueError: There is no sample.
@@ -104,27 +102,27 @@ def mean(samples: Samples, confidence: float) -> Interval:
 
 
 def half_widths(samples: NDArray[np.float64], confidence: float = CONFIDENCE) -> NDArray[np.float64]:
-    """Return half the widths of Student's intervals of many means at once, such as those of the points of a curve.
+    """Return half-widths of Student's intervals of many means at once, such as at the points of a curve.
 
     Args:
         samples: One row for each replication, shape (replications, ...).
-        confidence: Of each interval.
+        confidence: The level of each interval.
 
     Returns:
-        Shape (...); NaN where there is no interval: one replication, or all are alike.
+        Shape (...); NaN where there is no interval: one replication, or identical values.
     """
     count = len(samples)
     if count < 2:
         return np.full(samples.shape[1:], math.nan)
     half = student.quantile(count - 1, confidence) * samples.std(axis=0, ddof=1) / math.sqrt(count)
-    # In floats the mean of equal values may differ from them in the last digit.
+    # In floating point the mean of equal values may differ from them in the last digit.
     return np.where(samples.max(axis=0) == samples.min(axis=0), math.nan, half)
 
 
 def difference(first: Samples, second: Samples, confidence: float, *, paired: bool) -> Interval:
-    """Return ``mean(first) - mean(second)`` with its interval: of the pairs, or Welch's if they are not *paired*.
+    """Return ``mean(first) - mean(second)`` with its interval: Student's of the pairs, or Welch's if not *paired*.
 
-    Where either sample is read as counts, that is no narrower than the square root of the sum of squares of both
+    Where either sample is treated as counts, it is no narrower than the square root of the sum of squares of both
     half-widths (Zou and Donner 2008).
 
     Raises:
@@ -150,12 +148,12 @@ def difference(first: Samples, second: Samples, confidence: float, *, paired: bo
 def ratio(first: Samples, second: Samples, confidence: float, *, paired: bool) -> Interval:
     """Return ``mean(first) / mean(second)`` with Fieller's interval.
 
-    It holds each ratio theta for which ``mean(first) - theta mean(second) = 0`` is not rejected by a t-test (of the
-    pairs, if they are *paired*). Where the second mean may be zero no ratio can be ruled out from one side, and the
-    interval is the whole line. Samples that are not paired take the degrees of freedom of the smaller sample, which
-    makes the interval a little wider than it must be. Where values are read as counts, it is no narrower than the
-    interval of ``mean(first) - ratio mean(second)``, divided by the second mean; where the differences of pairs are,
-    as those are of which most are equal, no narrower than the interval of their mean, divided likewise.
+    It contains each ratio theta for which a t-test (of the pairs, if *paired*) does not reject
+    ``mean(first) - theta mean(second) = 0``. Where the second mean may be zero, one end is unbounded and the interval
+    is the whole line. Unpaired samples use the degrees of freedom of the smaller sample, which makes the interval
+    slightly wider than necessary. Where values are treated as counts, it is no narrower than the interval of
+    ``mean(first) - ratio mean(second)``, divided by the second mean; where the differences of pairs are (most of them
+    are equal), no narrower than the interval of their mean, divided likewise.
 
     Raises:
         ValueError: There is no sample, or pairs were asked for and the lengths differ.

@@ -1,4 +1,4 @@
-"""What each link and each node of a network carried, cost and spent."""
+"""What each link and each node of a network carried, cost and spent in energy."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from netbandit.simulation.result import LinkUse, RunResult
 from netbandit.util.units import energy_of_both, energy_of_ends
 
 Figures = dict[str, NDArray[np.float64]]
-"""Figures by name, each with one entry for each link (or node), shape (links,) or (nodes,)."""
+"""Figures by name, one entry per link (or node), shape (links,) or (nodes,)."""
 
 
 @dataclass(frozen=True)
 class LinkFigure:
-    """How a figure of a link is called.
+    """The title and unit of a link figure.
 
     Attributes:
-        title: What a picture of it shows.
-        unit: What is counted.
+        title: The title in pictures.
+        unit: The unit.
     """
 
     title: str
@@ -35,13 +35,13 @@ LINK_FIGURES = {
     "energy": LinkFigure("energy spent on each link", "energy (J)"),
     "lost": LinkFigure("share of messages lost on each link", "share lost"),
 }
-"""What is known of a link between two agents, the most telling first; of runs that tell of no loss, nothing is lost."""
+"""The figures of a link between two agents, the most informative first; runs without records of loss have none lost."""
 
 
 def link_figures(run: RunResult) -> Figures:
     """Return what each peer link of *run* carried, cost (activations times c2) and spent (joule, both ends together).
 
-    What went over uplinks to the server is in the totals of the run alone.
+    Traffic over uplinks to the server is only in the totals of the run.
     """
     use = run.links
     messages, size = use.messages.astype(np.float64), use.bytes.astype(np.float64)
@@ -64,12 +64,12 @@ def mean_link_figures(runs: Sequence[RunResult]) -> Figures:
 
 
 def node_figures(links: Figures, ends: NDArray[np.int64], nodes: int) -> Figures:
-    """Return what went over the links of each node, both directions together; of a share, the mean over its links.
+    """Return the traffic over the links of each node, both directions added; for shares, the mean over its links.
 
     Args:
-        links: What each link came to.
+        links: The figures of each link.
         ends: The ends of each link, shape (links, 2).
-        nodes: How many nodes there are.
+        nodes: The number of nodes.
     """
     degree = np.bincount(ends.ravel(), minlength=nodes)
     found: Figures = {
@@ -82,7 +82,7 @@ def node_figures(links: Figures, ends: NDArray[np.int64], nodes: int) -> Figures
 
 
 def same_links(runs: Sequence[RunResult]) -> bool:
-    """Tell whether all *runs* have the same links."""
+    """Return whether all *runs* have the same links."""
     first = runs[0].links
     return all(
         np.array_equal(run.links.first, first.first) and np.array_equal(run.links.second, first.second) for run in runs
@@ -90,14 +90,14 @@ def same_links(runs: Sequence[RunResult]) -> bool:
 
 
 def energy_on(run: RunResult, links: str, use: LinkUse) -> NDArray[np.float64]:
-    """Return what each of some links of *run* has spent, both ends together (J), given their class and their use."""
+    """Return the energy that each of some links of *run* spent, both ends together (J), given their class and use."""
     messages, size = use.messages.astype(np.float64), use.bytes.astype(np.float64)
     of_message, of_byte = (energy_of_both(_energy(run, links, f"energy.per_{one}")) for one in ("message", "byte"))
     return messages * of_message + size * of_byte
 
 
 def prices_of_ends(run: RunResult, links: str, key: str) -> tuple[float, float]:
-    """Return what the scenario of *run* says that senders spend on links of a class, and receivers."""
+    """Return the energy prices for senders and for receivers on a class of links in the scenario of *run*."""
     return energy_of_ends(_energy(run, links, key), price(run, links, "energy.sender_share", 0.5))
 
 
@@ -107,6 +107,6 @@ def _energy(run: RunResult, links: str, key: str) -> float | list[float]:
 
 
 def price(run: RunResult, links: str, key: str, default: float = 0.0) -> float:
-    """Return a number that the scenario of *run* says of a class of links."""
+    """Return a number that the scenario of *run* sets for a class of links."""
     value = lookup(run.resolved, f"links.{links}.{key}", default)
     return float(value) if isinstance(value, int | float) else default

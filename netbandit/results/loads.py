@@ -1,9 +1,9 @@
-"""The load on each link and each node: what it carried, how busy it was, how long messages waited, what it spent.
+"""The load on each link and each node: traffic, utilisation, waiting times of messages, energy.
 
-Energy is charged for every message put on a link, whether it arrives or not: the sender spends its share of it
-(``energy.sender_share``), the receiver the rest. With ``[energy]`` an agent's energy is all that it spent: with
-batteries as each run recorded it, else what its messages took of it, and an equal share of the rest. Over all nodes it
-adds up to ``energy_j``; a server spends nothing then.
+Energy is charged for every message put on a link, whether it arrives or not: the sender spends its share
+(``energy.sender_share``), the receiver the rest. With ``[energy]`` the energy of an agent covers everything it spends:
+with batteries as recorded in each run, otherwise the energy of its messages plus an equal share of the rest. Over all
+nodes it adds up to ``energy_j``; a server then spends nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,39 +26,39 @@ Floats = NDArray[np.float64]
 _ENDS = ("", "_back", "_sent", "_received")
 
 SERVER = "server"
-"""What the server is called among nodes."""
+"""The name of the server among nodes."""
 
 LINK_COLUMNS = (
     *("messages", "messages_back", "bytes", "bytes_back", "activations", "lost", "energy_j"),
     *("utilisation", "utilisation_back", "mean_wait_s", "longest_wait_s"),
 )
-"""What is known of each link, in the order of its columns."""
+"""The columns of each link, in order."""
 
 NODE_COLUMNS = (
     *("messages_sent", "messages_received", "bytes_sent", "bytes_received"),
     *("energy_sent_j", "energy_received_j", "energy_j", "power_w"),
 )
-"""What is known of each node, in the order of its columns."""
+"""The columns of each node, in order."""
 
 COUNTS = frozenset({"activations", "lost", *(f"{what}{end}" for what in ("messages", "bytes") for end in _ENDS)})
-"""Which of these columns are whole numbers."""
+"""The columns that are whole numbers."""
 
 PEER, UPLINK = "peer", "uplink"
 
 
 def node_names(run: RunResult, nodes: int | None = None) -> list[str]:
-    """Return what the nodes of a run are called: as in the file of its graph, else their numbers.
+    """Return the names of the nodes of a run: from its graph file, or their numbers.
 
     Args:
         run: The run.
-        nodes: How many nodes there are, if the run does not say.
+        nodes: The number of nodes, if the run does not record it.
     """
     known = run.nodes.names if run.nodes is not None else None
     return list(known) if known is not None else [str(node) for node in range(nodes or _agents(run))]
 
 
 def ends_of_links(run: RunResult) -> tuple[NDArray[np.int64], list[str]]:
-    """Return the ends of the links of *run*, uplinks behind the others, shape (links, 2), and the class of each."""
+    """Return the ends of the links of *run*, uplinks last, shape (links, 2), and the class of each."""
     classes = _classes(run)
     ends = np.concatenate([np.column_stack([use.first, use.second]) for _, use in classes]).reshape(-1, 2)
     return ends.astype(np.int64), [name for name, use in classes for _ in range(len(use.first))]
@@ -67,9 +67,9 @@ def ends_of_links(run: RunResult) -> tuple[NDArray[np.int64], list[str]]:
 def link_loads(run: RunResult) -> dict[str, Floats]:
     """Return `LINK_COLUMNS` of each link of *run*, in the order of `ends_of_links`, shape (links,) each.
 
-    ``utilisation`` is the share of the run for which messages from the first end to the second occupied the link, and
-    ``utilisation_back`` the other direction, both 0 where bandwidth is unlimited; waits are those for messages queued
-    before. NaN stands for what results of earlier versions do not tell.
+    ``utilisation`` is the fraction of the run during which messages from the first end to the second occupied the link,
+    ``utilisation_back`` the same for the other direction; both are 0 where bandwidth is unlimited. Waiting times are
+    spent in the queue. NaN marks values that results of earlier versions do not have.
     """
     found = [_loads(run, name, use) for name, use in _classes(run)]
     return {name: np.concatenate([one[name] for one in found]) for name in LINK_COLUMNS}
@@ -78,8 +78,8 @@ def link_loads(run: RunResult) -> dict[str, Floats]:
 def node_loads(run: RunResult) -> dict[str, Floats]:
     """Return `NODE_COLUMNS` of each agent of *run*, and of the server behind them if it has uplinks in use.
 
-    Energy is all that a node spent, of which messages took what was sent and received, but for the time on shared air;
-    power is energy over simulated time. NaN stands for what results of earlier versions do not tell.
+    Energy is everything that a node spent; sent and received energy is that of its messages, without the time on shared
+    air. Power is energy over simulated time. NaN marks values that results of earlier versions do not have.
     """
     nodes, agents = len(nodes_of(run)), _agents(run)
     energy = run.resolved.get("energy") or {}
@@ -107,8 +107,8 @@ def node_loads(run: RunResult) -> dict[str, Floats]:
                     found[f"energy_{end}_j"] += np.bincount(node, busy * (beside / 1e9), nodes)
     if energy:
         for end in ("sent", "received"):
-            found[f"energy_{end}_j"][agents:] = 0.0  # the server lives on no battery
-    if run.uplinks is None:  # what went over them is not known
+            found[f"energy_{end}_j"][agents:] = 0.0  # the server needs no battery
+    if run.uplinks is None:  # its traffic is unknown
         found = {name: np.full(nodes, np.nan) for name in NODE_COLUMNS}
     found["energy_j"] = found["energy_sent_j"] + found["energy_received_j"]
     if run.nodes is not None and run.nodes.energy is not None:
@@ -120,33 +120,33 @@ def node_loads(run: RunResult) -> dict[str, Floats]:
 
 
 def nodes_of(run: RunResult) -> list[str]:
-    """Return the names of the nodes of *run*, the server behind all agents if it has uplinks in use."""
+    """Return the names of the nodes of *run*, the server last if it has uplinks in use."""
     served = run.uplinks is not None and len(run.uplinks.first) > 0
     return [*node_names(run), *([SERVER] if served else [])]
 
 
 def has_batteries(run: RunResult) -> bool:
-    """Tell whether *run* says how long the batteries of its agents last."""
+    """Return whether *run* records how long the batteries of its agents last."""
     return run.nodes is not None and run.nodes.capacity is not None
 
 
 def battery_lives(run: RunResult, energy: float | None) -> Floats:
-    """Return how long (s) so much *energy* (J) lasts each node of *run*, shape (nodes,).
+    """Return how long (s) *energy* (J) lasts each node of *run*, shape (nodes,).
 
-    It goes on spending the power that it spent in *run*, with a battery net of what it harvested while it was up.
-    Infinite where it spends nothing, and for the server, which has a supply of its own; NaN where the run was too short
-    to tell.
+    Each node is assumed to continue at its power in *run*, with a battery net of the energy harvested while it was up.
+    Infinite for a node that spends nothing, and for the server, which has a supply of its own; NaN where the run was
+    too short to tell.
 
     Args:
         run: The run.
-        energy: The energy; None: what fits into each agent's own battery.
+        energy: The energy; None: the capacity of each agent's own battery.
     """
     power = node_loads(run)["power_w"]
     begun = np.full(len(power), 0.0 if energy is None else energy)
     if run.nodes is not None and run.nodes.capacity is not None and run.nodes.drain is not None:
         power[: _agents(run)] = run.nodes.drain
         begun[: _agents(run)] = run.nodes.capacity if energy is None else energy
-    elif lookup(run.resolved, "energy.capacity") is not None:  # an earlier version did not say when each was empty
+    elif lookup(run.resolved, "energy.capacity") is not None:  # an earlier version did not record when each was empty
         power[:] = np.nan
     power[_agents(run) :] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -154,18 +154,18 @@ def battery_lives(run: RunResult, energy: float | None) -> Floats:
 
 
 def battery_life(run: RunResult, energy: float | None) -> tuple[float, float, int]:
-    """Return the `battery_lives` of the median agent and of the first to run out, and which that is."""
+    """Return the `battery_lives` of the median agent and of the first to run out, and the index of the latter."""
     lives = battery_lives(run, energy)[: _agents(run)]
     first = int(np.argmin(lives))
     return float(np.median(lives)), float(lives[first]), first
 
 
 Block = dict[str, Any]
-"""Rows of a table by column: a value for each row, or one for all of them, as each key that varies has."""
+"""Rows of a table by column: one value per row, or a single value for all rows, as for each varied key."""
 
 
 def runs_with_keys(study: StudyResult) -> Iterator[tuple[dict[str, Any], RunResult]]:
-    """Yield each run behind the keys that vary, with the values of its point."""
+    """Yield each run with the values of the varied keys at its point."""
     for point in study.points:
         keys = {key: groupable(point.value(key)) for key in parameter_names(study)}
         yield from ((keys, run) for run in point.finished)
@@ -205,7 +205,7 @@ def node_blocks(study: StudyResult, battery: float | None) -> Iterator[Block]:
 
 
 def _counted(loads: Mapping[str, Floats]) -> dict[str, NDArray[Any]]:
-    """Return columns with counts as integers, where all of them are known."""
+    """Return columns with counts converted to integers, where all of them are known."""
     return {
         name: values.astype(np.int64) if name in COUNTS and np.isfinite(values).all() else values
         for name, values in loads.items()
@@ -215,7 +215,7 @@ def _counted(loads: Mapping[str, Floats]) -> dict[str, NDArray[Any]]:
 def mean_loads(runs: Sequence[RunResult]) -> tuple[list[RunResult], dict[str, Floats], dict[str, Floats]]:
     """Return the runs that have the same links, and the means of their `link_loads` and `node_loads`.
 
-    Where each replication draws a network of its own, only the first is taken.
+    If each replication draws its own network, only the first is used.
     """
     alike = list(runs) if _same(runs) else list(runs[:1])
     return alike, _mean([link_loads(run) for run in alike]), _mean([node_loads(run) for run in alike])
@@ -235,7 +235,7 @@ def _classes(run: RunResult) -> list[tuple[str, LinkUse]]:
 
 
 def _loads(run: RunResult, name: str, use: LinkUse) -> dict[str, Floats]:
-    """Return the columns of the links of a class."""
+    """Return the columns of the links of one class."""
 
     def told(column: NDArray[np.int64] | None, otherwise: float = np.nan) -> Floats:
         return np.full(len(use.first), otherwise) if column is None else column.astype(np.float64)

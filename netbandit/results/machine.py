@@ -1,4 +1,4 @@
-"""What tells the machine of a measurement from another."""
+"""Identifies the machine of a measurement."""
 
 import platform
 from pathlib import Path
@@ -7,7 +7,7 @@ from netbandit.util.process import cores
 
 
 def machine() -> dict[str, str | int]:
-    """Return what tells this machine from another, without its name: processor, usable cores and system."""
+    """Return the identity of this machine, without its name: processor, usable cores and system."""
     return {"processor": _processor(), "cores": cores(), "system": f"{platform.system()} {platform.machine()}"}
 
 

@@ -14,19 +14,19 @@ class _Text(NamedTuple):
 
 
 _BELOW = _Text("", rows=0)
-"""Stands where a label reaches down from the rows above."""
+"""Placeholder where a label spans from the rows above."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A table of texts, written as LaTeX or HTML takes them.
+    """A table of texts, to be written as LaTeX or HTML.
 
     Attributes:
         heads: The headings of each column, from top to bottom.
         rows: The entries of each row.
         labels: The labels of each row, from left to right.
-        head_names: What each level of headings is called.
-        label_names: What each level of labels is called.
+        head_names: The name of each level of headings.
+        label_names: The name of each level of labels.
     """
 
     heads: Sequence[Sequence[str]]
@@ -39,7 +39,7 @@ class Layout:
         """Return a floating ``table`` for the packages booktabs and multirow."""
         head, body = ([_latex_row(row) for row in rows] for rows in (self._head(), self._body()))
         named = [f"\\label{{{label}}}"] if label else []
-        words = len(self.label_names) or 1  # without labels the first column holds words
+        words = len(self.label_names) or 1  # without labels the first column holds text
         columns = "l" * words + "r" * (len(self.label_names) + len(self.heads) - words)
         return "\n".join(
             [

@@ -1,4 +1,4 @@
-"""Results of one study that were made in several folders, such as on several machines, put into one."""
+"""Merges results of one study from several folders, such as from several machines."""
 
 import shutil
 from collections.abc import Sequence
@@ -13,21 +13,21 @@ from netbandit.util.text import pluralize
 
 
 class MergeError(Exception):
-    """The folders cannot be put into one; the message says why. Nothing has changed."""
+    """The folders cannot be merged; the message says why. Nothing has changed."""
 
 
 def merge(out: Path, others: Sequence[Path]) -> tuple[StudyResult, int, list[str]]:
-    """Put the runs of *others* into the folder of results *out*, and write its table anew.
+    """Merge the runs of *others* into the results folder *out*, and rewrite its table.
 
-    Runs are copied as they are, those that *out* has already are left; the others are not changed.
+    Runs are copied unchanged; runs that *out* already has are skipped. *others* are not modified.
 
     Args:
-        out: The folder that the runs come into; it holds results of the same study, or does not exist.
-        others: Folders of results.
+        out: The target folder; it holds results of the same study, or does not exist.
+        others: Results folders.
 
     Returns:
-        The study of all of them, without curves and links; how many runs were copied; and which were not, as their
-        files are not as they were written, a line each.
+        The merged study, without curves and links; the number of runs copied; and the runs that were skipped because
+        their files are damaged, a line each.
 
     Raises:
         MergeError: A folder holds no results, or those of another study.
@@ -82,7 +82,7 @@ def _study(folder: Path) -> StudyResult:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a run folder; it appears whole, or not at all."""
+    """Copy a run folder atomically."""
     part = target.with_name(f".{target.name}.partial")
     with storage(target):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -94,6 +94,6 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def missing(study: StudyResult) -> str:
-    """Return which replications are not there, in words; empty where all are."""
+    """Return which replications are missing, in words; empty if all are present."""
     number = sum(run is None for point in study.points for run in point.runs)
     return f"{pluralize(number, 'run')} of the study {'is' if number == 1 else 'are'} not there yet" if number else ""

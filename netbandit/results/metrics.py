@@ -1,4 +1,4 @@
-"""Every metric of a result: what it is, its unit, and which runs have it. The reference page is made from this."""
+"""The catalogue of metrics: meaning, unit, and the runs that have each. The reference page is generated from it."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,8 @@ class MetricEntry:
 
     Attributes:
         unit: Its unit; empty for a plain number.
-        meaning: What it is, exactly, in one or two sentences.
-        given_by: Which runs have it.
+        meaning: The exact definition, in one or two sentences.
+        given_by: The runs that have it.
     """
 
     unit: str
@@ -325,7 +325,7 @@ METRICS: dict[str, MetricEntry] = {
         "coop-ucb2, dducb",
     ),
 }
-"""Metric -> what it is, in the order of the reference."""
+"""Metric -> its entry, in the order of the reference."""
 
 
 HEADINGS: dict[str, tuple[str, str]] = {
@@ -366,7 +366,7 @@ HEADINGS: dict[str, tuple[str, str]] = {
     "epsilon_basic_composition": ("epsilon, basic composition", ""),
     "delta_basic_composition": ("delta, basic composition", ""),
 }
-"""How a metric is called, and its unit; one that is not here is called by its name and has none. Shares are in %."""
+"""The label and unit of each metric; others are labelled by their name and have no unit. Shares are in %."""
 
 
 AXIS_LABELS = {
@@ -400,11 +400,11 @@ AXIS_LABELS = {
     "agents": "agents",
     "links": "links",
 }
-"""What an axis says of a metric or of a fact of the topology, where its name and unit alone would not say enough."""
+"""Axis labels of metrics and topology figures whose name and unit alone are not enough."""
 
 
 def axis_label(metric: str) -> str:
-    """Return what an axis says of *metric*: its name and unit, if the catalogue of metrics has one."""
+    """Return the axis label of *metric*: its name and unit, if the catalogue has them."""
     if metric in AXIS_LABELS:
         return AXIS_LABELS[metric]
     name, unit = metric.replace("_", " "), METRICS[metric].unit if metric in METRICS else ""
@@ -412,7 +412,7 @@ def axis_label(metric: str) -> str:
 
 
 def title_name(metric: str) -> str:
-    """Return what a title calls a metric."""
+    """Return the name of a metric in a title."""
     return {"relative_ctr": "relative click-through rate", "energy_j": "energy"}.get(metric, metric.replace("_", " "))
 
 
@@ -457,7 +457,7 @@ _LOWEST = frozenset(
 
 
 def best_is(metric: str) -> str:
-    """Return which value of *metric* is the best, ``lowest`` or ``highest``; nothing where neither is."""
+    """Return which value of *metric* is best, ``lowest`` or ``highest``; empty if neither."""
     if metric.startswith("regret") or metric in _LOWEST:
         return "lowest"
     return "highest" if metric in _HIGHEST else ""

@@ -1,4 +1,4 @@
-"""How a value is written, a number above all: by tables, pictures, reports and claims alike."""
+"""Formats values, above all numbers, for tables, pictures, reports and claims alike."""
 
 import json
 import math
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 _DIGITS = 4
-"""Significant digits of a value whose uncertainty is not known."""
+"""Significant digits of a value of unknown uncertainty."""
 
 _MOST_DECIMALS = 9
 _LONGEST = 18
-"""Characters of a number that is not written with a power of ten."""
+"""The most characters of a number without a power of ten."""
 
 _SMALL = 1e-4
 """A number below this is written with a power of ten."""
@@ -19,11 +19,11 @@ _LETTERS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
 
 
 def shortest(value: float, digits: int | None = None) -> str:
-    """Return a number as a person writes it: ``10,000``, ``0.95``, ``1``, ``2e-06``.
+    """Return a number in its shortest usual form: ``10,000``, ``0.95``, ``1``, ``2e-06``.
 
     Args:
         value: The number.
-        digits: Significant digits that it is rounded to first; as they are, up to six decimals, if there is none.
+        digits: Significant digits to round to first; without it the number is kept, up to six decimals.
     """
     if digits is not None:
         value = rounded(value, digits)
@@ -34,16 +34,16 @@ def shortest(value: float, digits: int | None = None) -> str:
 
 
 def rounded(value: float, digits: int) -> float:
-    """Return *value* with so many significant digits."""
+    """Return *value* rounded to this many significant digits."""
     return float(f"{value:.{digits}g}")
 
 
 def scaled(value: float, largest: float | None = None) -> str:
-    """Return a number as short as a picture needs it: ``12,500``, ``2.5M``, ``0.1``, ``∞``.
+    """Return a number in the short form of pictures: ``12,500``, ``2.5M``, ``0.1``, ``∞``.
 
     Args:
         value: The number.
-        largest: The largest number beside it, which all of an axis share the letter of; itself if there is none.
+        largest: The largest number on the axis, whose letter all numbers share; the number itself by default.
     """
     if math.isnan(value):
         return "none"
@@ -61,7 +61,7 @@ _DURATIONS = ((365.25 * 86_400, "years"), (86_400.0, "days"), (3_600.0, "h"), (6
 
 
 def duration(seconds: float) -> str:
-    """Return a time in the largest unit of which it has at least one."""
+    """Return a duration in the largest unit of which it has at least one."""
     if not math.isfinite(seconds):
         return "for ever"
     size, unit = next((each for each in _DURATIONS if seconds >= each[0]), _DURATIONS[-1])
@@ -69,7 +69,7 @@ def duration(seconds: float) -> str:
 
 
 def decimals(value: float, half_width: float | None = None) -> int:
-    """Return how many decimals tell a number: two digits of its half-width, or four of its own; none if it is whole."""
+    """Return the decimals to print: two digits of the half-width, or four of the number; none if it is whole."""
     if half_width:
         return max(0, 1 - math.floor(math.log10(half_width)))
     if value == int(value):
@@ -78,21 +78,21 @@ def decimals(value: float, half_width: float | None = None) -> int:
 
 
 def enough_decimals(values: Sequence[float], most: int) -> int:
-    """Return with how few decimals, at most so many, exact *values* are all written as well as with *most*."""
+    """Return the fewest decimals, at most *most*, that print exact *values* as precisely as *most* decimals do."""
     while most and all(round(value, most) == round(value, most - 1) for value in values):
         most -= 1
     return most
 
 
 def fixed(value: float, places: int) -> str:
-    """Return a number with so many decimals; with a power of ten where that would hide it or be too long."""
+    """Return a number with this many decimals; with a power of ten where they would hide it or be too long."""
     text = f"{value:,.{places}f}"
     lost = value != 0 and not text.strip("-0.,")
     return f"{value:.1e}" if lost or len(text) > _LONGEST else text
 
 
 def with_ends(value: float, low: float, high: float) -> str:
-    """Return a number with its interval, with as many digits as that is wide: ``0.926 [0.921, 0.931]``."""
+    """Return a number with its interval, to the precision of its width: ``0.926 [0.921, 0.931]``."""
     largest = max(abs(low), abs(high))
     width = high - low
     places = 6 if width <= 0 or largest == 0 else min(decimals(value, width / 2), _MOST_DECIMALS)
@@ -101,16 +101,16 @@ def with_ends(value: float, low: float, high: float) -> str:
 
 
 _LEVEL = 1e-4
-"""Nobody reads more of a p-value."""
+"""Smaller p-values are not told apart."""
 
 
 def level_text(level: float) -> str:
-    """Return a p-value, or the level it is compared with: ``0.012``, ``<0.0001``."""
+    """Return a p-value, or the level it is compared with, as text: ``0.012``, ``<0.0001``."""
     return f"<{_LEVEL:.4f}" if level < _LEVEL else shortest(level, 2)
 
 
 def cell(value: Any) -> str:
-    """Return *value* as a cell of a table: as TOML writes it, but text without quotes, and nothing for None."""
+    """Return *value* as a table cell: as in TOML, but text without quotes, and an empty text for None."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""A folder of results belongs to one study: whose it is, what would be lost with it, and letting go of it."""
+"""A results folder belongs to one study: which one, what would be lost with it, and removing it."""
 
 import os
 import re
@@ -18,7 +18,7 @@ from netbandit.util.nesting import any_depth, read_json
 from netbandit.util.text import pluralize
 
 _DERIVED = (TABLE, SUMMARY, PARQUET, "report.html", "citation.bib")
-_PICTURES = "pictures.json"  # in which the plots note what they have drawn
+_PICTURES = "pictures.json"  # in which the plots record what they have drawn
 _KEY = re.compile(r"[0-9a-f]{20}")
 
 
@@ -37,15 +37,15 @@ def refuse_other(
 ) -> StudyResult | None:
     """Return the study whose results are in *out*, if *points* belong to it; None if there is none.
 
-    A folder without a ``study.json`` that can be read, or without a run that has come to its end, belongs to nobody:
-    its runs are found by their keys alone. But while another process is running it, it is that one's.
+    A folder without a readable ``study.json``, or without a finished run, belongs to no study: its runs are found by
+    their keys alone. While another process is running it, it belongs to that process's study.
 
     Args:
-        out: A folder of results; it need not be there.
-        name: What the study of the points is called; no study is another for its name alone.
-        points: Points that are to be run.
+        out: A results folder; it need not exist.
+        name: The name of the points' study; a name alone does not distinguish studies.
+        points: The points to run.
         keys: The keys of their runs.
-        written: Their scenario as it was written.
+        written: Their scenario as written.
         running: Whether another process is running the study of the folder.
 
     Raises:
@@ -92,7 +92,7 @@ def refuse_other(
 def remove_other(
     out: Path, name: str, points: Sequence[Point], keys: Sequence[Sequence[str]], written: Mapping[str, Any] | None
 ) -> None:
-    """Remove from *out* what a study has left there to which *points* do not belong; files that are not ours stay.
+    """Remove from *out* all results of a study to which *points* do not belong; foreign files stay.
 
     Raises:
         StorageError: It cannot be removed.
@@ -111,11 +111,11 @@ def remove_other(
                     shutil.rmtree(folder)
                 else:
                     folder.unlink()
-            (out / STUDY).unlink(missing_ok=True)  # last: until then the folder says whose it is
+            (out / STUDY).unlink(missing_ok=True)  # last: until then the folder shows its owner
 
 
 def _earlier_runs(out: Path) -> Iterator[Path]:
-    """Yield the run folders of format 1, which stand beside the table."""
+    """Yield the run folders of format 1, which are next to the table."""
     for folder in sorted(out.iterdir()):
         if _KEY.fullmatch(folder.name) and ((folder / RESULT).exists() or (folder / ERROR).exists()):
             yield folder

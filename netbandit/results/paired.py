@@ -1,13 +1,14 @@
-"""Points of a study as they are compared: their values by replication, how two of them differ, and at which level.
+"""Points of a study prepared for comparison: values by replication, paired differences, and significance levels.
 
-The same replication has the same seed at both. What two points have in common, such as an instance that is hard for
-everybody, is no part of the interval of their difference.
+The same replication has the same seed at both points. Effects that two points share, such as an instance that is hard
+for all methods, cancel in the paired difference.
 
-A decision at level a is one by intervals of confidence 1 - a. Whoever makes several, each at 5 %, errs in one of them
-far more often; after Holm (1979), "A simple sequentially rejective multiple test procedure", all of a family together
-err in 5 %. A decision has a direction, which may be wrong too: that these errors are counted in was shown for
-independent decisions (Shaffer 1980, "Control of directional errors with stagewise multiple test procedures"). scipy
-has no Holm's correction, and none of its tests has our intervals, of which the p-values are.
+A decision at level a uses intervals of confidence 1 - a. Several decisions, each at 5 %, contain an error far more
+often than 5 %; with the correction of Holm (1979), "A simple sequentially rejective multiple test procedure", the
+family-wise error rate is 5 %. A decision includes a direction, which may be wrong too; that the correction covers
+directional errors was shown for independent decisions (Shaffer 1980, "Control of directional errors with stagewise
+multiple test procedures"). scipy has no Holm correction, and no test that matches our intervals, from which the
+p-values are derived.
 """
 
 import math
@@ -26,27 +27,27 @@ from netbandit.util.nesting import read_json
 from netbandit.util.wording import did_you_mean
 
 STATISTICS = ("mean", "median")
-"""What differences are compared by."""
+"""The statistics that differences are compared by."""
 
 
 class CompareError(ValueError):
-    """What is to be compared is not among the results."""
+    """A metric, key or value to compare is not among the results."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A point beside the one it is compared with.
+    """A point and its difference from the baseline.
 
     Attributes:
         parameters: What the sweep varied, key -> value.
         value: The statistic of the metric over the pairs.
-        baseline: The same at the point it is compared with.
-        interval: That of their differences, *value* minus *baseline* for means, with its interval; without one where
-            there is one pair.
-        p: The smallest level at which that interval leaves out zero; None where the pairs decide nothing.
+        baseline: The same at the baseline.
+        interval: The paired difference, *value* minus *baseline* for means, with its interval; a single pair has no
+            interval.
+        p: The smallest level at which that interval excludes zero; None where the pairs decide nothing.
         why_open: Why they decide nothing; empty where they do.
-        stalled: Whether it is regret, and agents stalled at this point, and at the one it is compared with.
-        p_holm: The same of all comparisons that were made together.
+        stalled: Whether the metric is regret and agents stalled, at this point and at the baseline.
+        p_holm: The p-value corrected for all comparisons made together.
     """
 
     parameters: dict[str, Any]
@@ -61,7 +62,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Samples:
-    """What a table of results says of one point: its values of a metric, and of those that tell failures, by run."""
+    """The results of one point: its values of a metric, and of the metrics that show failures, by run."""
 
     parameters: dict[str, Any]
     values: dict[tuple[Any, ...], float]
@@ -74,7 +75,7 @@ def parameters_of(results: Columns) -> list[str]:
 
 
 def require_metrics(names: Sequence[str], results: Columns) -> None:
-    """Raise `CompareError` if *names* has no metric, or one that *results* do not have."""
+    """Raise `CompareError` if *names* is empty or has a metric that *results* do not have."""
     known = list(dict.fromkeys(map(str, results["metric"])))
     missing = [name for name in names if name not in known]
     if missing or not names:
@@ -83,16 +84,16 @@ def require_metrics(names: Sequence[str], results: Columns) -> None:
 
 
 def whole_keys(against: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return *against* with whole keys, of which the user may have written the end alone, as for a picture.
+    """Return *against* with full keys; the user may have written only the last part, as for a picture.
 
     Raises:
-        CompareError: Of *names*, the keys that tell points apart, none or several end so.
+        CompareError: None or several of *names*, the keys that distinguish points, end so.
     """
     return {whole_key(name, f"{name}={cell(value)}", names): value for name, value in against.items()}
 
 
 def whole_key(name: str, written: str, names: Sequence[str]) -> str:
-    """Return the key among *names* that ends so; the user wrote it in *written*.
+    """Return the key among *names* that ends in *name*; the user wrote it in *written*.
 
     Raises:
         CompareError: None or several end so.
@@ -128,20 +129,20 @@ def paired_difference(
 
 
 def corrected(differences: Sequence[Difference]) -> list[Difference]:
-    """Return *differences* with the p-values that they have as one family."""
+    """Return *differences* with p-values corrected as one family."""
     levels = holm([each.p for each in differences])
     return [replace(each, p_holm=level) for each, level in zip(differences, levels, strict=True)]
 
 
 def distinguishing_keys(results: Columns, names: list[str], whole: Mapping[str, Any]) -> list[str]:
-    """Return the keys that tell points apart: the label of a case, or what it sets where *whole* asks for that."""
+    """Return the keys that distinguish points: the label of a case, or the keys it sets where *whole* names those."""
     rows = dict.fromkeys(zip(*(map(value_text, results[name]) for name in names), strict=True))
     labelled = without_case_keys(names, [[*row] for row in rows])
     return labelled if set(whole) <= set(labelled) else [name for name in names if name != CASE]
 
 
 _FAILING = ("best_lost", "stalled", "may_stall", "rounds", "waiting_slots")
-"""The metrics that tell whether a run failed, and whether it can."""
+"""The metrics that show whether a run failed, and whether it can."""
 
 
 def samples_by_point(results: Columns, names: Sequence[str], metric: str) -> dict[tuple[str, ...], Samples]:
@@ -161,7 +162,7 @@ def samples_by_point(results: Columns, names: Sequence[str], metric: str) -> dic
 
 
 def _parameter(value: Any) -> Any:
-    """Return a value of a key as it was before pandas: None for none, and a list for the text of one."""
+    """Return a value of a key as before pandas: None if missing, and a list parsed from its text."""
     if isinstance(value, float) and math.isnan(value):
         return None
     if isinstance(value, str) and value[:1] in ("[", "{"):
@@ -179,7 +180,7 @@ def chosen_text(name: str, value: Any, points: Mapping[tuple[str, ...], Samples]
 
 
 def value_text(value: Any) -> str:
-    """Return what tells values apart: a number is the same with a point and without, and as a text."""
+    """Return the canonical text of a value: a number is the same with and without a decimal point, and as text."""
     if isinstance(value, str):
         with suppress(ValueError):
             value = float(value)
@@ -194,17 +195,17 @@ def values_by_key(chosen: Mapping[str, str]) -> str:
 
 
 LEAST = 1e-9
-"""The smallest level that is told from others."""
+"""The smallest level that is resolved."""
 
 _STEPS = 40
-"""Halvings of the logarithm of a level: it is then known to more digits than anybody reads."""
+"""Bisection steps on the logarithm of a level: more digits than are ever printed."""
 
 
 def smallest_level(decided: Callable[[float], bool]) -> float:
-    """Return the smallest level at which something is decided, by bisection; 1 if it is at none.
+    """Return the smallest level at which *decided* is true, by bisection; 1 if there is none.
 
     Args:
-        decided: Says whether it is decided at a level above 0 and below 1; once it is, it is at all larger ones.
+        decided: Whether the decision is made at a level in (0, 1); once true, it is true at all larger levels.
     """
     most = 1 - 1e-9
     if not decided(most):
@@ -221,10 +222,10 @@ def smallest_level(decided: Callable[[float], bool]) -> float:
 
 
 def p_value(interval: Callable[[float], Interval]) -> float | None:
-    """Return the smallest level at which the interval of a difference leaves out zero; None if there is no interval.
+    """Return the smallest level at which the interval of a difference excludes zero; None if there is no interval.
 
     Args:
-        interval: The interval of a confidence.
+        interval: The interval at a given confidence.
     """
     if interval(0.5).why_none:
         return None
@@ -237,14 +238,14 @@ def p_value(interval: Callable[[float], Interval]) -> float | None:
 
 
 def holm_levels(p_values: Sequence[float], level: float) -> list[float]:
-    """Return the level at which each of a family is judged so that together they err as often as one at *level*.
+    """Return the level for each member of a family such that the family-wise error rate is *level*.
 
-    The smallest p is judged at ``level / n``, the next at ``level / (n - 1)``, and so on; the first that is not decided
-    and all after it are judged at its level, and are not decided.
+    The smallest p is tested at ``level / n``, the next at ``level / (n - 1)``, and so on; the first that is not
+    significant and all after it are tested at its level, and are not significant.
 
     Args:
-        p_values: Of each of the family, 1 for what is decided at no level.
-        level: Of all together.
+        p_values: One p-value per member, 1 if it is significant at no level.
+        level: The family-wise level.
     """
     found = [0.0] * len(p_values)
     left, going = len(p_values), True
@@ -256,10 +257,10 @@ def holm_levels(p_values: Sequence[float], level: float) -> list[float]:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return Holm's adjusted p-values: at most 0.05 for what is decided where all together err in 5 %.
+    """Return Holm's adjusted p-values: at most 0.05 if significant at a family-wise error rate of 5 %.
 
     Args:
-        p_values: Of each of the family; None for what is no decision, and is no part of it.
+        p_values: One p-value per member; None if there was no test, which is then not counted.
     """
     known = sorted((value, place) for place, value in enumerate(p_values) if value is not None)
     found: list[float | None] = [None] * len(p_values)

@@ -1,8 +1,8 @@
-"""A table for a paper: rows by columns of the keys that vary, with the best entries where they are decided.
+"""A table for a paper: rows by columns of the varied keys, with the significantly best entries marked.
 
-An entry is the best of those that differ from it in one key alone. Which one that is, the data say: so each pair of
-them is a comparison, and all comparisons of a table are one family for Holm's correction. An entry is called the best
-where its difference from every other is decided at 5 % by these.
+An entry competes with those that differ from it in one key alone. The best is chosen from the data, so each pair of
+them is a comparison, and all comparisons of a table form one family for Holm's correction. An entry is marked as best
+if its differences from all others are significant at 5 % under this correction.
 """
 
 import math
@@ -38,13 +38,13 @@ from netbandit.results.varied_keys import NOT_A_POINT, short_names
 from netbandit.util.key_paths import CASE
 
 LEVEL = 1 - CONFIDENCE
-"""All comparisons of a table together err as often as this."""
+"""The family-wise error rate of all comparisons of a table."""
 
 _UNMARKED = "an entry may still be decidedly worse than the best, which the table of differences shows"
-"""How to read an entry that is not in bold, where none that it is compared with is."""
+"""How to read an entry that is not in bold if no competing entry is."""
 
 _METHODS = (CASE, "learner.kind", "protocol.kind")
-"""The keys that are compared if nobody says which, the first that varies."""
+"""The keys compared by default, the first that varies."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ class Entry:
         values: The values of the keys of the table, by key.
         metric: The metric.
         estimate: Its statistic over the replications, with its interval.
-        replications: How many replications it is of.
-        best: Whether it is better than every entry that it is compared with, each difference decided.
-        from_best: Its difference from the entry that looks best among these; None of that one, and where nothing is
+        replications: The number of replications behind it.
+        best: Whether it is significantly better than every entry that it is compared with.
+        from_best: Its difference from the apparent best of these; None for that entry itself, and where nothing is
             compared.
-        stalled: Whether it is a regret, and agents stalled.
+        stalled: Whether the metric is regret and agents stalled.
     """
 
     values: dict[str, Any]
@@ -76,17 +76,17 @@ class PaperEntries:
     """Entries in rows and columns.
 
     Attributes:
-        name: What the study is called.
+        name: The name of the study.
         rows: The keys whose values are the rows.
         columns: The keys whose values are the columns.
         metrics: The metrics, in their order.
         compared: The key whose values are compared; None where there is nothing to compare.
-        statistic: What stands for the replications.
+        statistic: The statistic over the replications.
         entries: All entries.
-        comparisons: How many pairs were compared.
-        open_pairs: Why some of them decide nothing, in words.
-        notes: What else must be known to read the numbers, a line each.
-        where: The keys that vary in the study and have one value here, with it.
+        comparisons: The number of pairs compared.
+        open_pairs: Why some pairs decide nothing, in words.
+        notes: What else a reader of the numbers must know, a line each.
+        where: The keys that vary in the study but have one value here, with that value.
     """
 
     name: str
@@ -103,18 +103,18 @@ class PaperEntries:
 
     @property
     def names(self) -> dict[str, str]:
-        """What each key is called."""
+        """The label of each key."""
         keys = [*self.rows, *self.columns]
         return dict(zip(keys, short_names(keys), strict=True))
 
     @property
     def caption(self) -> str:
-        """The sentences that say what the entries are, and which of them are in bold."""
+        """The sentences that explain the entries and the bold type."""
         return self._sentences(f"{self._metrics}: {self._statistic}", self._bold())
 
     @property
     def caption_of_differences(self) -> str:
-        """The same for the table of differences."""
+        """The caption of the table of differences."""
         what = f"{self._metrics}: difference from the best {self._called} in the same setting, {self._statistic}"
         bold = f"Bold: decided at the 5 % level ({self._test}). Intervals are not corrected."
         return self._sentences(what, bold)
@@ -245,7 +245,7 @@ def paper_entries(
 def _chosen(
     points: Mapping[tuple[str, ...], Samples], fixed: Mapping[str, Any], names: Sequence[str]
 ) -> dict[tuple[str, ...], Samples]:
-    """Return the points that have the values of *fixed*."""
+    """Return the points with the values of *fixed*."""
     texts = {key: chosen_text(key, value, points, names) for key, value in fixed.items()}
     found = {
         identity: point
@@ -276,7 +276,7 @@ def _estimate(point: Samples, statistic: Statistic) -> Estimate:
 def _compared(
     entries: Sequence[Entry], samples: Sequence[Samples], method: str | None, statistic: Statistic
 ) -> tuple[list[Entry], int, tuple[str, ...]]:
-    """Return *entries* with their differences from the best, how many pairs were compared, and why some are open."""
+    """Return *entries* with their differences from the best, the number of pairs, and why some are undecided."""
     if method is None or statistic.key not in STATISTICS:
         return list(entries), 0, ()
     groups: dict[tuple[str, ...], list[int]] = {}
@@ -308,7 +308,7 @@ def _compared(
 
 
 def _reversed(difference: Difference) -> Difference:
-    """Return the same difference from the other side; its parameters stay those of the first."""
+    """Return the difference with its sides swapped; its parameters stay those of the first."""
     found = difference.interval
     return replace(
         difference,
@@ -320,10 +320,10 @@ def _reversed(difference: Difference) -> Difference:
 
 
 def decided(difference: Difference | None) -> bool:
-    """Tell whether a difference is decided where all that were made err together in 5 %."""
+    """Return whether a difference is significant at a family-wise error rate of 5 %."""
     return difference is not None and difference.p_holm is not None and difference.p_holm < LEVEL
 
 
 def metric_heading(metric: str, entries: Sequence[Entry]) -> str:
-    """Return what a metric is called, with its unit."""
+    """Return the label of a metric, with its unit."""
     return column(metric, [each.estimate for each in entries if each.metric == metric]).heading()

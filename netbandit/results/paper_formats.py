@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 NOTHING = "–"
-"""What stands where a combination was not run."""
+"""The text of a combination that was not run."""
 
 _BEST = "best"
-"""What a table of differences says of the entry that the others are compared with."""
+"""The text of the entry that the others are compared with, in a table of differences."""
 
 
 def markdown(table: PaperEntries, *, differences: bool = False) -> str:
-    """Return *table* as Markdown, its columns lined up, with the caption below."""
+    """Return *table* as Markdown, with aligned columns and the caption below."""
     heads, rows = _laid_out(table, differences, lambda text, bold: f"**{text}**" if bold else text)
     names = [table.names[key] for key in table.rows]
     lines = [[*names, *(_joined(table, head) for head in heads)], *([*labels, *texts] for labels, texts in rows)]
@@ -65,9 +65,9 @@ def html(table: PaperEntries, *, differences: bool = False) -> str:
 def _as_shown(
     table: PaperEntries, differences: bool, escaped: Callable[[str], str], bold: Callable[[str], str]
 ) -> Layout:
-    """Return the texts of *table* as they stand in it."""
+    """Return the cell texts of *table* in its layout."""
     heads, rows = _laid_out(table, differences, lambda text, is_bold: bold(escaped(text)) if is_bold else escaped(text))
-    named = len(table.metrics) > 1 or not table.columns  # what all columns share stands in the caption
+    named = len(table.metrics) > 1 or not table.columns  # what all columns share is in the caption
     return Layout(
         heads=[tuple(map(escaped, head if named else head[1:])) for head in heads],
         rows=[texts for _, texts in rows],
@@ -85,7 +85,7 @@ def frame(table: PaperEntries) -> "DataFrame":
 
 
 def comma_separated(table: PaperEntries) -> str:
-    """Return what `frame` does, as CSV."""
+    """Return the table of `frame` as CSV."""
     import csv
     import io
 
@@ -119,13 +119,13 @@ def _caption(table: PaperEntries, differences: bool) -> str:
 
 
 Head = tuple[str, ...]
-"""What stands above a column: its metric, and the value of each key."""
+"""The heading of a column: its metric, and the value of each key."""
 
 
 def _laid_out(
     table: PaperEntries, differences: bool, bold: Callable[[str, bool], str]
 ) -> tuple[list[Head], list[tuple[list[str], list[str]]]]:
-    """Return what stands above each column, and for each row its labels and its texts."""
+    """Return the heading of each column, and for each row its labels and its texts."""
     keys = [*table.rows, *table.columns]
     labels = {key: _labels(table, key) for key in keys}
     titles = {metric: metric_heading(metric, table.entries) for metric in table.metrics}
@@ -155,7 +155,7 @@ def _laid_out(
 
 
 def _labels(table: PaperEntries, key: str) -> dict[str, str]:
-    """Return what each value of *key* is called, in the order of the study."""
+    """Return the label of each value of *key*, in the order of the study."""
     values = {value_text(entry.values[key]): entry.values[key] for entry in table.entries}
     texts = [text.strip() or NOTHING for text in parameter_cells(list(values.values()))]
     return dict(zip(values, texts, strict=True))
@@ -194,7 +194,7 @@ def _plain(text: str) -> str:
 
 
 def _joined(table: PaperEntries, head: Head) -> str:
-    """Return what stands above a column, in one line."""
+    """Return the heading of a column in one line."""
     metric, *values = head
     words = [f"{table.names[key]} {text}" for key, text in zip(table.columns, values, strict=True)]
     return ", ".join([metric, *words] if len(table.metrics) > 1 or not words else words)
@@ -222,6 +222,6 @@ _LATEX = {
 
 
 def escaped(text: str) -> str:
-    """Return *text* as LaTeX shows it; a minus before a number is one."""
+    """Return *text* escaped for LaTeX; a minus before a number becomes a minus sign."""
     text = re.sub(r"(?<![\w.])-(?=\d)", "−", text)
     return "".join(_LATEX.get(letter, letter) for letter in text)

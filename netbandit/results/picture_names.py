@@ -1,4 +1,4 @@
-"""The names of the pictures that a study may have, for whoever asks for one: the command, its help, and Python."""
+"""The names of all pictures a study can have, for the command, its help, and Python."""
 
 from collections.abc import Mapping
 
@@ -18,4 +18,4 @@ PICTURE_NAMES: Mapping[str, str] = {
     "lost": "the network, its links coloured by lost messages",
     "bottleneck": "the busiest links, and how long messages wait for them",
 }
-"""Name -> what it shows."""
+"""Name -> what the picture shows."""

@@ -1,4 +1,4 @@
-"""What must be known to read the metrics of a study: the privacy that was spent, and what its runs remark."""
+"""What a reader of a study's metrics must know: the privacy spent, and the remarks of its runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -11,21 +11,21 @@ from netbandit.results.varied_keys import which_points
 from netbandit.simulation.result import RunResult, bound_of
 
 INFINITE = "infinite"
-"""What a table says of a value without a bound."""
+"""The text of a value without a bound."""
 
 NOT_ASKED = "no privacy was asked for"
-"""What is said of an epsilon without a bound: there was no noise."""
+"""The text of an epsilon without a bound: there was no noise."""
 
 MEANING = (
     "(epsilon, delta): if one such unit changes, no event becomes more than exp(epsilon) times as probable, plus delta"
 )
-"""What an account of privacy says; delta is not the probability with which epsilon is exceeded."""
+"""The text of a privacy account; delta is not the probability that epsilon is exceeded."""
 
 _FEW = 4
 
 
 def cost_lines(study: StudyResult) -> list[str]:
-    """Return what the cost is made of, if anything cost something; one line for each price of links that differs."""
+    """Return the components of the cost, if anything has a cost; one line for each distinct price of links."""
     lines = []
     for run in (run for point in study.points for run in point.finished):
         cost, activations = run.metrics.get("cost"), run.metrics.get("activations")
@@ -42,10 +42,10 @@ def cost_lines(study: StudyResult) -> list[str]:
 
 
 def privacy_lines(study: StudyResult) -> list[str]:
-    """Return what an agent's privacy came to, beside the paper's own statement, what it protects, and what it omits.
+    """Return the privacy spent per agent, with the paper's own statement, what it protects, and what it omits.
 
-    One account for each unit; none where nobody asked for privacy. Of agents alone, which release nothing and need no
-    noise, there is nothing to say.
+    One account for each unit of privacy; none if no privacy is configured. Isolated agents, which release nothing and
+    need no noise, get no line.
     """
     lines = []
     runs = [run for point in study.points for run in point.finished if run.privacy_unit and not _kept_all(run)]
@@ -74,14 +74,14 @@ _BASIC = "_basic_composition"
 
 
 def _with_delta(runs: Sequence[RunResult], epsilon: str, delta: str = "") -> str:
-    """Return the values of two metrics as ``1 at delta 0.1``; nothing where no run has them."""
+    """Return the values of two metrics as ``1 at delta 0.1``; empty if no run has them."""
     values = [run.metrics.get(epsilon) for run in runs if epsilon in run.metrics]
     deltas = spread([value for run in runs if (value := run.metrics.get(delta))])
     return f"{spread(values)} at delta {deltas}" if deltas else spread(values)
 
 
 def unequal_privacy(study: StudyResult) -> list[str]:
-    """Return a line where points that release anything spend different privacy: their regrets are no like for like."""
+    """Return a line if points that release anything spend different privacy: their regrets are not comparable."""
     runs = [run for point in study.points for run in point.finished if run.privacy_unit and not _kept_all(run)]
     spent = [run.metrics.get("epsilon") for run in runs]
     if len(set(spent)) < 2 and len({run.privacy_unit for run in runs}) < 2:
@@ -90,7 +90,7 @@ def unequal_privacy(study: StudyResult) -> list[str]:
 
 
 def asked_for(run: RunResult) -> bool:
-    """Say whether *run* bounds what is told of anybody: its account has an epsilon, and not because nothing is told."""
+    """Return whether *run* guarantees privacy: its account has an epsilon, and not only because nothing is released."""
     return run.metrics.get("epsilon") is not None and not _kept_all(run)
 
 
@@ -99,9 +99,9 @@ def _kept_all(run: RunResult) -> bool:
 
 
 def remarks(study: StudyResult) -> list[str]:
-    """Return what must be known to read the metrics, each line once.
+    """Return the remarks needed to read the metrics, each line once.
 
-    What holds at some points only names them; what holds in some of their runs says in how many.
+    A remark that holds at some points names them; one that holds in some of their runs gives their number.
     """
     there: dict[str, list[PointResult]] = {}
     for point in study.points:
@@ -114,9 +114,9 @@ def remarks(study: StudyResult) -> list[str]:
 
 
 def failure_lines(study: StudyResult) -> list[str]:
-    """Return where the best arm was lost, where too few replications may show a failure, and what a stall may do.
+    """Return where the best arm was lost, where replications are too few to show a failure, and the effect of stalls.
 
-    That agents stalled, or no round ended, stands in the remarks of the runs.
+    Stalled agents and rounds without an end are in the remarks of the runs.
     """
     points = [point for point in study.points if point.finished]
     found = {id(point): failures(point) for point in points}
@@ -134,9 +134,9 @@ def failure_lines(study: StudyResult) -> list[str]:
 
 
 def trouble_lines(study: StudyResult) -> list[str]:
-    """Return what tells that a network did not do its work: agents without energy, messages that did not get through.
+    """Return the signs that a network failed to deliver: agents without energy, undelivered messages.
 
-    That agents stalled stands in the remarks of the runs.
+    Stalled agents are in the remarks of the runs.
     """
     lines = []
     for name in TROUBLE:
@@ -149,7 +149,7 @@ def trouble_lines(study: StudyResult) -> list[str]:
 
 
 def energy_lines(study: StudyResult) -> list[str]:
-    """Return how long batteries last: whether what is harvested suffices, or when the first is forecast to be empty."""
+    """Return how long batteries last: whether harvesting suffices, or when the first is predicted to be empty."""
     lines = []
     for text, holds in (
         ("batteries last: what is harvested suffices for what is spent", lambda run: run.metrics["sustained"] == 1),
@@ -174,7 +174,7 @@ def energy_lines(study: StudyResult) -> list[str]:
 
 
 def _lifetime(run: RunResult) -> float | None:
-    """Return how long (s) the first battery lasts; None: for ever, or it is not known."""
+    """Return the life (s) of the first battery to run out; None: unlimited or unknown."""
     slots = run.metrics.get("lifetime_slots")
     seconds, horizon = run.metrics.get("simulated_s"), lookup(run.resolved, "run.horizon")
     return None if slots is None or seconds is None else slots * seconds / horizon
@@ -196,23 +196,23 @@ _TROUBLES: Mapping[str, Callable[[Sequence[RunResult]], str]] = {
     "unsent": lambda runs: f"{_values(runs, 'unsent')} messages waited for their link or the air and were never sent",
     "collided": lambda runs: f"{_values(runs, 'collided')} messages collided on the air",
 }
-"""What is said of each trouble, of the runs that have it."""
+"""The text of each trouble, with the runs that have it."""
 
 
 def exploration_lines(study: StudyResult) -> list[str]:
-    """Return a line where learners are compared whose bonuses differ."""
+    """Return a line if learners with different exploration bonuses are compared."""
     tables = [point.resolved.get("learner", {}) for point in study.points if point.finished]
     return [*filter(None, [unequal_exploration(tables)])]
 
 
 def comparison_notes(study: StudyResult, metrics: Sequence[str]) -> list[str]:
-    """Return what must be known to compare *metrics* of points."""
+    """Return what must be known to compare *metrics* between points."""
     priced = cost_lines(study) if "cost" in metrics else []
     return [*priced, *unequal_privacy(study)]
 
 
 def _at(study: StudyResult, points: Sequence[PointResult], line: str, runs: Sequence[int] = ()) -> str:
-    """Return *line* with which points it is of, if they are not all, and in how many *runs*, if not in all of them."""
+    """Return *line* with the points it holds for, if not all, and the number of *runs*, if not all of theirs."""
     where = which_points(study, points)
     all_runs = [len(point.finished) for point in points]
     if any(some < most for some, most in zip(runs, all_runs, strict=False)):
@@ -221,9 +221,9 @@ def _at(study: StudyResult, points: Sequence[PointResult], line: str, runs: Sequ
 
 
 def spread(values: Sequence[float | int | None]) -> str:
-    """Return the few values there are, or the least and the largest; what is infinite is null in a result.
+    """Return the few distinct values, or the smallest and the largest; infinite values are null in a result.
 
-    Of values that are all alike there is one, and of none at all nothing.
+    Equal values give one value, and no values an empty text.
     """
     known = sorted({float(value) for value in values if value is not None})
     texts = list(dict.fromkeys(shortest(value, 6) for value in known))

@@ -1,4 +1,4 @@
-"""What the files of a run say, and what they can say: whoever reads a run finds in it nothing that no run leaves."""
+"""Validation of run files: only content that a run can have written is accepted."""
 
 import math
 from collections.abc import Mapping
@@ -16,15 +16,15 @@ from netbandit.util.units import parse_duration
 _LARGEST = 2**63 - 1
 _MOST_AGENTS = 10**7
 _LARGEST_FIGURE = 1e150
-"""Beyond, the square of a figure is no number any more, and it is as good as infinite."""
+"""Above this the square of a figure overflows, so it counts as infinite."""
 
 
 class ContentError(ValueError):
-    """What no run says; the text says what and where."""
+    """Content that no run can have; the text says what and where."""
 
 
 def finite_figures(figures: Mapping[str, Metric]) -> dict[str, Metric]:
-    """Return plain Python numbers to be written, with None for what is infinite or does not exist."""
+    """Return plain Python numbers to be written, with None for infinite and undefined values."""
     plain: dict[str, Metric] = {}
     for name, value in figures.items():
         number = value.item() if isinstance(value, np.generic) else value
@@ -33,14 +33,14 @@ def finite_figures(figures: Mapping[str, Metric]) -> dict[str, Metric]:
 
 
 _TOLD = ("first", "second", "messages", "bytes", "activations")
-"""What every version tells of a link."""
+"""Columns of a link that every version has."""
 
 NO_LINKS: dict[str, list[int]] = {name: [] for name in _TOLD}
-"""What ``links.json`` says of no link."""
+"""Columns that ``links.json`` does not have."""
 
 
 def links_to_write(use: LinkUse, uplinks: LinkUse | None) -> dict[str, object]:
-    """Return what links carried, ready for JSON: what is not known is left out."""
+    """Return the use of links, ready for JSON; unknown columns are omitted."""
     found: dict[str, object] = {
         name: getattr(use, name).tolist() for name in LinkUse.__dataclass_fields__ if getattr(use, name) is not None
     }
@@ -48,7 +48,7 @@ def links_to_write(use: LinkUse, uplinks: LinkUse | None) -> dict[str, object]:
 
 
 def nodes_to_write(nodes: Nodes) -> dict[str, object]:
-    """Return names and places of nodes, ready for JSON: what is not known is None."""
+    """Return names and positions of nodes, ready for JSON; unknown values are None."""
     coordinates = None if nodes.coordinates is None else nodes.coordinates.tolist()
     if coordinates is not None:
         coordinates = [[None if math.isnan(number) else number for number in place] for place in coordinates]
@@ -64,14 +64,14 @@ _OF_BATTERIES = ("energy", "capacity", "drain")
 
 
 _ARRAYS = ("curves", "links", "uplinks")
-"""What is read as arrays, whose numbers are looked at there."""
+"""Columns read as arrays, whose numbers are checked there."""
 
 
 def run_of(content: Mapping[str, Any]) -> RunResult:
-    """Return the run whose files say *content*: a value for each attribute of a `RunResult`, as JSON gives it.
+    """Return the run with *content*: a value for each attribute of a `RunResult`, as JSON gives it.
 
     Raises:
-        ContentError: No run says so.
+        ContentError: No run can have this content.
     """
     try:
         _require_writable({name: value for name, value in content.items() if name not in _ARRAYS})
@@ -85,7 +85,7 @@ def run_of(content: Mapping[str, Any]) -> RunResult:
 
 
 def _require_writable(value: Any, place: str = "") -> None:
-    """Look for what can be written nowhere: halves of characters, and numbers that are too large or none.
+    """Reject values that cannot be written: lone surrogates, and numbers that are too large or not finite.
 
     Raises:
         ContentError: There is one; the text says where.
@@ -106,7 +106,7 @@ def _require_writable(value: Any, place: str = "") -> None:
 
 
 def _require_its_agents(read: RunResult) -> None:
-    """Raise `ContentError` where links or nodes are of others than the agents; nobody may know how many there are."""
+    """Raise `ContentError` if links or nodes refer to other agents; the number of agents may be unknown."""
     agents, nodes = read.topology.get("agents"), read.nodes
     if nodes is not None and any(one is not None and len(one) != agents for one in vars(nodes).values()):
         raise ContentError(f"there are {agents} agents, and names, places or batteries of others")
@@ -137,7 +137,7 @@ def _graph(figures: dict[str, Metric]) -> dict[str, Metric]:
 
 
 def _scenario(value: dict[str, Any]) -> dict[str, Any]:
-    """Return a resolved scenario; its slots are what curves and traces are measured in."""
+    """Return a resolved scenario; its slots are the unit of curves and traces."""
     run, tables = value.get("run"), ("topology", "bandit", "learner", "protocol", "links", "faults")
     if not isinstance(run, dict) or not all(isinstance(value.get(name, {}), dict) for name in tables):
         raise ValueError(f"run, {', '.join(tables)} are not all tables")
@@ -155,7 +155,7 @@ def _scenario(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _integers(value: Any) -> NDArray[np.int64]:
-    """Return a list of integers from 0, shape (n,)."""
+    """Return a list of nonnegative integers, shape (n,)."""
     found = _numbers(value)
     if found.dtype.kind != "i" or (found < 0).any():
         raise ValueError("no list of integers from 0")
@@ -163,7 +163,7 @@ def _integers(value: Any) -> NDArray[np.int64]:
 
 
 def _numbers(value: Any) -> NDArray[Any]:
-    """Return a list of numbers that are finite, shape (n,)."""
+    """Return a list of finite numbers, shape (n,)."""
     found = np.array(value if value != [] else np.empty(0, dtype=np.int64))
     if not isinstance(value, list) or found.ndim != 1 or found.dtype.kind not in "fi":
         raise ValueError("no list of numbers")
@@ -220,7 +220,7 @@ class _NodeColumns:
 
 @dataclass(frozen=True)
 class _Content(RunResult):
-    """A run as its files must say it."""
+    """The required content of a run's files."""
 
     parameters: Annotated[dict[str, Any], AfterValidator(native)]
     resolved: Annotated[dict[str, Any], AfterValidator(_scenario)]

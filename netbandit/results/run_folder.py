@@ -1,7 +1,7 @@
-"""One folder for one run: complete from the moment ``result.json`` is in it, and not before.
+"""The folder of one run: complete once ``result.json`` is in it, and not before.
 
-``result.json`` holds a checksum of every other file and of itself, so whatever is not as it was written is found out.
-Folders of format 1 know the sizes of their files alone; they are still read.
+``result.json`` holds a checksum of every other file and of itself, so any modification is detected. Folders of format 1
+record only the sizes of their files; they can still be read.
 """
 
 import shutil
@@ -42,23 +42,23 @@ TRACE = "trace.jsonl"
 ERROR = "error.txt"
 
 FILES = frozenset({SCENARIO, CURVES, LINKS, NODES, TRACE})
-"""What a run has besides its result; nodes and a trace it may have."""
+"""The files of a run besides its result; nodes and a trace are optional."""
 
 _DAMAGED = (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError)
-"""What reading a file raises that is not what was written."""
+"""The exceptions of reading a file that is not as written."""
 
 
 class DamagedRunError(ValueError):
-    """The files of a run are not as they were written, or of a format that cannot be read; the message says which."""
+    """The files of a run are not as written, or have an unreadable format; the message says which."""
 
 
 def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None:
     """Write *result* into *folder*; the folder is complete from the moment ``result.json`` appears in it.
 
     Args:
-        folder: The run folder; made if it is not there, or if it is a link.
-        result: What the run left behind.
-        trace: A finished trace in the same folder, which is given its name here.
+        folder: The run folder; created if it does not exist or is a link.
+        result: The result of the run.
+        trace: A finished trace in the same folder, which is renamed to its final name.
 
     Raises:
         StorageError: The folder cannot be written.
@@ -107,7 +107,7 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
 
 
 def _clear(folder: Path, kept: Mapping[str, object]) -> None:
-    """Remove what an earlier run left in *folder* that this one does not replace, and folders in place of its files."""
+    """Remove files of an earlier run from *folder* that this run does not replace, and folders at their paths."""
     for name in (RESULT, SCENARIO, CURVES, LINKS, NODES, TRACE, ERROR):
         path = folder / name
         if path.is_dir() and not path.is_symlink():
@@ -124,8 +124,8 @@ def read_run(folder: Path, details: bool = True) -> RunResult:
         details: Whether to read the curves and the links too; without, both are empty.
 
     Raises:
-        FileNotFoundError: No run has come to its end there.
-        DamagedRunError: A file that is read is not as it was written.
+        FileNotFoundError: There is no finished run.
+        DamagedRunError: A file is not as written.
     """
     content = _content_of_result(folder)
     try:
@@ -152,7 +152,7 @@ def read_run(folder: Path, details: bool = True) -> RunResult:
 
 
 def load_run(folder: Path, details: bool = True) -> RunResult | None:
-    """Return the run in *folder*, or None if it is not there, not complete, damaged or of another format.
+    """Return the run in *folder*, or None if it is missing, incomplete, damaged or of another format.
 
     Args:
         folder: The run folder.
@@ -165,7 +165,7 @@ def load_run(folder: Path, details: bool = True) -> RunResult | None:
 
 
 def complete(folder: Path, trace: bool = False) -> bool:
-    """Say whether *folder* holds a complete run all of whose files check, with its trace if *trace* is asked for."""
+    """Return whether *folder* holds a complete run with valid checksums, and its trace if *trace* is set."""
     try:
         return verify(folder) or not trace
     except (FileNotFoundError, DamagedRunError):
@@ -175,15 +175,15 @@ def complete(folder: Path, trace: bool = False) -> bool:
 def verify(folder: Path) -> bool:
     """Check every file of the run in *folder*; return whether its trace is among them.
 
-    A trace that was written and has been removed is no damage.
+    A trace that was removed after it was written counts as no damage.
 
     Raises:
-        FileNotFoundError: No run has come to its end there.
-        DamagedRunError: A file is not as it was written.
+        FileNotFoundError: There is no finished run.
+        DamagedRunError: A file is not as written.
     """
     whole = _whole(_content_of_result(folder))
     names = _names(whole)
-    if whole["format"] == _UNSEALED:  # nothing but reading them tells whether its files are whole
+    if whole["format"] == _UNSEALED:  # only reading the files shows whether they are intact
         read_run(folder)
         return TRACE in names and (folder / TRACE).is_file() and (folder / TRACE).stat().st_size == names[TRACE]
     read_run(folder, details=False)
@@ -201,11 +201,11 @@ def verify(folder: Path) -> bool:
 
 
 def check_trace(trace: Path) -> None:
-    """Check the trace of a run in its folder against what the run says of it.
+    """Check the trace of a run in its folder against the record in the run.
 
     Raises:
-        FileNotFoundError: No run has come to its end in the folder of the trace.
-        DamagedRunError: The trace is not as it was written, or the run does not say how it was.
+        FileNotFoundError: There is no finished run in the folder of the trace.
+        DamagedRunError: The trace is not as written, or the run has no record of it.
     """
     whole = _whole(_content_of_result(trace.parent))
     known = _names(whole).get(trace.name)
@@ -218,7 +218,7 @@ def check_trace(trace: Path) -> None:
 
 
 def was_traced(folder: Path) -> bool:
-    """Say whether a trace was written into *folder*, whatever has become of it and of the run."""
+    """Return whether a trace was written into *folder*, even if it or the run is gone."""
     return (folder / TRACE).exists()
 
 
@@ -232,7 +232,7 @@ def _content_of_result(folder: Path) -> bytes:
 
 
 def _whole(content: bytes) -> dict[str, Any]:
-    """Return what a ``result.json`` says."""
+    """Return the content of a ``result.json``."""
     try:
         whole = unsealed(content)
     except SealError as error:
@@ -246,7 +246,7 @@ def _whole(content: bytes) -> dict[str, Any]:
 
 
 def _read_unsealed(content: bytes) -> dict[str, Any] | None:
-    """Return what a ``result.json`` of format 1 says, None if it is none."""
+    """Return the content of a ``result.json`` of format 1, None if it is not one."""
     try:
         whole = read_json(content, parse_constant=_refuse)
     except ValueError:
@@ -261,7 +261,7 @@ def _refuse(word: str) -> None:
 
 
 def _names(whole: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what is known of each file of the run: its checksum, or in format 1 its size."""
+    """Return the record of each file of the run: its checksum, or its size in format 1."""
     found = whole.get("checksums" if whole["format"] == FORMAT else "sizes")
     if not isinstance(found, dict) or not found.keys() <= FILES:
         raise DamagedRunError(f"{RESULT} does not say which files the run has")
@@ -269,7 +269,7 @@ def _names(whole: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _content(folder: Path, name: str, whole: Mapping[str, Any]) -> bytes:
-    """Return the content of a file of a run, as it was written."""
+    """Return the verified content of a file of a run."""
     known = _names(whole).get(name)
     try:
         content = (folder / name).read_bytes()

@@ -1,8 +1,7 @@
-"""The names of run folders: a hash of all that decides a run's numbers.
+"""The names of run folders: a hash of everything that determines a run's numbers.
 
-A key of the scenario that came after format 1 of the results counts only where it is off its default, so that runs
-made before it was there are still found. Who adds a key to a table registers it in `ADDED`; the test of this file
-fails until that is done.
+A scenario key added after format 1 of the results counts only if it differs from its default, so that runs made before
+it existed are still found. A new key in a table must be registered in `ADDED`; the test of this file fails until it is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,9 +16,9 @@ from netbandit.results.safe_files import LABELS, canonical
 from netbandit.simulation.sweep_point import Point
 
 NUMBERS = 1
-"""Raised by whoever changes a number or a fingerprint that every scenario gives: runs made before are then not taken.
+"""Increased by every change of numbers or fingerprints in all scenarios: earlier runs are then not reused.
 
-Where only some scenarios have changed, see `changed_numbers`.
+For changes that affect some scenarios only, see `changed_numbers`.
 """
 
 ADDED: Mapping[str, Any] = {
@@ -100,23 +99,22 @@ ADDED: Mapping[str, Any] = {
         for key, default in (("upload", 2.0), ("push", None), ("decide", "all"))
     },
 }
-"""Keys that came after format 1, with the defaults they came with.
+"""Keys added after format 1, with their defaults at that time.
 
 ``"links.peer.loss": 0.0`` is a key of every scenario, ``"bandit:vertical.unserved": "free"`` one of a kind (for the
-topology: of a family). The value is as in the resolved scenario, ready for JSON. A key keeps its line for ever, also
-where its default changes later: the line says what runs without the key have done.
+topology: of a family). The value is as in the resolved scenario, ready for JSON. An entry is permanent, even if the
+default changes later: it records how runs without the key behaved.
 """
 
 
 def run_key(point: Point, replication: int) -> str:
     """Return the name of the folder of one replication of *point*: 20 hexadecimal digits.
 
-    The key covers all that decides the numbers: the resolved scenario, its seed and the replication's number. It
-    does not cover the scenario's name and description nor ``run.replications``, so raising the number of
-    replications leaves the keys of those already run as they are. What is not all in the scenario's text counts by
-    its content: a file (the point's ``inputs``, dotted key -> path) by its bytes, not by its path; a class of the
-    user's own or a graph object by what the point's ``identities`` (dotted key -> text) say beside it, and where that
-    is None the key is one that never was and never will be again.
+    The key covers everything that determines the numbers: the resolved scenario, its seed and the replication's number.
+    It does not cover the scenario's name and description nor ``run.replications``, so raising the number of
+    replications keeps the keys of existing runs. Inputs outside the scenario's text count by content: a file (the
+    point's ``inputs``, dotted key -> path) by its bytes, not by its path; a user class or a graph object by the point's
+    ``identities`` (dotted key -> text). If an identity is None, the key is unique to this call.
 
     Raises:
         OSError: A file the scenario names cannot be read.
@@ -135,27 +133,27 @@ def run_keys(point: Point) -> list[str]:
 
 
 def inputs(points: Sequence[Point]) -> dict[str, Path]:
-    """Return the files that *points* name, by the keys that name them."""
+    """Return the files named by *points*, by key."""
     return {key: path for point in points for key, path in point.inputs.items()}
 
 
 def _key(common: str, replication: int) -> str:
-    # The canonical JSON of {"replication": ..., "scenario": ..., "seed": ...}, of which only the first differs.
+    # The canonical JSON of {"replication": ..., "scenario": ..., "seed": ...}, of which only the first entry differs.
     return blake2b(f'{{"replication":{replication},{common}'.encode(), digest_size=10).hexdigest()
 
 
 def _common(point: Point) -> str:
-    """Return what the runs of *point* have in common, as canonical JSON that lacks its beginning."""
+    """Return the common part of the runs of *point*: canonical JSON without its beginning."""
     scenario = deciding_keys(point)
     whole: dict[str, Any] = {"scenario": scenario, "seed": scenario["run"].get("seed")}
-    numbers = numbers_of(point.resolved, NUMBERS)  # by what files are called, not by their content
+    numbers = numbers_of(point.resolved, NUMBERS)  # depends on file names, not on their content
     if numbers != 1:
-        whole["zz_numbers"] = numbers  # sorts behind the others
+        whole["zz_numbers"] = numbers  # sorts last
     return canonical(whole).removeprefix("{")
 
 
 def deciding_keys(point: Point) -> dict[str, Any]:
-    """Return what of the scenario of *point* decides its numbers."""
+    """Return the part of *point*'s scenario that determines its numbers."""
     scenario = {key: value for key, value in point.resolved.items() if key not in LABELS}
     run = dict(scenario.get("run", {}))
     run.pop("replications", None)
@@ -171,7 +169,7 @@ def deciding_keys(point: Point) -> dict[str, Any]:
 
 
 def _leave_out(scenario: dict[str, Any], key: str, default: Any) -> None:
-    """Remove an added *key* from *scenario* where it is at its *default*, and with it a table that has no other."""
+    """Remove an added *key* from *scenario* if it equals its *default*, and its table if it is then empty."""
     head, *rest = key.split(".")
     name, _, kind = head.partition(":")
     table = scenario.get(name)
@@ -188,7 +186,7 @@ def _same(value: Any, default: Any) -> bool:
 
 
 def _remove(tree: dict[str, Any], path: Sequence[str]) -> None:
-    """Remove what is at *path*, and tables that are then empty, on copies."""
+    """Remove the entry at *path*, and tables that are then empty, on copies."""
     head, rest = path[0], path[1:]
     if rest:
         tree[head] = dict(tree[head])
@@ -198,7 +196,7 @@ def _remove(tree: dict[str, Any], path: Sequence[str]) -> None:
 
 
 def _put(tree: dict[str, Any], path: Sequence[str], value: object) -> None:
-    """Set the value at *path*, on copies: the scenario itself is not ours to change."""
+    """Set the value at *path*, on copies: the scenario itself must not change."""
     head, rest = path[0], path[1:]
     if rest:
         tree[head] = dict(tree.get(head, {}))
@@ -209,10 +207,9 @@ def _put(tree: dict[str, Any], path: Sequence[str], value: object) -> None:
 
 @lru_cache(maxsize=64)
 def _digest(path: Path, size: int, changed: int) -> str:
-    """Return the hash of a file's content, of which only a piece is in memory at a time.
+    """Return the hash of a file's content, read in chunks.
 
-    The points of a sweep name the same file; one of the same *size* that was last *changed* (ns) at the same time is
-    not read again.
+    The points of a sweep name the same file; with equal *size* and modification time *changed* (ns) the hash is cached.
     """
     with path.open("rb") as file:
         return file_digest(file, lambda: blake2b(digest_size=16)).hexdigest()

@@ -1,7 +1,7 @@
-"""Files that are there whole or not at all, and the JSON in them, which any program can read and which checks itself.
+"""Files written atomically, and JSON that is portable and carries a checksum.
 
-It has no NaN and no infinities, and one form for the same content. The last entry of a sealed object is a checksum of
-every byte before it.
+The JSON has no NaN and no infinities, and one canonical form for equal content. The last entry of a sealed object is a
+checksum of all preceding bytes.
 """
 
 import json
@@ -28,7 +28,7 @@ class StorageError(Exception):
 
 @contextmanager
 def storage(place: Path) -> Iterator[None]:
-    """Turn an `OSError` of the body into one clear `StorageError` about *place*."""
+    """Convert an `OSError` of the body to one clear `StorageError` about *place*."""
     try:
         yield
     except (FileExistsError, NotADirectoryError) as error:
@@ -38,7 +38,7 @@ def storage(place: Path) -> Iterator[None]:
 
 
 def make_folder(folder: Path) -> None:
-    """Make *folder* if it is not there; a link in its place makes way, so that nothing is written where it leads.
+    """Create *folder* if it does not exist; a symbolic link is replaced, so that nothing is written to its target.
 
     Raises:
         StorageError: The folder cannot be written.
@@ -50,17 +50,17 @@ def make_folder(folder: Path) -> None:
 
 
 def partial(target: Path) -> Path:
-    """Return the name beside *target* under which this process writes it until it is whole.
+    """Return the temporary name beside *target* under which this process writes it until it is complete.
 
-    The name says who writes, so that what a killed process left behind can be told from what another process,
-    which runs the same scenario into the same folder, is writing now.
+    The name contains the process, so that files left by a killed process can be told from files that another process
+    with the same scenario and folder is writing now.
     """
     return target.with_name(f".{target.name}.{socket.gethostname()}.{os.getpid()}{_LEFTOVER}")
 
 
 @contextmanager
 def whole(target: Path) -> Iterator[Path]:
-    """Give the name under which the body writes *target*, which is there when the body has ended, or not at all.
+    """Yield a temporary name under which the body writes *target*; it is renamed when the body has succeeded.
 
     Raises:
         StorageError: The folder cannot be written.
@@ -75,7 +75,7 @@ def whole(target: Path) -> Iterator[Path]:
 
 
 def write_whole(target: Path, text: str) -> None:
-    """Write *text* to *target* by a rename, after it has reached the disk.
+    """Write *text* to *target* by a rename, after it has been flushed to disk.
 
     Raises:
         StorageError: The folder cannot be written.
@@ -87,10 +87,10 @@ def write_whole(target: Path, text: str) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what processes of this machine that are no longer alive were writing into *folder*.
+    """Remove temporary files in *folder* of processes of this machine that are no longer alive.
 
     Raises:
-        StorageError: There can be no such folder, its name is too long for instance.
+        StorageError: There can be no such folder, for instance because its name is too long.
     """
     with storage(folder):
         found = sorted(folder.glob(f".*{_LEFTOVER}"))
@@ -101,16 +101,16 @@ def remove_leftovers(folder: Path) -> None:
 
 
 _CLOCKS_DIFFER = 2.0
-"""Seconds by which the start of a process and the time of a file may be off."""
+"""Tolerance (s) between the start time of a process and the time of a file."""
 
 
 def _may_write(process: int, path: Path) -> bool:
-    """Return whether *process* lives and was there when *path* was last written: numbers are given again."""
+    """Return whether *process* is alive and existed when *path* was last written: process numbers are reused."""
     import psutil
 
     try:
         found = psutil.Process(process)
-        if found.status() == psutil.STATUS_ZOMBIE:  # killed, and nobody has asked for it yet
+        if found.status() == psutil.STATUS_ZOMBIE:  # killed, and not yet reaped
             return False
         return bool(found.create_time() <= path.stat().st_mtime + _CLOCKS_DIFFER)
     except (psutil.NoSuchProcess, FileNotFoundError):
@@ -120,13 +120,13 @@ def _may_write(process: int, path: Path) -> bool:
 
 
 LABELS = ("name", "description")
-"""Keys of a scenario whose values are words to read and nothing else."""
+"""Keys of a scenario whose values are descriptive text only."""
 
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
 
 
 def canonical(value: object) -> str:
-    """Return *value* as JSON in the one form that is hashed: keys sorted, no spaces, infinities as text."""
+    """Return *value* as canonical JSON, the form that is hashed: keys sorted, no spaces, infinities as text."""
     return json.dumps(portable(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
@@ -136,11 +136,11 @@ def as_text(value: object) -> str:
 
 
 def portable(value: object) -> object:
-    """Return *value* in what JSON can say; infinities, which it cannot, become the words TOML has for them."""
+    """Return *value* in types that JSON has; infinities become the words of TOML."""
     if isinstance(value, Mapping):
         return {str(key): portable(entry) for key, entry in value.items()}
     if isinstance(value, list) and value and all(type(entry) in (int, str) for entry in value):
-        return value  # the long columns of curves and links: nothing to do, and no copy
+        return value  # the long columns of curves and links: nothing to convert, and no copy
     if isinstance(value, list | tuple):
         return [portable(entry) for entry in value]
     if isinstance(value, float) and math.isinf(value):
@@ -151,7 +151,7 @@ def portable(value: object) -> object:
 
 
 def native(value: Any) -> Any:
-    """Undo `portable`."""
+    """Invert `portable`."""
     if isinstance(value, dict):
         return {key: entry if key in LABELS else native(entry) for key, entry in value.items()}
     if isinstance(value, list):
@@ -167,20 +167,20 @@ _LARGEST = int(sys.float_info.max)
 
 
 class SealError(ValueError):
-    """The content is not what was written."""
+    """The content is not as written."""
 
 
 def sealed(entries: Mapping[str, object]) -> str:
-    """Return *entries*, at least one, as a line of JSON whose last entry ``checksum`` is that of all before it."""
+    """Return nonempty *entries* as a line of JSON whose last entry ``checksum`` covers all before it."""
     body = as_text(entries).removesuffix("}\n")
     return f'{body}{_SIGN}{digest(body.encode())}"}}\n'
 
 
 def unsealed(content: bytes) -> dict[str, Any]:
-    """Return the entries of what `sealed` returned, without the checksum.
+    """Return the entries of a text from `sealed`, without the checksum.
 
     Raises:
-        SealError: A byte is not as it was written, or there is no checksum; or it holds what no run leaves.
+        SealError: The checksum is wrong or missing, or the content is not what a run can write.
     """
     body, sign, rest = content.rpartition(_SIGN.encode())
     if not sign or rest != f'{digest(body)}"}}\n'.encode():
@@ -193,10 +193,10 @@ def unsealed(content: bytes) -> dict[str, Any]:
 
 
 def integer(text: str) -> int:
-    """Return the integer that a number of JSON is.
+    """Return the integer of a JSON number.
 
     Raises:
-        SealError: No float holds it, and so no run leaves it.
+        SealError: It exceeds the range of floats, so no run has written it.
     """
     value = int(text)
     if not -_LARGEST <= value <= _LARGEST:
@@ -205,12 +205,12 @@ def integer(text: str) -> int:
 
 
 def digest(content: bytes) -> str:
-    """Return the checksum of *content*: BLAKE2b of 16 bytes, as hexadecimal digits."""
+    """Return the checksum of *content*: BLAKE2b with 16 bytes, as hexadecimal digits."""
     return blake2b(content, digest_size=_DIGEST_BYTES).hexdigest()
 
 
 def digest_of(path: Path) -> str:
-    """Return the checksum of a file's content, of which only a piece is in memory at a time.
+    """Return the checksum of a file's content, which is read in chunks.
 
     Raises:
         OSError: It cannot be read.

@@ -1,9 +1,8 @@
-"""A results folder: a run folder for each point and replication, and which of them make up the study.
+"""A results folder: one run folder per point and replication, and the study that they make up.
 
 A results folder holds one run folder for each run, ``runs/KEY`` (``KEY`` alone in folders of format 1), and
-``study.json``, which says which runs belong to which point and checks itself. The same run may belong to several
-studies and be called by other parameters there, so name and parameters come from ``study.json`` and everything else
-from the run folder.
+``study.json``, which maps runs to points and carries a checksum. The same run may belong to several studies with
+different parameters, so name and parameters come from ``study.json`` and everything else from the run folder.
 """
 
 import os
@@ -23,10 +22,10 @@ from netbandit.util.key_paths import lookup as lookup
 from netbandit.util.nesting import any_depth, read_json
 
 STUDY = "study.json"
-"""The file of a results folder that says which runs belong to which point."""
+"""The file of a results folder that maps runs to points."""
 
 RUNS = "runs"
-"""The folder of the run folders in a results folder."""
+"""The folder in a results folder that holds the run folders."""
 
 _KEY = re.compile(r"[0-9a-f]+")
 
@@ -45,12 +44,12 @@ class PointResult(Point):
 
     @property
     def finished(self) -> list[RunResult]:
-        """The runs that are there, in the order of their replications."""
+        """The finished runs, in the order of their replications."""
         return [run for run in self.runs if run is not None]
 
     @property
     def by_replication(self) -> dict[int, list[RunResult]]:
-        """The finished runs of each replication: one, but where several seeds are one point."""
+        """The finished runs of each replication: one, unless several seeds make up one point."""
         found: dict[int, list[RunResult]] = {}
         for run in self.finished:
             found.setdefault(run.replication, []).append(run)
@@ -64,10 +63,10 @@ class StudyResult:
     Attributes:
         name: The scenario's name.
         points: The points, in the order of the sweep.
-        written: The scenario as it was written, merged over what it extends and what ``--set`` changed; None for
-            results that do not know it.
+        written: The scenario as written, merged over the files it extends and changed by ``--set``; None for
+            results that do not have it.
         inputs: The keys of the scenario that name a file.
-        damaged: The runs that are left out because their files are not as they were written, a line each.
+        damaged: The runs that are left out because their files are not as written, a line each.
     """
 
     name: str
@@ -78,13 +77,13 @@ class StudyResult:
 
 
 def folder_of(out: Path, key: str) -> Path:
-    """Return where the run *key* is in the results folder *out*, or will be."""
+    """Return the path of the run *key* in the results folder *out*."""
     here, earlier = out / RUNS / key, out / key
     return earlier if not (here / RESULT).exists() and (earlier / RESULT).exists() else here
 
 
 def run_names(out: Path) -> set[str]:
-    """Return the names of all folders in which a run may be in the results folder *out*."""
+    """Return the names of all possible run folders in the results folder *out*."""
     names: set[str] = set()
     for folder in (out / RUNS, out):
         with suppress(OSError):
@@ -99,7 +98,7 @@ def save_study(
     keys: Sequence[Sequence[str]],
     written: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write ``study.json``: which runs in *out* belong to which point, and the scenario as it was *written*.
+    """Write ``study.json``: the runs of each point in *out*, and the scenario as *written*.
 
     Raises:
         StorageError: The folder cannot be written.
@@ -116,10 +115,10 @@ def save_study_again(
     keys: Sequence[Sequence[str]],
     written: Mapping[str, Any] | None = None,
 ) -> StudyResult:
-    """Return the study that `save_study` has described, without curves and links, whatever has happened to its file.
+    """Return the study described by `save_study`, without curves and links, even if its file has changed.
 
-    Another command may have described a study of its own in the same folder while the runs were done. What a folder
-    says is of the command that has ended last, so ``study.json`` is then written again.
+    Another command may have described its own study in the same folder while the runs were in progress. The folder
+    belongs to the command that ended last, so ``study.json`` is then written again.
 
     Raises:
         StorageError: The folder cannot be written.
@@ -145,26 +144,26 @@ def _as_text(
 
 
 def load_points(out: Path, runs: int = 1) -> StudyResult:
-    """Return the study whose results are in *out*, with so many *runs* of each point, without curves and links.
+    """Return the study in *out*, with at most *runs* runs of each point, without curves and links.
 
     Raises:
         FileNotFoundError: *out* is not a results folder.
-        ValueError: Its ``study.json`` is damaged or of another format.
+        ValueError: Its ``study.json`` is damaged or has another format.
     """
     return load_study(out, details=False, most_runs=runs)
 
 
 def load_study(out: Path, details: bool = True, most_runs: int | None = None) -> StudyResult:
-    """Return the study whose results are in *out*, with None for each run that is not (yet) complete.
+    """Return the study in *out*, with None for each run that is not (yet) complete.
 
     Args:
         out: A results folder.
         details: Whether to read the curves and the links too.
-        most_runs: How many runs of each point are read, of those that can be; None: all.
+        most_runs: The most runs of each point to read, among the readable ones; None: all.
 
     Raises:
         FileNotFoundError: *out* is not a results folder.
-        ValueError: Its ``study.json`` is damaged or of another format.
+        ValueError: Its ``study.json`` is damaged or has another format.
     """
     if not out.is_dir():
         raise FileNotFoundError(
@@ -182,7 +181,7 @@ def load_study(out: Path, details: bool = True, most_runs: int | None = None) ->
 
 
 def load_finished(out: Path, details: bool = True) -> StudyResult:
-    """Return the study whose results are in *out*, in which at least one run has come to its end.
+    """Return the study in *out*, which must have at least one finished run.
 
     Args:
         out: A results folder.
@@ -190,7 +189,7 @@ def load_finished(out: Path, details: bool = True) -> StudyResult:
 
     Raises:
         FileNotFoundError: *out* is not a results folder.
-        ValueError: Its ``study.json`` is damaged or of another format, or no run has come to its end.
+        ValueError: Its ``study.json`` is damaged or has another format, or no run has finished.
     """
     study = load_study(out, details)
     if not any(point.finished for point in study.points):
@@ -199,10 +198,10 @@ def load_finished(out: Path, details: bool = True) -> StudyResult:
 
 
 def _described(content: bytes) -> dict[str, Any]:
-    """Return what a ``study.json`` says; one of format 1 has no checksum.
+    """Return the content of a ``study.json``; format 1 has no checksum.
 
     Raises:
-        ValueError: It is damaged, or of a format that cannot be read.
+        ValueError: It is damaged, or has an unreadable format.
     """
     try:
         whole = unsealed(content)
@@ -217,7 +216,7 @@ def _described(content: bytes) -> dict[str, Any]:
 
 
 def _loaded(out: Path, whole: Mapping[str, Any], details: bool, most_runs: int | None = None) -> StudyResult:
-    """Return the study that the content of a ``study.json`` describes, with the runs that are in *out*."""
+    """Return the study that a ``study.json`` describes, with its runs in *out*."""
     damaged: list[str] = []
     points = [_point(out, whole["name"], entry, details, most_runs, damaged.append) for entry in whole["points"]]
     written = whole.get("written")
@@ -255,7 +254,7 @@ def _point(
             runs.append(None)
             tell_damage(f"{folder}: {error}")
     resolved = next((run.resolved for run in runs if run is not None), {})
-    if "run" in resolved:  # a run keeps how many there were to be when it was done
+    if "run" in resolved:  # a run records the number planned when it was made
         resolved = {**resolved, "run": {**resolved["run"], "replications": len(keys)}}
     return PointResult(parameters=parameters, resolved=resolved, keys=keys, runs=runs)
 

@@ -1,7 +1,7 @@
-"""Student's t, of whole degrees of freedom.
+"""Quantiles of Student's t for whole degrees of freedom.
 
-``scipy.special.stdtrit`` gives the same quantile, but takes a quarter of a second to import, which every table and
-every picture would wait for.
+``scipy.special.stdtrit`` gives the same quantile, but takes a quarter of a second to import, which would delay every
+table and picture.
 """
 
 import math
@@ -12,16 +12,16 @@ import numpy as np
 
 @cache
 def quantile(freedom: int, confidence: float) -> float:
-    """Return the t beyond which, on both sides together, ``1 - confidence`` of Student's distribution lies.
+    """Return the two-sided quantile t of Student's distribution: ``|T| > t`` has probability ``1 - confidence``.
 
-    The angle whose tangent is ``t / sqrt(freedom)`` is found by Newton's steps: the probability rises ever more slowly
-    with it, so that they come from below and never go too far.
+    Newton's method finds the angle whose tangent is ``t / sqrt(freedom)``. The probability is concave in the angle, so
+    the iterates approach from below and never overshoot.
 
     Args:
         freedom: Degrees of freedom, at least 1.
-        confidence: The probability in the middle, at least 0 and below 1.
+        confidence: The central probability, at least 0 and below 1.
     """
-    # The probability of an angle rises with cos(angle)^(freedom - 1) times this.
+    # The derivative of the probability by the angle is proportional to cos(angle)^(freedom - 1).
     logarithm = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)
     steepest = 2 / math.sqrt(math.pi) * math.exp(logarithm)
     angle = 0.0

@@ -1,8 +1,8 @@
-"""What a study is, whatever it is called: whether points belong to that of a folder, and what is kept of it.
+"""The identity of a study, independent of its name: whether points belong to a folder's study, and how both are united.
 
-A study is its scenario with every default filled in, without name, description, number of replications and the keys
-that it sweeps, with the content of files and the user's own classes, and the seed. Other values of swept keys belong to
-it, and so does a key more that is swept, if the value that it had is one of its values.
+A study is its scenario with all defaults filled in, without name, description, number of replications and swept keys,
+together with the content of files and user classes, and the seed. Other values of swept keys belong to the same study,
+and so does a newly swept key if its former value is among its values.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,24 +18,24 @@ from netbandit.util.key_paths import lookup
 
 _CASES, _LABEL = "cases", "label"
 _KINDS = {"topology": "family"}
-"""Tables whose part is named by another key than ``kind``."""
+"""Tables whose part is named by a key other than ``kind``."""
 
 _MOST_NAMED = 4
 _ABSENT = object()
 
 Facts = dict[tuple[str, str], dict[str, dict[str, int]]]
-"""For each table, and kind of part where kinds are swept: how many points have each value of each of its keys."""
+"""For each table (and kind of part, where kinds are swept): how many points have each value of each key."""
 
 
 @dataclass(frozen=True)
 class Union:
-    """The points of a folder and those of a run into it, which belong to one study.
+    """The union of the points of a folder and of a new run into it, which belong to one study.
 
     Attributes:
         points: All points; each has a value for every key that varies, where its part has that key.
         keys: The keys of the runs of each point.
-        written: The scenario as it was written that has most of them.
-        replaced: What was left out because a file or a class that it was made with has changed; a line each.
+        written: The scenario as written that covers most of them.
+        replaced: Runs left out because a file or a class behind them has changed; a line each.
     """
 
     points: list[Point]
@@ -45,7 +45,7 @@ class Union:
 
 
 def swept_keys(written: Mapping[str, Any] | None, points: Sequence[Point]) -> set[str]:
-    """Return the keys that a scenario sweeps, cases included: those that say so, or in which its points differ."""
+    """Return the keys that a scenario sweeps, cases included: those it declares, or in which its points differ."""
     sweep = (written or {}).get("sweep")
     sweep = sweep if isinstance(sweep, Mapping) else {}
     cases = sweep.get(_CASES, ())
@@ -59,12 +59,12 @@ def swept_keys(written: Mapping[str, Any] | None, points: Sequence[Point]) -> se
 
 
 def differences(there: StudyResult, points: Sequence[Point], written: Mapping[str, Any] | None) -> list[str]:
-    """Return in what *points* are of another study than those that are *there*, in words; empty: they belong to it.
+    """Return how the study of *points* differs from the study *there*, in words; empty if they belong to it.
 
     Args:
-        there: The study of a folder; of its points only those count of which a run is there.
-        points: Points that are to be run, at least one.
-        written: Their scenario as it was written.
+        there: The study of a folder; only points with at least one run count.
+        points: The points to run, at least one.
+        written: Their scenario as written.
     """
     before: list[PointResult] = [point for point in there.points if point.finished]
     swept_before, swept_now = swept_keys(there.written, there.points), swept_keys(written, points)
@@ -77,10 +77,10 @@ def differences(there: StudyResult, points: Sequence[Point], written: Mapping[st
         changed = []
         for key in sorted(sides[0].keys() | sides[1].keys()):
             values = [facts.get(key, {}) for facts in sides]
-            derived = any(len(one) > 1 for one in values)  # it follows from what is swept
+            derived = any(len(one) > 1 for one in values)  # it follows from a swept key
             if not derived and not _is_swept(key, swept) and key not in files and values[0].keys() != values[1].keys():
                 changed.append((key, f"{key} is {_said(values[0])} there and {_said(values[1])} here"))
-        other_kind = [text for key, text in changed if key == _kind_key(name)]  # whose other keys follow
+        other_kind = [text for key, text in changed if key == _kind_key(name)]  # its other keys depend on it
         found += other_kind or [text for _, text in changed]
     for key in sorted(swept_now - swept_before):
         known = {canonical(lookup(point.resolved, key)) for point in points}
@@ -92,14 +92,14 @@ def differences(there: StudyResult, points: Sequence[Point], written: Mapping[st
 
 
 def same_points_made_otherwise(there: StudyResult, points: Sequence[PointResult]) -> list[str]:
-    """Return which *points* are those of a folder, but made with another file or class, in words."""
+    """Return which *points* are those of a folder, but with another file or class behind them, in words."""
     known = {_text(point): point.keys[0] for point in there.points if point.finished}
     found = [point for point in points if known.get(_text(point), point.keys[0]) != point.keys[0]]
     return ["a file or a class that they name has not the same content"] if found else []
 
 
 def told(found: Sequence[str]) -> str:
-    """Return the first differences in a line."""
+    """Return the first differences as one line."""
     more = f", and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
     return "; ".join(found[:_MOST_NAMED]) + more
 
@@ -111,13 +111,13 @@ def united(
     written: Mapping[str, Any] | None,
     done: set[str],
 ) -> Union:
-    """Return the points of a folder together with those that are to be run into it.
+    """Return the points of a folder together with the points to run into it.
 
     Args:
-        there: The study of the folder, to which the points belong; None if it holds none.
-        points: Points that are to be run.
+        there: The study of the folder, to which the points belong; None if there is none.
+        points: The points to run.
         keys: The keys of their runs.
-        written: Their scenario as it was written.
+        written: Their scenario as written.
         done: The keys of runs that have a folder.
     """
     all_keys = [list(runs) for runs in keys]
@@ -145,12 +145,12 @@ def united(
         lines.append(f"{replaced} of the points that were here are replaced: what {what} names has changed since")
     if not kept:
         return Union(list(points), all_keys, written, tuple(lines))
-    # Where none is new, it is still the scenario that has them all.
+    # If none is new, the folder's scenario still covers all points.
     known = {point.keys[0] for point in there.points if point.keys}
     whole = there.written if place.keys() <= known else written
     together = [*kept, *points]
     names = list(dict.fromkeys(name for point in together for name in point.parameters))
-    inputs = {name: Path() for name in there.inputs}  # of what is there only the keys are told
+    inputs = {name: Path() for name in there.inputs}  # for existing results only the keys are known
     filled = [
         replace(
             point,
@@ -202,7 +202,7 @@ def _leaves(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
 
 
 def _same_files(before: Sequence[PointResult], points: Sequence[Point]) -> set[str]:
-    """Return the keys that name files of the same content, by whatever path."""
+    """Return the keys that name files of equal content, under any path."""
     for theirs in before[:1]:
         for ours in points:
             if ours.inputs and _is_made_with(theirs, ours.inputs, _classes_of(theirs, points)):
@@ -211,7 +211,7 @@ def _same_files(before: Sequence[PointResult], points: Sequence[Point]) -> set[s
 
 
 def _is_stale(point: PointResult, points: Sequence[Point]) -> bool:
-    """Tell whether the files and classes that *point* names are known, and are not what it was made with."""
+    """Return whether the files and classes behind *point* are known and have changed."""
     files = {(key, str(lookup(one.resolved, key))): path for one in points for key, path in one.inputs.items()}
     inputs = {key: path for (key, name), path in files.items() if str(lookup(point.resolved, key)) == name}
     classes = _classes_of(point, points)
@@ -222,7 +222,7 @@ def _is_stale(point: PointResult, points: Sequence[Point]) -> bool:
 
 
 def _classes_of(point: PointResult, points: Sequence[Point]) -> dict[str, str | None]:
-    """Return the identities of the classes that *point* names, of those that are known."""
+    """Return the known identities of the classes that *point* names."""
     known = {(key, str(lookup(one.resolved, key))): text for one in points for key, text in one.identities.items()}
     return {key: text for (key, name), text in known.items() if str(lookup(point.resolved, key)) == name}
 
@@ -233,7 +233,7 @@ def _is_made_with(point: PointResult, inputs: Mapping[str, Path], classes: Mappi
 
 
 def _key_of(point: PointResult) -> str:
-    """Return the key of the first run of *point* that is there."""
+    """Return the key of the first finished run of *point*."""
     return next(key for key, run in zip(point.keys, point.runs, strict=True) if run is not None)
 
 

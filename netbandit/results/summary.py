@@ -1,4 +1,4 @@
-"""What the replications of a point say together: means, medians, 95 % intervals, and the object of ``--json``."""
+"""Statistics over the replications of a point: means, medians, 95 % intervals, and the object of ``--json``."""
 
 import math
 from collections.abc import Sequence
@@ -14,22 +14,22 @@ from netbandit.simulation.result import Metric, bound_of
 TOPOLOGY = ("agents", "links", "diameter", "radius")
 
 QUANTILES: tuple[float, ...] = (0.1, 0.25, 0.75, 0.9)
-"""Which quantiles stand beside mean and median."""
+"""The quantiles shown beside mean and median."""
 
 _NO_MEAN = "it does not exist or is infinite in some replication"
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A metric over the replications of a point.
+    """An estimate of a metric over the replications of a point.
 
     Attributes:
-        value: The mean, or another statistic; None where a value does not exist or is infinite, or where no run has
+        value: The mean, or another statistic; None where a value is undefined or infinite, or where no run has
             finished.
         ends: The ends of its 95 % interval; None where there is no interval.
-        values: One value for each replication; None where it failed, does not exist or is infinite.
+        values: One value per replication; None where it failed, is undefined or is infinite.
         why_none: Why there is no interval; empty where there is one.
-        around: Whether the value lies in the middle of its interval.
+        around: Whether the interval is symmetric around the value.
     """
 
     value: float | None
@@ -40,7 +40,7 @@ class Estimate:
 
     @classmethod
     def of(cls, interval: Interval, values: Sequence[Metric] = (), *, around: bool = True) -> "Estimate":
-        """Return the estimate that *interval* is of."""
+        """Return the estimate with *interval*."""
         ends = None if interval.half_width is None else (interval.low, interval.high)
         return cls(interval.value, ends, values, interval.why_none, around)
 
@@ -51,18 +51,18 @@ class Estimate:
 
 
 def estimates(point: PointResult, statistic: Statistic = MEAN) -> dict[str, Estimate]:
-    """Return an estimate for each metric of *point*, in the order in which the runs name them."""
+    """Return an estimate for each metric of *point*, in the order of the metrics in its runs."""
     names = list(dict.fromkeys(name for run in point.finished for name in run.metrics))
     return {name: _estimate(point, name, statistic) for name in names}
 
 
 def failures(point: PointResult) -> Failures:
-    """Return how many runs of *point* failed, and whether they can."""
+    """Return the failures among the runs of *point*."""
     return Failures.of([run.metrics for run in point.finished])
 
 
 def as_json(study: StudyResult) -> dict[str, Any]:
-    """Return the object that ``netbandit run --json`` prints; null stands for what does not exist or is infinite."""
+    """Return the object that ``netbandit run --json`` prints; null stands for undefined and infinite values."""
     return {
         "scenario": study.name,
         "version": netbandit.__version__,
@@ -103,7 +103,7 @@ def _as_json(estimate: Estimate) -> dict[str, Any]:
 
 
 def median_and_quantiles(estimate: Estimate) -> tuple[Estimate, list[float]]:
-    """Return the median of a metric with its interval, and its `QUANTILES`; of one that has a value."""
+    """Return the median of a metric with its interval, and its `QUANTILES`; the metric must have values."""
     known = [float(value) for value in estimate.values if value is not None]
     quantiles = [Statistic(share).of(known, CONFIDENCE).value for share in QUANTILES]
     return Estimate.of(MEDIAN.of(known, CONFIDENCE)), quantiles
@@ -114,7 +114,7 @@ def _listed(estimate: Estimate) -> list[float] | None:
 
 
 def _failures_as_json(found: Failures) -> dict[str, Any]:
-    """Return how many runs failed and how, and whether a mean over so few decides anything."""
+    """Return the number and kinds of failed runs, and whether a mean over the replications is conclusive."""
     share = found.share
     remark = {"remark": too_few(found)} if found.leave_open("regret") else {}
     return {
@@ -128,7 +128,7 @@ def _failures_as_json(found: Failures) -> dict[str, Any]:
 
 
 def _privacy(point: PointResult) -> dict[str, Any]:
-    """Return what ``epsilon`` and ``delta`` are for, how they were found, and what they do not cover."""
+    """Return the unit that ``epsilon`` and ``delta`` protect, how they were computed, and what they do not cover."""
     run = next((run for run in point.finished if run.privacy_unit), None)
     if run is None:
         return {}
@@ -138,7 +138,7 @@ def _privacy(point: PointResult) -> dict[str, Any]:
 
 
 def over_replications(point: PointResult, name: str) -> Metric:
-    """Return a figure of the graph: a replication may draw its own, then it is the mean over them."""
+    """Return a figure of the graph, averaged over replications, which may draw different graphs."""
     values = [run.topology.get(name) for run in point.finished]
     numbers = [value for value in values if value is not None]
     if not numbers or len(numbers) < len(values):
@@ -147,7 +147,7 @@ def over_replications(point: PointResult, name: str) -> Metric:
 
 
 def finite(value: Any) -> Any:
-    """Return *value* as JSON can hold it: what is infinite or no number is None."""
+    """Return *value* as JSON can hold it: infinite and NaN become None."""
     if isinstance(value, dict):
         return {key: finite(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):

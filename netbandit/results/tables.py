@@ -1,4 +1,4 @@
-"""What stands in ``table.csv``, all figures of a study, long and tidy, and in ``summary.csv``, a row a metric."""
+"""``table.csv``, all metrics of a study in long, tidy form, and ``summary.csv``, a row per point and metric."""
 
 import csv
 import io
@@ -14,13 +14,13 @@ from netbandit.results.summary import QUANTILES, Estimate, estimates, failures, 
 from netbandit.results.varied_keys import parameter_names
 
 TABLE = "table.csv"
-"""The name of the table in a results folder."""
+"""The file name of the table in a results folder."""
 
 PARQUET = "table.parquet"
-"""The same table in another format, where it is asked for."""
+"""The same table in another format, written on request."""
 
 SUMMARY = "summary.csv"
-"""The name of the table of what the replications of each point say together."""
+"""The file name of the summary over replications."""
 
 
 _SUMMARY_COLUMNS = (
@@ -30,15 +30,15 @@ _SUMMARY_COLUMNS = (
 )
 
 FIXED = ("replication", "seed", "metric", "value", "run")
-"""The columns every table has, after those of the parameters."""
+"""The columns of every table, after those of the parameters."""
 
 
 def records(study: StudyResult) -> Iterator[dict[str, Any]]:
     """Yield one record for each point, replication and metric, in the order of the study.
 
-    A record has what the sweep or ``--set`` varied, with what the scenario says where this point does not set it (None
-    where its parts have no such key), then ``replication``, ``seed``, ``metric``, ``value`` (None where it does not
-    exist or is infinite) and ``run``, the name of the run folder.
+    A record has the parameters varied by the sweep or ``--set``, with the resolved value where the point does not set
+    one (None where its parts have no such key), then ``replication``, ``seed``, ``metric``, ``value`` (None if
+    undefined or infinite) and ``run``, the name of the run folder.
     """
     names = parameter_names(study)
     for point in study.points:
@@ -52,11 +52,11 @@ def records(study: StudyResult) -> Iterator[dict[str, Any]]:
 
 
 Columns = Mapping[str, Sequence[Any]]
-"""A table of figures by column: the keys that vary, and `FIXED`."""
+"""A table by column: the varied keys, and `FIXED`."""
 
 
 def columns(study: StudyResult) -> dict[str, list[Any]]:
-    """Return all figures of *study* by column, a row for each of `records`; a value that does not exist is NaN."""
+    """Return all metrics of *study* by column, a row for each of `records`; undefined values are NaN."""
     found = list(records(study))
     table = {name: [record[name] for record in found] for name in (*parameter_names(study), *FIXED)}
     table["value"] = [math.nan if value is None else float(value) for value in table["value"]]
@@ -83,7 +83,7 @@ def write_summary(out: Path, study: StudyResult) -> Path:
     """Write ``summary.csv`` into the results folder *out* and return its path.
 
     A row has the parameters of its point, the metric, mean and median with the ends of their 95 % intervals, the
-    quantiles of 10, 25, 75 and 90 %, and the share of runs of the point that failed. What does not exist is blank.
+    quantiles of 10, 25, 75 and 90 %, and the share of failed runs of the point. Undefined values are blank.
 
     Raises:
         StorageError: The folder cannot be written.
@@ -104,7 +104,7 @@ def write_summary(out: Path, study: StudyResult) -> Path:
 
 
 def _numbers(estimate: Estimate) -> list[float | None]:
-    """Return mean and median with their ends, and the quantiles; None for what does not exist."""
+    """Return mean and median with their interval ends, and the quantiles; None for undefined values."""
     if estimate.value is None:
         return [None] * (6 + len(QUANTILES))
     median, quantiles = median_and_quantiles(estimate)

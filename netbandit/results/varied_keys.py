@@ -1,4 +1,4 @@
-"""Which keys tell the points of a study apart, how they are called, and which points something holds for."""
+"""The keys that distinguish the points of a study, their labels, and which points a statement holds for."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,23 +12,23 @@ NOT_A_POINT = frozenset({"name", "description", "extends", "run.seed", "run.repl
 
 
 def parameter_names(study: StudyResult) -> list[str]:
-    """Return the keys that the sweep or ``--set`` varied, in their order."""
+    """Return the keys varied by the sweep or ``--set``, in order."""
     return list(dict.fromkeys(key for point in study.points for key in point.parameters))
 
 
 def varied(study: StudyResult) -> list[str]:
-    """Return the parameters that tell the points apart."""
+    """Return the parameters that distinguish the points."""
     return [key for key in parameter_names(study) if len({cell(point.value(key)) for point in study.points}) > 1]
 
 
 def distinguishing(study: StudyResult) -> list[str]:
-    """Return the parameters that tell the points apart for a reader: a labelled case stands for what it sets."""
+    """Return the parameters that distinguish the points for a reader: a labelled case replaces the keys it sets."""
     keys = varied(study)
     return without_case_keys(keys, [[cell(point.value(key)) for key in keys] for point in study.points])
 
 
 def without_case_keys(keys: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    """Return *keys* but those that follow from the label of the case, which are all that a case sets.
+    """Return *keys* without those determined by the label of the case, which are all keys that a case sets.
 
     Args:
         keys: Some parameters.
@@ -46,9 +46,9 @@ def without_case_keys(keys: Sequence[str], rows: Sequence[Sequence[object]]) -> 
 
 
 def short_names(keys: Sequence[str]) -> list[str]:
-    """Return the last word of each dotted key, or as many as it takes to tell the keys apart.
+    """Return the last word of each dotted key, or as many words as are needed to make the labels unique.
 
-    The kind of a part is called by the part: ``protocol`` for ``protocol.kind``.
+    The kind of a part is labelled by the part: ``protocol`` for ``protocol.kind``.
     """
     names = []
     for key in keys:
@@ -63,24 +63,24 @@ def short_names(keys: Sequence[str]) -> list[str]:
 
 
 METRICS_ONLY = "--y"
-"""The option that names no key."""
+"""The option value that names no key."""
 
 
 class UnknownNameError(Exception):
-    """There is no such key or metric; the text says which there are."""
+    """There is no such key or metric; the text lists the valid ones."""
 
 
 def resolve(name: str, option: str, keys: Sequence[str], metrics: Sequence[str] = ()) -> str:
-    """Return the key or metric that *name* means: itself, or the only key that ends in it.
+    """Return the key or metric named by *name*: itself, or the only key that ends in it.
 
     Args:
-        name: What the user wrote.
-        option: The option it was written for.
-        keys: The keys it may name.
-        metrics: The metrics it may name.
+        name: The name as written by the user.
+        option: The option that it was given to.
+        keys: The allowed keys.
+        metrics: The allowed metrics.
 
     Raises:
-        UnknownNameError: There is none, or there are several.
+        UnknownNameError: There is no match, or several.
     """
     if name in keys or name in metrics:
         return name
@@ -100,7 +100,7 @@ def resolve(name: str, option: str, keys: Sequence[str], metrics: Sequence[str] 
 
 
 def points_where(study: StudyResult, where: Mapping[str, str]) -> list[PointResult]:
-    """Return the points of *study* that have the values given, as a table shows them, by keys that vary.
+    """Return the points of *study* with the given values, as shown in tables, of varied keys.
 
     Raises:
         UnknownNameError: There is no such key or value.
@@ -119,7 +119,7 @@ _MOST_NAMED = 3
 
 
 def which_points(study: StudyResult, points: Sequence[PointResult]) -> str:
-    """Return what tells *points* from the others of *study*, such as ``loss = 0.1 or 0.2``; nothing if they are all."""
+    """Return what distinguishes *points* in *study*, such as ``loss = 0.1 or 0.2``; empty if they are all points."""
     finished = [point for point in study.points if point.finished]
     if len(points) == len(finished):
         return ""

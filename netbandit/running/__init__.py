@@ -1,1 +1,1 @@
-"""Runs of a study, in this process or on many."""
+"""Runs of a study, in this process or in several."""

@@ -1,4 +1,4 @@
-"""Candidates of a search that are scenarios: each has a folder of results of its own, in which nothing is run twice."""
+"""Candidates of a search that are scenarios: each has its own results folder, in which no run is repeated."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from netbandit.scenario.load import Document
 from netbandit.simulation.result import Metric
 
 Figures = Callable[[Mapping[str, Metric]], Sequence[float | None]]
-"""Returns the figures of a run, one for each goal, from its metrics; None where there is none."""
+"""Returns the objectives of a run, one for each goal, from its metrics; None where undefined."""
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,11 @@ class ScenarioMeasure:
     """Runs a scenario with the values of a candidate.
 
     Attributes:
-        document: Returns the scenario with some keys set, not yet checked.
-        figures: Returns the figures of a run.
-        folder: Where the folders of the candidates are.
+        document: Returns the scenario with some keys set, unchecked.
+        figures: Returns the objectives of a run.
+        folder: The parent folder of the candidates' folders.
         seed: The root seed of the scenario.
-        jobs: How many processes run at once.
+        jobs: The number of parallel processes.
     """
 
     document: Callable[[Mapping[str, Any]], Document]
@@ -35,7 +35,7 @@ class ScenarioMeasure:
     jobs: int = 1
 
     def __call__(self, values: Mapping[str, Any], replications: int, fresh: bool) -> list[tuple[float, ...]]:
-        """Return the figures of each replication; see `netbandit.running.search.Measure`."""
+        """Return the objectives of each replication; see `netbandit.running.search.Measure`."""
         from netbandit.checks.check import check
 
         seed = self.seed + FRESH if fresh else self.seed

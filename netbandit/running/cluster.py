@@ -1,8 +1,8 @@
-"""Workers on other machines: those of somebody's dask scheduler.
+"""Workers on other machines, through a dask scheduler.
 
-Who can talk to a dask scheduler or worker can run code as its owner: it must be kept safe by whoever runs it, in a
-network of its own or with TLS (https://distributed.dask.org, "TLS/SSL"), whose certificates dask's configuration names
-for us too.
+Anyone who can reach a dask scheduler or worker can run code as its owner. Whoever operates it must secure it, by a
+private network or with TLS (https://distributed.dask.org, "TLS/SSL"); we use the certificates that dask's configuration
+names.
 """
 
 import logging
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 _PATIENCE = 10.0
-"""Seconds a scheduler has to answer."""
+"""The timeout (s) for an answer of the scheduler."""
 
 _WORKERLESS = 60.0
-"""Seconds without a single worker: a scheduler has started new ones by then, if it can."""
+"""The timeout (s) without a worker: by then a scheduler has started new ones, if it can."""
 
 _IN_FLIGHT = 2_000
-"""The most orders that a scheduler has at once: one that holds a million of them is busy with nothing else."""
+"""The most orders submitted to a scheduler at once: millions of them would overload it."""
 
 
 class Cluster:
     """The workers of a scheduler.
 
     Args:
-        client: Who talks to the scheduler.
-        address: Where it is.
-        tell: Called with each line that the workers have told, once.
+        client: The client of the scheduler.
+        address: The address of the scheduler.
+        tell: Called once with each distinct line reported by workers.
     """
 
     def __init__(self, client: "Client", address: str, tell: Callable[[str], None]) -> None:
@@ -62,7 +62,7 @@ class Cluster:
     def answers(
         self, orders: Iterable[tuple[Key, Order]], at_once: int | None = None
     ) -> Iterator[tuple[Key, Ended | Lost]]:
-        """Yield the key of each order as it ends, with what came of it; see `netbandit.running.pool.Pool.answers`.
+        """Yield the key of each order as it ends, with its outcome; see `netbandit.running.pool.Pool.answers`.
 
         Raises:
             SchedulerError: There has been no worker for a minute.
@@ -80,7 +80,7 @@ class Cluster:
             sent = [order for _, order in batch]
             return list(self._client.map(_perform_for_client, sent, topic=self._topic, key=names, pure=False))
 
-        ended = as_completed(send(most), loop=self._client.loop)  # a worker forgets what nobody holds the future of
+        ended = as_completed(send(most), loop=self._client.loop)  # a worker drops results without a live future
         with self._giving_up(lambda: self._client.cancel(list(ended.futures))) as gone:
             for future in ended:
                 if gone.is_set():
@@ -98,7 +98,7 @@ class Cluster:
 
     @contextmanager
     def _giving_up(self, give_up: Callable[[], None]) -> Iterator[threading.Event]:
-        """Call *give_up* if there is no worker for long; the event says that it was called."""
+        """Call *give_up* if there is no worker for too long; the event says that it was called."""
         over, gone = threading.Event(), threading.Event()
 
         def watch() -> None:
@@ -145,11 +145,11 @@ def _answer(future: "Future") -> Ended | Lost:
 
 @contextmanager
 def remote_workers(address: str, tell: Callable[[str], None]) -> Iterator[Cluster]:
-    """Use the workers of the scheduler at *address*, which stay when the body ends.
+    """Use the workers of the scheduler at *address*, which keep running when the body ends.
 
     Args:
-        address: Where the scheduler is.
-        tell: Called with each line that the workers have told, once.
+        address: The address of the scheduler.
+        tell: Called once with each distinct line reported by workers.
 
     Raises:
         MissingExtraError: dask is not installed.
@@ -188,7 +188,7 @@ _GOES_ON = "what is done stays done, and the same command continues from there"
 
 
 def _same_version(client: "Client", address: str) -> None:
-    """Refuse workers whose runs would not be those of this version."""
+    """Reject workers whose runs would not be those of this version."""
     try:
         client.wait_for_workers(1, timeout=_PATIENCE)
     except TimeoutError:
@@ -206,7 +206,7 @@ def _same_version(client: "Client", address: str) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep dask's own reports of what ends and restarts off the screen."""
+    """Keep dask's own messages about ends and restarts off the screen."""
     loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado", "asyncio")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

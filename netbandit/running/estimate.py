@@ -1,10 +1,9 @@
-"""What a study will take before it is run: time and disk, from a short run of each point.
+"""Estimates the time and disk space of a study before it is run, from a short run of each point.
 
-A run of few slots says what its set-up takes, one of more what a slot takes; the rest is a straight line. What is
-compiled at the first run is not counted, nor are runs that are there already, but where these took another time than is
-estimated, that is said (`learnt`). It is computing time (of the processor),
-which is time on the clock where cores are idle. Points at which the first slots are not
-like the others, as where agents soon stop talking, take less.
+Short runs of each point separate the set-up time from the time per slot; the rest is linear extrapolation. Compilation
+at the first run and existing runs are not counted, but if existing runs took another time than estimated, that is
+reported (`learnt`). The estimate is computing time (of the processor), which equals wall-clock time if cores are idle.
+Points whose first slots are not typical, such as those where agents soon stop communicating, take less.
 """
 
 import tempfile
@@ -28,32 +27,32 @@ if TYPE_CHECKING:
     from netbandit.simulation.replication import RunnablePoint
 
 MOST_POINTS = 24
-"""So many points are tried, evenly spread over the study."""
+"""The most points tried, evenly spread over the study."""
 _ENOUGH = 0.2
-"""Seconds that the last trial of a point takes at least, unless its whole run is shorter."""
+"""The least duration (s) of the last trial of a point, unless its whole run is shorter."""
 _FIRST, _TIMES = 100, 4
-"""Slots of the first trial, and how many times as many each next one has."""
+"""Slots of the first trial, and the growth factor of the next ones."""
 _MORE = 1.5
-"""How many times as long as in proportion a trial takes before it is repeated."""
+"""A trial is repeated if it takes this many times longer than in proportion."""
 _KNOTS = 2_000
-"""The most knots that a curve is written with."""
+"""The most samples written per curve."""
 _BLOCK = 4_096
-"""Bytes that a file takes at least."""
+"""The least size (bytes) of a file."""
 _UNLIKE = 3.0
-"""How many times as long as another a point takes where it is said that they differ."""
+"""Two points are reported as different if their times differ by this factor."""
 _WRONG = 2.0
-"""By how much an estimate is wrong before that is said."""
+"""An error of the estimate above this factor is reported."""
 _DOMINATES = 0.5
-"""The share of the time from which on some points are said to dominate."""
+"""Points that take more than this share of the time are reported as dominant."""
 
 
 @dataclass(frozen=True)
 class PointEstimate:
-    """What one run of a point takes.
+    """The resources of one run of a point.
 
     Attributes:
         point: The point.
-        seconds: Its computing time on a core of this machine that has nothing else to do.
+        seconds: Its computing time on an otherwise idle core of this machine.
         bytes: The size of its folder.
     """
 
@@ -64,15 +63,15 @@ class PointEstimate:
 
 @dataclass(frozen=True)
 class StudyEstimate:
-    """What a study takes.
+    """The resources of a study.
 
     Attributes:
-        runs: How many runs it has.
+        runs: The number of its runs.
         seconds: The computing time of all of them, on one core of this machine.
-        bytes: What their folders take.
+        bytes: The size of their folders.
         tried: The points that were tried.
-        points: How many points there are that differ in what decides their numbers.
-        failed: Why points that were tried could not be run, a line each.
+        points: The number of points that differ in keys that determine their numbers.
+        failed: Why some of these points could not be run, a line each.
     """
 
     runs: int
@@ -83,7 +82,7 @@ class StudyEstimate:
     failed: tuple[str, ...] = ()
 
     def lines(self, jobs: int = 1) -> list[str]:
-        """Return it in words, a line each, for so many processes at once."""
+        """Return the estimate in words, a line each, for this many parallel processes."""
         if not self.tried:
             return [f"what it takes cannot be said: {'; '.join(self.failed)}"]
         workers = min(jobs, self.runs)
@@ -98,7 +97,7 @@ class StudyEstimate:
 
     @property
     def dominating(self) -> str:
-        """What takes most of the time, in words; empty where all points take much alike."""
+        """What takes most of the time, in words; empty if all points take similar times."""
         total = sum(_whole(one) for one in self.tried)
         best: tuple[float, str] = (1.5, "")
         keys = dict.fromkeys(key for one in self.tried for key in one.point.parameters)
@@ -117,16 +116,16 @@ class StudyEstimate:
 def estimate(
     points: "Sequence[RunnablePoint]", *, most: int = MOST_POINTS, enough: float = _ENOUGH, trace: bool = False
 ) -> StudyEstimate:
-    """Return what the runs of *points* take, from short runs of at most so many of them.
+    """Return the resources of the runs of *points*, from short runs of some of them.
 
     Args:
         points: The points of a checked study.
-        most: How many points are tried at most.
-        enough: Seconds that the last trial of a point takes at least.
+        most: The most points tried.
+        enough: The least duration (s) of the last trial of a point.
         trace: Whether each run writes a trace.
     """
     computed: dict[str, RunnablePoint] = {}
-    for point in points:  # runs that are equal are run once
+    for point in points:  # equal runs are run once
         computed.setdefault(run_key(Point({}, point.effective, point.inputs, point.identities), 0), point)
     runs = sum(_replications(point) for point in points)
     points = list(computed.values())
@@ -150,7 +149,7 @@ def estimate(
 
 
 def learnt(found: StudyEstimate, folder: Path) -> str:
-    """Return what the runs in *folder* took, where *found* is wrong by more than a factor of `_WRONG`; else nothing.
+    """Return the time of the runs in *folder* if *found* is wrong by more than a factor of `_WRONG`; else nothing.
 
     Args:
         found: The estimate.
@@ -172,7 +171,7 @@ def learnt(found: StudyEstimate, folder: Path) -> str:
 
 
 def decisions(points: "Sequence[RunnablePoint]") -> float:
-    """Return how many decisions all runs of *points* make, roughly: what is a matter of seconds needs no estimate."""
+    """Return the approximate number of decisions in all runs of *points*: short studies need no estimate."""
     return float(
         sum(
             _replications(point) * point.resolved["run"]["horizon"] * (point.resolved["topology"].get("agents") or 10)
@@ -182,7 +181,7 @@ def decisions(points: "Sequence[RunnablePoint]") -> float:
 
 
 def size_text(size: float) -> str:
-    """Return a number of bytes as a person says it: ``3 MB``."""
+    """Return a number of bytes in readable form: ``3 MB``."""
     for unit, name in ((1e9, "GB"), (1e6, "MB")):
         if size >= unit:
             return f"{size / unit:.2g} {name}"
@@ -194,12 +193,12 @@ def _replications(point: "RunnablePoint") -> int:
 
 
 def _whole(one: PointEstimate) -> float:
-    """Return what all replications of a point take."""
+    """Return the resources of all replications of a point."""
     return one.seconds * _replications(one.point)
 
 
 def _tried(point: "RunnablePoint", enough: float, trace: bool) -> PointEstimate:
-    """Return what one run of *point* takes, from ever longer short ones."""
+    """Return the resources of one run of *point*, from a series of longer and longer short runs."""
     horizon = point.scenario.run.horizon
     slots = min(_FIRST, horizon)
     _timed(point, slots, trace)  # loads and compiles what the others need

@@ -1,6 +1,6 @@
-"""Worker processes of this machine. They are sent orders, and answer, through pipes: no port is opened.
+"""Worker processes on this machine, which receive orders and answer through pipes: no port is opened.
 
-A worker that dies is replaced. All of them end with the body that uses them, and with this process, however it ends.
+A worker that dies is replaced. All end with the body that uses them, and with this process, however it ends.
 """
 
 import atexit
@@ -35,7 +35,7 @@ Answer = TypeVar("Answer")
 
 
 class SchedulerError(Exception):
-    """Processes of our own cannot be started, or the scheduler at the address given cannot be used."""
+    """Processes cannot be started, or the scheduler at the given address cannot be used."""
 
 
 class Lost(Enum):
@@ -48,8 +48,8 @@ class Lost(Enum):
 def prepare_workers() -> None:
     """Start a process that imports what workers need, and from which a `Pool` forks them.
 
-    Called before this process reads its scenarios, it is ready when they are. It is for commands: a process that lives
-    longer may change its environment, and its workers are started afresh.
+    It runs while this process reads its scenarios, and is ready when they are. It is meant for commands: a process
+    that lives longer may change its environment, so its workers are started afresh.
     """
     global _prepared
     if sys.platform != "linux":  # elsewhere libraries do not expect to be forked
@@ -71,7 +71,7 @@ class _Worker(NamedTuple):
     connection: Connection
 
     def end(self) -> None:
-        """Kill it in whatever it does; of what it has written nothing is half there."""
+        """Kill it at any point; files are written atomically."""
         self.process.kill()
         self.process.join()
         self.connection.close()
@@ -84,13 +84,13 @@ class _Busy(NamedTuple, Generic[Key]):
 
 
 class Pool(Generic[Order, Answer]):
-    """Processes that answer orders; each is started when it is first needed, and all end with the context.
+    """Processes that answer orders; each is started on first use, and all end with the context.
 
     Args:
-        count: How many there are at most.
+        count: The most processes.
         perform: What they do with an order: a function of a module, of the order and of a function that has a line
             told to the user. What it raises is raised here.
-        tell: Called with each line that the workers have told, once.
+        tell: Called once with each distinct line reported by workers.
     """
 
     def __init__(
@@ -113,12 +113,12 @@ class Pool(Generic[Order, Answer]):
     def answers(
         self, orders: Iterable[tuple[Key, Order]], at_once: int | None = None, limit: float = inf
     ) -> Iterator[tuple[Key, Answer | Lost]]:
-        """Yield the key of each order as it ends, with its answer, or why there is none.
+        """Yield the key of each order as it ends, with its answer, or the reason why there is none.
 
         Args:
-            orders: The orders with their keys, taken as they can be given to a worker.
-            at_once: How many workers are used; None: all.
-            limit: Seconds that an order may take.
+            orders: The orders with their keys, consumed as workers become free.
+            at_once: The number of workers used; None: all.
+            limit: The time limit (s) of an order.
 
         Raises:
             SchedulerError: No process can be started.
@@ -140,7 +140,7 @@ class Pool(Generic[Order, Answer]):
                     kind, content = "answer", Lost.DIED
                     self._end(busy[ready].worker)
                 if kind == "line":
-                    if content not in self._told:  # several workers say the same
+                    if content not in self._told:  # several workers report the same
                         self._told.add(content)
                         self._tell(content)
                     continue
@@ -184,7 +184,7 @@ class Pool(Generic[Order, Answer]):
 
 
 def _work(connection: Connection, perform: Callable[[Any, Callable[[str], None]], Any]) -> None:
-    """Answer the orders that come, until nobody is there to send one."""
+    """Answer incoming orders until the sender is gone."""
     end_with_parent()
     with suppress(EOFError, OSError):
         while True:
@@ -202,7 +202,7 @@ _WHEN_THE_PARENT_ENDS = 1
 
 
 def end_with_parent() -> None:
-    """Let this process be killed as soon as the one that has started it ends, however that ends."""
+    """Let the kernel kill this process as soon as its parent ends, for any reason."""
     if sys.platform == "linux":
         import ctypes
 
@@ -216,7 +216,7 @@ def end_with_parent() -> None:
 
 @contextmanager
 def _as_workers_start() -> Iterator[None]:
-    """Have what a process inherits when it starts as workers need it."""
+    """Set up what a process inherits at its start."""
     with _interrupts_held_back(), _main_left_alone(), ExitStack() as ending:
         for name in _OURS:
             ending.enter_context(environment_variable(name, "1"))
@@ -243,7 +243,7 @@ def _main_left_alone() -> Iterator[None]:
 
 @contextmanager
 def _can_start(count: int) -> Iterator[None]:
-    """Say in one line what a system that is short of files, processes or memory does not let us start."""
+    """Report in one line that the system is short of files, processes or memory."""
     try:
         yield
     except (OSError, EOFError, RuntimeError, MemoryError, AssertionError) as error:
@@ -253,7 +253,7 @@ def _can_start(count: int) -> Iterator[None]:
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Start children that do not hear Ctrl-C; one that comes meanwhile is heard at the end.
+    """Start children that ignore Ctrl-C; one pressed meanwhile is delivered at the end.
 
     A terminal sends the signal of Ctrl-C to all processes at once. A worker that hears it dies with a traceback
     before we can end it; a worker inherits the mask of the thread that starts it, so it never hears it.

@@ -1,4 +1,4 @@
-"""What workers need, imported in the process from which they are forked: so it is imported once, and while others read.
+"""Modules that workers need, imported once in the process from which they are forked, while files are read.
 
 Numba is not among it: not all runs need it, and workers import it at the same time, each on its core.
 """

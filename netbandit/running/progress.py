@@ -1,4 +1,4 @@
-"""How far a sweep, or the reading of a long file, is: a bar on a terminal, now and then a line in a log."""
+"""Progress of a sweep or of reading a long file: a bar on a terminal, occasional lines in a log."""
 
 import threading
 import time
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 SHOWN_AFTER = 2.0
-"""Seconds a sweep may take without saying how far it is."""
+"""Seconds without any report."""
 
 LONG = 60.0
-"""Seconds that a sweep must have before it for that to be said in a line that stays, once."""
+"""A sweep with at least this many seconds left is announced once in a permanent line."""
 
 SURE_AFTER = 10.0
 """Seconds from the first run that has ended until those that have ended since say how long the rest will take."""
 
 LINE_EVERY = 30.0
-"""Seconds between two lines where there is no terminal, at least."""
+"""The least interval (s) between two lines without a terminal."""
 
 LINE_SHARE = 0.05
-"""The part of the time it has taken after which there is a new line: a day needs few more lines than an hour."""
+"""The next line follows after this share of the elapsed time: a day needs few more lines than an hour."""
 
 
 _WIDE = 80
@@ -37,7 +37,7 @@ _SPANS = (("a second", 1), ("a minute", 60), ("an hour", 3600), ("a day", 86400)
 
 
 class ProgressReport:
-    """Shows how many runs have ended, and how long the others will take.
+    """Shows how many runs have ended, and the time left.
 
     Use it as a context, and call it with the number of runs that have ended and the number there are to do, and the
     same of points.
@@ -59,7 +59,7 @@ class ProgressReport:
         self._lock = threading.Lock()
         self._lines = 0
         self._warned = bool(reading)
-        self._first: tuple[float, int] | None = None  # when a run had first ended, and how many had
+        self._first: tuple[float, int] | None = None  # time and count at the first ended run
         self._over = False
 
     def __enter__(self) -> Self:
@@ -82,7 +82,7 @@ class ProgressReport:
                 self._bar.stop()
 
     def __call__(self, done: int, total: int, points_done: int = 0, points: int = 0) -> None:
-        """Say that *done* of *total* runs have ended, and with them *points_done* of *points* points."""
+        """Report that *done* of *total* runs have ended, and with them *points_done* of *points* points."""
         with self._lock:
             self._done, self._total = done, total
             self._points_done, self._points = points_done, points
@@ -129,7 +129,7 @@ class ProgressReport:
         with self._lock:
             if self._over:
                 return
-            if not self._total:  # what is to be done is not known yet
+            if not self._total:  # the total is not known yet
                 self._later(SHOWN_AFTER / 4, self._show)
                 return
             wide = self._console.width >= _WIDE
@@ -154,7 +154,7 @@ class ProgressReport:
         bar.update(bar.task_ids[0], completed=self._done, total=self._total, points=points, estimate=estimate)
 
     def _rate(self) -> str:
-        """Return how many runs end in a second, a minute, an hour or a day; nothing if that cannot be said yet."""
+        """Return the rate of runs per second, minute, hour or day; empty if it is unknown."""
         seconds = time.monotonic() - self._began
         if self._reading or not self._done or not seconds:
             return ""
@@ -165,7 +165,7 @@ class ProgressReport:
         return f"{rate:,.0f} {name}" if rate >= 10 else f"{rate:.1f} {name}"
 
     def _estimate(self) -> str:
-        """Return how long the rest will take if it goes on like this, or nothing if that cannot be said yet."""
+        """Return the estimated time left, or an empty text if it is unknown."""
         if not self._done or self._done == self._total:
             return ""
         seconds = (time.monotonic() - self._began) / self._done * (self._total - self._done)

@@ -1,9 +1,9 @@
-"""A search for the values of some keys at which metrics are best.
+"""A search for the values of some keys that optimize metrics.
 
-Optuna proposes values, and keeps them in a file from which a search goes on. All candidates are run with the same
-seeds, so that their differences are paired by replication. Those that are not decidedly worse than the best get twice
-as many replications, until one is left or `Search.most` is reached. The best of many noisy means is too good to be
-true: what is reported of the winners is measured again, with seeds that no candidate has been chosen by.
+Optuna proposes values, and stores them in a file from which a search can be resumed. All candidates use the same seeds,
+so their differences are paired by replication. Candidates that are not significantly worse than the best get twice as
+many replications, until one is left or `Search.most` is reached. The best of many noisy means is biased, so the winners
+are measured again, with fresh seeds that had no part in the selection.
 """
 
 import json
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from optuna import Study, Trial
 
 FRESH = 1_000_003
-"""What is added to the root seed for the runs that are reported."""
+"""Offset of the root seed for the reported runs."""
 
 _RANGE = re.compile(r"\s*(?P<low>[^\s.]+(?:\.\d+)?[^.\[\]]*?)\s*\.\.\s*(?P<high>.+?)(?P<log>\s+log)?\s*")
 _NUMBER = re.compile(r"(?P<number>[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)\s*(?P<unit>[A-Za-z/µ]*)")
@@ -33,7 +33,7 @@ _ASKED, _JOURNAL = "search.json", "search.log"
 
 
 class SearchError(ValueError):
-    """A search that cannot be; the message says why."""
+    """An invalid search; the message says why."""
 
 
 class RefusedError(Exception):
@@ -42,15 +42,15 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True)
 class Range:
-    """The values that a key may have.
+    """The range of a key.
 
     Attributes:
         key: The dotted key.
-        choices: The values; empty where they are numbers between two ends.
-        low, high: The least and the largest number.
-        whole: Whether they are integers.
-        log: Whether their logarithms are equally likely.
-        unit: The unit that follows them, as in ``"5 ms"``; empty: they are plain numbers.
+        choices: The values; empty for a numeric interval.
+        low, high: The ends of the interval.
+        whole: Whether values are integers.
+        log: Whether values are sampled on a logarithmic scale.
+        unit: The unit, as in ``"5 ms"``; empty for plain numbers.
     """
 
     key: str
@@ -63,10 +63,10 @@ class Range:
 
     @classmethod
     def read(cls, key: str, given: Any) -> "Range":
-        """Return the range that *given* says: ``"0.1..10"``, ``"1 ms..1 s log"``, ``"2..8"``, or a list of values.
+        """Return the range in *given*: ``"0.1..10"``, ``"1 ms..1 s log"``, ``"2..8"``, or a list of values.
 
         Raises:
-            SearchError: It says none.
+            SearchError: It is not a range.
         """
         said = f'--over {key}: must be LOW..HIGH, such as 1..8, 0.1..10 log or "1 ms..50 ms", or a list such as [1, 5]'
         if isinstance(given, str) and given.lstrip().startswith("["):
@@ -94,7 +94,7 @@ class Range:
 
     @property
     def values(self) -> tuple[Any, ...] | None:
-        """All values, in order; None where there is no end of them."""
+        """All values, in order; None if there are infinitely many."""
         if self.choices:
             return self.choices
         return (
@@ -102,7 +102,7 @@ class Range:
         )
 
     def suggest(self, trial: "Trial") -> Any:
-        """Return the value that *trial* is to have."""
+        """Return the value for *trial*."""
         if self.choices:
             ordered = all(isinstance(value, int | float) and not isinstance(value, bool) for value in self.choices)
             places = range(len(self.choices))
@@ -114,11 +114,11 @@ class Range:
         return self.written(trial.suggest_float(self.key, self.low, self.high, log=self.log))
 
     def proposed(self, value: Any) -> Any:
-        """Return what Optuna calls *value*, one of `values`."""
+        """Return Optuna's representation of *value*, one of `values`."""
         return self.choices.index(value) if self.choices else int(str(value).split()[0])
 
     def written(self, number: float) -> Any:
-        """Return *number* as the scenario has it."""
+        """Return *number* in the form of the scenario."""
         return f"{number:.6g} {self.unit}" if self.unit else number
 
 
@@ -131,12 +131,12 @@ Raises `RefusedError`.
 
 @dataclass
 class Candidate:
-    """Values that were tried.
+    """A candidate that was tried.
 
     Attributes:
         values: The value of each key.
-        samples: For each replication a figure for each goal, the lower the better; infinite where a run has none.
-        refused: Why it cannot be run; empty where it can.
+        samples: For each replication one objective per goal, the lower the better; infinite where undefined.
+        refused: Why it cannot be run; empty if it can.
     """
 
     values: dict[str, Any]
@@ -145,7 +145,7 @@ class Candidate:
 
     @property
     def means(self) -> tuple[float, ...]:
-        """The mean of each figure."""
+        """The mean of each objective."""
         if not self.samples:
             return (inf,)
         return tuple(sum(figures) / len(figures) for figures in zip(*self.samples, strict=True))
@@ -153,7 +153,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Winner:
-    """Values that a search has found, and what they come to.
+    """Values that a search has found, with their estimates.
 
     Attributes:
         values: The value of each key.
@@ -166,13 +166,13 @@ class Winner:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search has found.
+    """The result of a search.
 
     Attributes:
-        winners: The best; of several metrics all that no candidate is better than in each, by the first of them.
-        tried: How many candidates were run,
-        refused: and how many could not be.
-        complete: Whether these were all that there are.
+        winners: The best; for several metrics the Pareto front, ordered by the first metric.
+        tried: The number of candidates run,
+        refused: and of those that could not be run.
+        complete: Whether these were all possible candidates.
     """
 
     winners: list[Winner]
@@ -192,17 +192,17 @@ class Search:
 
     Attributes:
         ranges: The keys that vary, and their values.
-        signs: For each metric 1 where the lowest is the best, -1 where the highest is.
+        signs: For each metric 1 if it is minimized, -1 if it is maximized.
         measure: Runs a candidate.
-        folder: Where the search is kept.
-        asked: What tells this search from another, ready for JSON.
-        trials: How many candidates are tried.
-        first: How many replications each has at first,
+        folder: The folder of the search.
+        asked: The identity of this search, ready for JSON.
+        trials: The number of candidates to try.
+        first: The number of replications of each at first,
         most: and at most.
-        final: How many replications the winners are measured again with.
+        final: The number of replications for measuring the winners again.
         seed: The seed of Optuna's proposals.
-        over: Says that there is no time left for more candidates or replications.
-        tell: Takes a line of progress.
+        over: Returns whether the time is up for more candidates or replications.
+        tell: Receives lines of progress.
     """
 
     ranges: Sequence[Range]
@@ -220,12 +220,12 @@ class Search:
 
     @property
     def size(self) -> int | None:
-        """How many candidates there are; None: no end."""
+        """The number of possible candidates; None: infinite."""
         sizes = [None if one.values is None else len(one.values) for one in self.ranges]
         return None if None in sizes else prod(size for size in sizes if size is not None)
 
     def run(self) -> SearchResult:
-        """Search, from where an interrupted one of the same kind has come to.
+        """Run the search, resuming an interrupted one of the same kind.
 
         Raises:
             SearchError: The folder holds another search, or no candidate can be run.
@@ -288,7 +288,7 @@ class Search:
         return study
 
     def _try(self, found: dict[str, Candidate], values: dict[str, Any]) -> Candidate:
-        """Return the candidate of some *values*, which is run unless it has been."""
+        """Return the candidate with some *values*, which is run unless it has been run already."""
         key = canonical(values)
         if key not in found:
             found[key] = Candidate(values)
@@ -318,7 +318,7 @@ class Search:
         self.tell(f"{number + 1} of {self._wanted}: {values}: {came}{star}")
 
     def _race(self, known: Sequence[Candidate]) -> Candidate:
-        """Return the best candidate, of which those that are close to the best have had more replications."""
+        """Return the best candidate, after giving close competitors more replications."""
         while True:
             best = min(known, key=lambda one: one.means)
             close = [one for one in known if one is not best and _may_be_better(one, best)]
@@ -331,7 +331,7 @@ class Search:
                 self._measure(one, wanted)
 
     def _front(self, known: Sequence[Candidate]) -> list[Candidate]:
-        """Return the candidates that none is better than, each with as many replications as there may be."""
+        """Return the candidates on the Pareto front, each with the largest number of replications."""
         while True:
             front = [one for one in known if not any(_dominates(other.means, one.means) for other in known)]
             short = [one for one in front if len(one.samples) < self.most]
@@ -342,13 +342,13 @@ class Search:
                 self._measure(one, self.most)
 
     def _again(self, candidate: Candidate) -> tuple[Interval, ...]:
-        """Return what a winner comes to with fresh seeds."""
+        """Return the estimates of a winner with fresh seeds."""
         samples = self.measure(candidate.values, self.final, True)
         return tuple(MEAN.of(figures, CONFIDENCE) for figures in zip(*samples, strict=True))
 
 
 def _may_be_better(one: Candidate, best: Candidate) -> bool:
-    """Tell whether the replications that both have leave open whether *one* is better than *best*."""
+    """Return whether the shared replications leave open whether *one* is better than *best*."""
     pairs = list(zip(one.samples, best.samples, strict=False))
     difference = MEAN.of([mine[0] - others[0] for mine, others in pairs], CONFIDENCE)
     return difference.low <= 0 if difference.half_width is not None else difference.value <= 0

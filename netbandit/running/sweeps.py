@@ -1,4 +1,4 @@
-"""Running a study: whatever is missing in its results folder, in this process or on many."""
+"""Runs a study: all runs missing in its results folder, in this process or in several."""
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from netbandit.simulation.replication import RunnablePoint
 
 Progress = Callable[[int, int, int, int], None]
-"""Told how many runs have ended, and how many there are to do; then the same of the points they belong to."""
+"""Called with the number of ended runs, and of runs to do; then the same for their points."""
 
 
 def no_progress(done: int, total: int, points_done: int, points: int) -> None:
@@ -39,7 +39,7 @@ def no_progress(done: int, total: int, points_done: int, points: int) -> None:
 
 
 Looking = Callable[[int, int], None]
-"""Told how many run folders have been checked, and how many there are."""
+"""Called with the number of run folders checked, and the number of all."""
 
 
 def no_watch(done: int, total: int) -> None:
@@ -63,17 +63,17 @@ class FailedRun:
 
 @dataclass(frozen=True)
 class SweepResult:
-    """What a sweep leaves behind.
+    """The outcome of a sweep.
 
     Attributes:
-        study: All points with all runs, those done before included; without curves and links.
+        study: All points with all runs, including earlier ones; without curves and links.
         failed: The runs that failed, by point and replication.
-        done: How many runs were done now.
-        reused: How many had been done before.
-        others: Of which other versions the runs are that had been done before; a line each.
+        done: The number of runs done now.
+        reused: The number of runs reused.
+        others: The other versions that made some of the reused runs; a line each.
         repeated: The runs that had been done before and were done again, because a file of theirs was not as it was
             written or of a format that cannot be read; a line each.
-        seconds: The computing time of those done now, wherever they were done.
+        seconds: The computing time of the runs done now, on any machine.
         copied: How many of those done now were not run, as they differ from others in keys alone that decide nothing.
         replaced: What was left out because a file or a class that it was made with has changed; a line each.
     """
@@ -90,11 +90,11 @@ class SweepResult:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C: the runs that had ended are kept, and the same call goes on from there.
+    """Ctrl-C: finished runs are kept, and the same call resumes from there.
 
     Attributes:
-        finished: How many runs of the study are complete.
-        total: How many it has.
+        finished: The number of complete runs of the study.
+        total: The number of all its runs.
     """
 
     def __init__(self, finished: int, total: int) -> None:
@@ -105,7 +105,7 @@ class Interrupted(KeyboardInterrupt):
 
 @dataclass(frozen=True)
 class _Task:
-    """One replication of one point, and the folder it is to leave behind."""
+    """One replication of one point, and its target folder."""
 
     key: str
     point: "RunnablePoint"
@@ -127,21 +127,21 @@ def run(
     progress: Progress = no_progress,
     looking: Looking = no_watch,
 ) -> SweepResult:
-    """Do the runs of *study* that are not in the results folder *out*, then write its table.
+    """Do the runs of *study* that are missing in the results folder *out*, then write its table.
 
     Points of the same study that are there stay in the table; see `netbandit.results.study_identity`.
 
     Args:
         study: A checked scenario.
-        out: The results folder; made if it is not there.
-        jobs: How many processes run at once; 1 runs in this process, 0 means one for each core.
+        out: The results folder; created if it does not exist.
+        jobs: The number of parallel processes; 1 runs in this process, 0 means one for each core.
         scheduler: The address of a dask scheduler whose workers share the file system of *out*; used instead of
             processes of our own.
         trace: Whether each run writes a trace of its events.
         replace: Whether the results of another study, if *out* holds them, are removed.
         alone: Whether the table has these points and no others, whatever *out* holds.
         first: The first replication that is run; those before are run elsewhere.
-        progress: Told each time a run has ended.
+        progress: Called each time a run has ended.
         looking: Told how many of the runs that may be there have been looked at, before the first one starts.
 
     Raises:
@@ -167,7 +167,7 @@ def run(
                     continue
                 known.add(key)
                 traced = trace
-                if key in there_is:  # millions of folders that are not there need not be looked for one by one
+                if key in there_is:  # do not look up millions of missing folders one by one
                     looked += 1
                     looking(looked, len(there_is))
                     there = folder_of(out, key)
@@ -238,7 +238,7 @@ def _begun(
         (out / RUNS).mkdir(parents=True, exist_ok=True)
     with opened(out / RUNS) as ours:
         with opened(out) as gate:
-            gate.alone_at_last()  # one begins after the other
+            gate.alone_at_last()  # only one command starts at a time
             running = not ours.alone()
             if replace and not alone and not running:
                 remove_other(out, name, study.points, keys, written)
@@ -333,11 +333,11 @@ class _Workers(Protocol):
     def answers(
         self, orders: Iterable[tuple[_Task, Order]], at_once: int | None = None
     ) -> Iterator[tuple[_Task, Ended | Lost]]:
-        """Yield each task as it ends, with what came of it; *at_once* of them are under way, or as many as can be."""
+        """Yield each task and its outcome as it ends; at most *at_once* (None: as many as possible) run at a time."""
 
 
 def _on_workers(workers: AbstractContextManager[_Workers], tasks: list[_Task], imports: Path | None) -> _Outcomes:
-    """Yield the key of each task as it ends, with what went wrong; the folders are written by the workers."""
+    """Yield the key of each task as it ends, with its failure if any; the folders are written by the workers."""
     packed, unsendable = _packed(tasks)
     for task in tasks:
         if id(task.point) in unsendable:
@@ -367,7 +367,7 @@ def _on_workers(workers: AbstractContextManager[_Workers], tasks: list[_Task], i
 
 
 def _as_it_is(task: _Task, ended: Ended) -> Ended:
-    """Return how *task* has ended, whose folder may be whole although its worker was lost."""
+    """Return how *task* ended; its folder may be complete although its worker was lost."""
     failure = ended.failure
     whole = failure is not None and failure.report is None and complete(task.folder, task.trace)
     return Ended(None) if whole else ended

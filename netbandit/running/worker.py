@@ -1,4 +1,4 @@
-"""One replication of one point, wherever it is done: run it, and leave its folder behind whole or not at all."""
+"""One replication of one point, in any process: runs it, and writes its folder atomically."""
 
 import errno
 import pickle
@@ -28,10 +28,10 @@ _STORAGE_IS_GONE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
 @dataclass(frozen=True)
 class Failure:
-    """What went wrong in a run.
+    """The failure of a run.
 
     Attributes:
-        text: One line, with the kind of error.
+        text: One line, including the type of error.
         report: The file with the traceback; None if there is none.
     """
 
@@ -43,7 +43,7 @@ class Ended(NamedTuple):
     """How a run ended.
 
     Attributes:
-        failure: What went wrong; None if nothing did.
+        failure: The failure; None if it succeeded.
         seconds: The computing time of the process that did it, from its beginning to its folder; 0 where it was there.
     """
 
@@ -54,10 +54,10 @@ class Ended(NamedTuple):
 def perform(point: "RunnablePoint", replication: int, folder: Path, trace: bool) -> Ended:
     """Run one replication of *point* and write its *folder*; return how it ended.
 
-    An error of the run, whatever it is, is returned, not raised, so that the other runs of a sweep go on.
+    Any error of the run is returned, not raised, so that the other runs of a sweep continue.
 
     Raises:
-        StorageError: The folder cannot be written; nor then could those of the other runs.
+        StorageError: The folder cannot be written; the other runs would then fail too.
     """
     began = time.process_time()
     record = partial(folder / TRACE) if trace else None
@@ -69,7 +69,7 @@ def perform(point: "RunnablePoint", replication: int, folder: Path, trace: bool)
         save_run(folder, result, record)
     except (StorageError, KeyboardInterrupt):
         raise
-    except BaseException as error:  # code of the user's own may leave by any door
+    except BaseException as error:  # user code may raise anything
         if isinstance(error, OSError) and error.errno in _STORAGE_IS_GONE:
             raise StorageError(f"cannot write to {folder}: {error.strerror}") from error
         return Ended(_failure(error, folder), time.process_time() - began)
@@ -83,7 +83,7 @@ def perform(point: "RunnablePoint", replication: int, folder: Path, trace: bool)
 
 
 def copy_run(source: Path, point: Point, folder: Path, trace: bool) -> Failure | None:
-    """Write into *folder*, as a run of *point*, what an equal run of another point has left in *source*.
+    """Write into *folder*, as a run of *point*, the equal run of another point in *source*.
 
     Raises:
         StorageError: The folder cannot be written.

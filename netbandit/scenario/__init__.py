@@ -1,4 +1,4 @@
-"""What the user wrote: a file, a dictionary or objects of Python, and where each of its keys stands.
+"""The user's input: a file, a dictionary or Python objects, with the location of each key.
 
 | module | does |
 |---|---|

@@ -1,4 +1,4 @@
-"""A time that is drawn, as a key of a scenario: how late feedback comes, how long a job takes."""
+"""A random duration as a key of a scenario: the delay of feedback, the service time of a job."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""What is wrong with a scenario, one line a mistake."""
+"""The errors of a scenario, one line each."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A scenario given by Python: its tables have no lines, so a mistake names the keyword."""
+"""A scenario given by Python: its tables have no lines, so an error names the keyword."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

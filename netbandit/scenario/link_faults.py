@@ -1,4 +1,4 @@
-"""The keys of a class of links that say what goes wrong on it: loss, jitter, retry."""
+"""The keys for faults of a class of links: loss, jitter, retry."""
 
 from typing import Annotated, Any
 

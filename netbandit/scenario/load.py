@@ -1,4 +1,4 @@
-"""From a file and its ``--set``s to merged tables that remember where each value was written."""
+"""Loads a file and its ``--set`` options into merged tables that record where each value was written."""
 
 import os
 import re

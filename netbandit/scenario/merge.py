@@ -1,4 +1,4 @@
-"""Files and overrides put over one another, each value with its origin."""
+"""Merges files and overrides, recording the origin of each value."""
 
 import copy
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Objects of Python and the tables of keys that stand for them: one form under files, dictionaries and keywords.
+"""Python objects and the tables of keys that represent them: one form for files, dictionaries and keywords.
 
 In a table a class may stand where a file has its ``kind``, and a graph where a file names one.
 """

@@ -1,4 +1,4 @@
-"""Where each key, table and array element of a TOML document stands."""
+"""The position of each key, table and array element in a TOML document."""
 
 import contextlib
 import re

@@ -1,4 +1,4 @@
-"""One scenario file: its text, its tables, and where each key stands."""
+"""One scenario file: its text, its tables, and the position of each key."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The tables that every scenario has, and what cannot be together among them."""
+"""Validation of the tables of every scenario, and of combinations among them."""
 
 from collections.abc import Iterator
 from typing import Any

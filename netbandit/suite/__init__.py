@@ -1,6 +1,6 @@
-"""Every method on the same networks: tracks, entries, scores, and what has been recorded.
+"""A benchmark of all methods on the same networks: tracks, entries, scores, and recorded results.
 
-``run(learner, protocol)`` compares a pair with all recorded ones; ``recorded()`` returns these.
+``run(learner, protocol)`` compares a pair with all recorded entries; ``recorded()`` returns the record.
 """
 
 from netbandit.suite.comparing import Comparison, recorded, run

@@ -1,4 +1,4 @@
-"""What an entry has come to on a track: a value of each metric by replication, or why there is none."""
+"""The results of an entry on a track: the values of each metric by replication, or the reason why there are none."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""An entry of one's own among all recorded ones: run it, and see where it stands."""
+"""Compares a user's entry with all recorded ones: runs it, and ranks it among them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 OUT = Path("results/suite")
-"""The folder of the runs, unless the user says otherwise."""
+"""The default folder of the runs."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Recorded entries, and one of the user's own among them.
+    """Recorded entries, together with one of the user.
 
     Attributes:
         record: All of them.
         tracks: The tracks that are compared.
-        own: The name of the own entry; empty: there is none.
+        own: The name of the user's entry; empty if there is none.
     """
 
     record: Record

@@ -1,4 +1,4 @@
-"""Differences between entries on a track, paired by replication: decisions, ranks, variance."""
+"""Paired differences between entries on a track: significance, ranks, variance."""
 
 from collections.abc import Mapping, Sequence
 

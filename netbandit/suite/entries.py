@@ -1,4 +1,4 @@
-"""Entries: a learner with a protocol and their keys, the same on all tracks of a family."""
+"""Entries: a learner with a protocol and their keys, identical on all tracks of a family."""
 
 import tomllib
 from collections.abc import Mapping, Sequence

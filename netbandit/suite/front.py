@@ -1,4 +1,4 @@
-"""Who is dominated on a track: another entry has less regret and sends no more, or equal regret and sends less."""
+"""Dominated entries on a track: another has less regret and sends no more, or equal regret and sends less."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from netbandit.suite.differences import decided, p_values, pairs_of
 
 
 def dominated(cells: Mapping[str, Cell]) -> dict[str, list[str]]:
-    """Return for each entry that is dominated who dominates it.
+    """Return, for each dominated entry, an entry that dominates it.
 
     A dominates B if A has less regret and sends fewer bytes, and both differences, paired by replication, are decided:
     the larger of both p-values counts, with Holm's correction over all pairs of entries. Where one of both is the same

@@ -1,4 +1,4 @@
-"""An entry on a track, as a checked scenario; or why it cannot be run there."""
+"""An entry on a track as a checked scenario, or the reason why it cannot be run there."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Over several tracks: score profiles (Dolan and More 2002), and how an order of entries depends on the tracks."""
+"""Aggregation over tracks: score profiles (Dolan and More 2002), and how rankings depend on the tracks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a newcomer is compared with: the values of all recorded entries on all tracks, by replication."""
+"""The record for comparisons: the values of all recorded entries on all tracks, by replication."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Making the record: all shipped entries, and the references of the tracks."""
+"""Creates the record: runs all shipped entries, and the references of the tracks."""
 
 from collections.abc import Sequence
 from pathlib import Path

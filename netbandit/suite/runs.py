@@ -1,4 +1,4 @@
-"""Running entries on tracks, some at a time, in processes that are ended when a track takes too long."""
+"""Runs entries on tracks in parallel processes, which are terminated when a track takes too long."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from netbandit.suite.worker import PROBE_SLOTS, Task, perform_packed, read, writ
 from netbandit.util.process import cores
 
 LIMIT = 600.0
-"""Seconds that an entry may take on a track, unless the user says otherwise."""
+"""The default time limit (s) of an entry on a track."""
 
 Told = Callable[[Entry, Track, Cell], None]
 """Called with each cell when it is known."""
@@ -36,13 +36,13 @@ def run_pairs(
     limit: float = LIMIT,
     told: Told = tell_nobody,
 ) -> dict[str, dict[str, Cell]]:
-    """Return what each entry comes to on the track beside it: entry -> track -> cell.
+    """Return the results of each entry on its tracks: entry -> track -> cell.
 
     Args:
-        pairs: Which entries to run on which tracks.
-        out: The folder of the runs, a file for each entry and track; those that are there are not run again.
-        jobs: How many processes run at once; 0 means one for each core.
-        limit: Seconds that an entry may take on a track.
+        pairs: The entries and tracks to run.
+        out: The folder of the runs, a file for each entry and track; existing runs are not repeated.
+        jobs: The number of parallel processes; 0 means one for each core.
+        limit: The time limit (s) of an entry on a track.
         told: Called with each cell when it is known.
     """
     import cloudpickle  # classes of a notebook go by their code, others by their names
@@ -56,7 +56,7 @@ def run_pairs(
     def orders() -> Iterator[tuple[tuple[Entry, Task], tuple[bytes, Path]]]:
         for entry, task in left:
             found = read(task.file)
-            if found["end"] is not None:  # what an earlier call has left
+            if found["end"] is not None:  # left by an earlier call
                 write(task.file, found["runs"], None)
             yield (entry, task), (cloudpickle.dumps(task), Path.cwd())
 
@@ -77,7 +77,7 @@ def run_pairs(
 
 
 def cells_there(pairs: Sequence[tuple[Entry, Track]], out: Path) -> dict[str, dict[str, Cell]]:
-    """Return the cells of those of *pairs* that `run_pairs` has ended in the folder *out*; nothing is run."""
+    """Return the cells of those of *pairs* that `run_pairs` has finished in the folder *out*; nothing is run."""
     found: dict[str, dict[str, Cell]] = {}
 
     def keep(entry: Entry, track: Track, cell: Cell) -> None:
@@ -100,7 +100,7 @@ def file_of(out: Path, entry: Entry, track: Track) -> Path:
 
 
 def _tasks(pairs: Sequence[tuple[Entry, Track]], out: Path, keep: Told) -> Iterable[tuple[Entry, Task]]:
-    """Yield what is to be run; *keep* what is refused."""
+    """Yield the tasks to run; *keep* receives rejected pairs."""
     for entry, track in pairs:
         try:
             point = point_of(entry, track)
@@ -112,7 +112,7 @@ def _tasks(pairs: Sequence[tuple[Entry, Track]], out: Path, keep: Told) -> Itera
 
 
 def _ended(task: Task, answer: str | Lost, limit: float) -> Cell:
-    """Return the cell of a task that has ended, or had to."""
+    """Return the cell of a task that ended or was terminated."""
     found = read(task.file)
     if found["end"] is not None:
         return _cell(found, task.track)
@@ -123,7 +123,7 @@ def _ended(task: Task, answer: str | Lost, limit: float) -> Cell:
 
 
 def _whole(task: Task) -> Cell | None:
-    """Return the cell of a task of which all replications are in its file; else None."""
+    """Return the cell of a task if all its replications are in its file; else None."""
     there = {run["key"]: run for run in read(task.file)["runs"]}
     keys = run_keys(task.point)
     return cell_of([there[key] for key in keys], task.track) if all(key in there for key in keys) else None

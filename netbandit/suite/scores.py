@@ -1,4 +1,4 @@
-"""The score of an entry on a track: 0 as if all knew all, 1 no better than alone, above 1 harmed by cooperation."""
+"""The score of an entry on a track: 0 with full information sharing, 1 as without communication, above 1 if harmful."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""All entries of a record among each other, on the tracks of a family."""
+"""The ranking of all entries of a record on the tracks of a family."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Standing:
         record: The record.
         family: ``arms`` or ``linear``.
         tracks: The tracks.
-        own: The entry that is looked for among the others; empty: none.
+        own: The entry to highlight among the others; empty: none.
     """
 
     record: Record
@@ -63,7 +63,7 @@ class Standing:
 
     @cached_property
     def common(self) -> list[str]:
-        """The tracks that all entries ran: over these they are ordered."""
+        """The tracks that all entries ran, on which the ranking is based."""
         return [track for track, found in self.scores.items() if len(found) == len(self._compared)]
 
     def ran(self, track: str) -> dict[str, Cell]:
@@ -85,11 +85,11 @@ class Standing:
 
     @cached_property
     def dominated(self) -> Mapping[str, Mapping[str, list[str]]]:
-        """Track -> entry -> who dominates it."""
+        """Track -> entry -> the entry that dominates it."""
         return {track: dominated(self.ran(track)) for track in self.names}
 
     def front(self, track: str) -> list[str]:
-        """Return the entries that nobody dominates on *track*, those that send least first."""
+        """Return the nondominated entries on *track*, in ascending order of bytes sent."""
         cells = self.ran(track)
         free = [name for name in cells if name not in self.dominated[track]]
         return sorted(free, key=lambda name: sum(cells[name].of("bytes")))
@@ -100,7 +100,7 @@ class Standing:
 
     @cached_property
     def places(self) -> Mapping[str, Place]:
-        """The place of each entry over the `common` tracks; nobody has one where these are fewer than two."""
+        """The rank of each entry over the `common` tracks; empty if these are fewer than two."""
         return places([midranks(self.ranks[track]) for track in self.common]) if len(self.common) > 1 else {}
 
     def harmed(self, entry: str) -> list[str]:

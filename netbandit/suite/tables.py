@@ -1,4 +1,4 @@
-"""Tables of the suite: all entries on all tracks of a family, and the entries of a track; for terminals and papers."""
+"""Tables of the suite: entries by tracks of a family, and the entries of one track; for terminals and papers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

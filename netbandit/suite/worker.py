@@ -1,6 +1,6 @@
-"""A process of its own in which entries are run, so that one that never ends, or ends Python, harms no other.
+"""A separate process that runs entries, so that one that hangs or crashes Python does not affect the others.
 
-Each task has a file, which is written anew after each replication: what is in it is not run again.
+Each task has a file, which is rewritten after each replication; replications in it are not run again.
 """
 
 import json

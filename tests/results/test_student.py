@@ -1,11 +1,14 @@
 """Student's quantile is that of scipy."""
 
 import pytest
+import scipy
+from packaging.version import Version
 from scipy.special import stdtrit
 
 from netbandit.results.student import quantile
 
 
+@pytest.mark.skipif(Version(scipy.__version__) < Version("1.17"), reason="scipy finds it to ten digits until 1.17")
 @pytest.mark.parametrize("confidence", [0.1, 0.5, 0.8, 0.9, 0.95, 0.99])
 def test_quantiles_are_those_of_scipy(confidence):
     freedoms = [*range(1, 200), 499, 1_000, 1_999]

@@ -158,7 +158,8 @@ class PointCheck:
         self.problems += activity_problems(scenario, known)
         attack = None
         if scenario is not None:
-            scenario = self._with_delays(self._with_harvest(scenario, inputs), inputs)
+            scenario = self._with_file(scenario, "energy", "harvest", HarvestFile, inputs)
+            scenario = self._with_file(scenario, "feedback", "delay", DelayFile, inputs)
             self.problems += feedback_problems(scenario.feedback, scenario.run, known)
         # A mistake in one table must not hide incompatibilities among the others.
         tables = valid_tables(data) if scenario is None else vars(scenario)
@@ -259,27 +260,19 @@ class PointCheck:
                 self.problems += mistakes
                 self.notes += notes
 
-    def _with_harvest(self, scenario: Scenario, inputs: dict[str, Path]) -> Scenario:
-        """Return *scenario* with the absolute path of its harvest file, and add that file to the *inputs*."""
-        harvest = scenario.energy.harvest
-        if not isinstance(harvest, HarvestFile):
+    def _with_file(
+        self, scenario: Scenario, table: str, key: str, kind: type[DelayFile | HarvestFile], inputs: dict[str, Path]
+    ) -> Scenario:
+        """Return *scenario* with the absolute path of a key's file, and add that file to the *inputs*."""
+        settings = getattr(scenario, table)
+        given = getattr(settings, key)
+        if not isinstance(given, kind):
             return scenario
-        path = (self._document.base_of(("energy", "harvest")) / harvest.file).absolute()
+        path = (self._document.base_of((table, key)) / given.file).absolute()
         if path.is_file():
-            inputs["energy.harvest.file"] = path
-        harvest = harvest.model_copy(update={"file": str(path)})
-        return scenario.model_copy(update={"energy": scenario.energy.model_copy(update={"harvest": harvest})})
-
-    def _with_delays(self, scenario: Scenario, inputs: dict[str, Path]) -> Scenario:
-        """Return *scenario* with the absolute path of its delay file, and add that file to the *inputs*."""
-        delay = scenario.feedback.delay
-        if not isinstance(delay, DelayFile):
-            return scenario
-        path = (self._document.base_of(("feedback", "delay")) / delay.file).absolute()
-        if path.is_file():
-            inputs["feedback.delay.file"] = path
-        delay = delay.model_copy(update={"file": str(path)})
-        return scenario.model_copy(update={"feedback": scenario.feedback.model_copy(update={"delay": delay})})
+            inputs[f"{table}.{key}.file"] = path
+        given = given.model_copy(update={"file": str(path)})
+        return scenario.model_copy(update={table: settings.model_copy(update={key: given})})
 
     def _within(self, table: str, problems: Iterator[Problem]) -> None:
         self.problems += [((table, *path), text) for path, text in problems]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from helpers.emulated import Hub
+from helpers.hub import Hub
 
 from netbandit import Scenario, ScenarioError
 from netbandit.cli import main

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from helpers.emulated import Hub, Telepathy, point_of
+from helpers.emulated import Telepathy, point_of
+from helpers.hub import Hub
 
 from netbandit.emulation import DifferentChoiceError, NoEndError, emulate
 from netbandit.emulation.comparison import same

@@ -6,22 +6,6 @@ import netbandit as nb
 from netbandit.checks.check import check
 from netbandit.simulation.replication import RunnablePoint
 
-REPORT, RESULT = nb.Kind("REPORT"), nb.Kind("RESULT")
-
-
-class Hub(nb.RoundProtocol):
-    """The protocol of the README."""
-
-    def round(self, me, item):
-        if me.id == 0:
-            items = yield me.receive(REPORT, from_=me.neighbours)
-            answer = self.aggregate([item, *items])
-            me.send(RESULT, answer, to=me.neighbours)
-        else:
-            me.send(REPORT, item, to=0)
-            answer = yield me.receive(RESULT)
-        return answer
-
 
 class Telepathy(nb.RoundProtocol):
     """Agents that find in memory that they share what no message told them."""

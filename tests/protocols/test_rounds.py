@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from helpers.drawn_graphs import connected_graphs
+from helpers.hub import REPORT, RESULT, Hub
 from helpers.one_round import ITEM, SLOT, one_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,23 +18,9 @@ from netbandit.protocols.gis import Gis
 from netbandit.protocols.protocol import Item
 from netbandit.protocols.rounds import ProtocolError, RoundProtocol
 
-REPORT, RESULT, FLOOD = Kind("REPORT"), Kind("RESULT"), Kind("FLOOD")
+FLOOD = Kind("FLOOD")
 NOTHING = Item(0, None)
 ADV, REQ, DATA = Kind("ADV"), Kind("REQ"), Kind("DATA")
-
-
-class Hub(RoundProtocol):
-    """As in the README."""
-
-    def round(self, me, item):
-        if me.id == 0:
-            items = yield me.receive(REPORT, from_=me.neighbours)
-            answer = self.aggregate([item, *items])
-            me.send(RESULT, answer, to=me.neighbours)
-        else:
-            me.send(REPORT, item, to=0)
-            answer = yield me.receive(RESULT)
-        return answer
 
 
 class Flood(RoundProtocol):

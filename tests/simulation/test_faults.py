@@ -4,6 +4,7 @@ import json
 from itertools import product
 
 import pytest
+from helpers.hub import Hub
 from helpers.talks import TALKS
 
 import netbandit as nb
@@ -292,30 +293,13 @@ def test_a_deadline_ends_a_round_of_which_uploads_are_lost():
         point_of(*counting)
 
 
-UP, DOWN = nb.Kind("UP"), nb.Kind("DOWN")
-
-
-class ThroughTheMiddle(nb.RoundProtocol):
-    """Agent 0 hears everybody and tells everybody: it is informed first, and so the first to wait for the others."""
-
-    def round(self, me, item):
-        if me.id == 0:
-            items = yield me.receive(UP, from_=me.neighbours)
-            answer = self.aggregate([item, *items])
-            me.send(DOWN, answer, to=me.neighbours)
-        else:
-            me.send(UP, item, to=0)
-            answer = yield me.receive(DOWN)
-        return answer
-
-
 def test_nobody_is_stalled_who_waits_for_agents_that_still_explore(tmp_path):
     scenario = nb.Scenario(
         topology=nb.families.Star(agents=8),
         links=nb.Links(peer=nb.Link(latency="50 ms", retry={"timeout": "150 ms"})),
         bandit=nb.bandits.Bernoulli(arms=4),
         learner=nb.learners.Elimination(),
-        protocol=ThroughTheMiddle(),
+        protocol=Hub(),  # whose agent 0 is informed first, and so the first to wait for the others
         run=nb.Run(horizon=400),
     )
     found = scenario.sweep({"run.horizon": list(range(400, 800, 4))}, out=tmp_path / "found")

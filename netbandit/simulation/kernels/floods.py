@@ -71,7 +71,7 @@ def _ones(word):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _hear_copies(flood, agent, place, said, word):  # type: ignore[no-untyped-def]
-    """Do what `netbandit.protocols.words.Words.hear` does with the copies of one age, in one word of bits.
+    """Do what `netbandit.protocols.ttl_flood.TtlFlood._receive` does with the copies of one age, in one word of bits.
 
     Args:
         flood: The flood.

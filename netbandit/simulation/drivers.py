@@ -13,6 +13,7 @@ from netbandit.learners.linear import GatherLearner
 from netbandit.learners.slots import Learner
 from netbandit.parts.component import CommunicationPattern
 from netbandit.protocols.protocol import NetworkProtocol
+from netbandit.simulation.build_feedback import rewards_may_lack
 from netbandit.simulation.driver import Driver, ReplicationContext
 
 
@@ -58,12 +59,24 @@ def _may_differ(context: ReplicationContext) -> bool:
     """Return whether agents' state may differ in rounds, with a learner that supports it."""
     if not isinstance(context.learner, DifferingSets):
         return False
-    return conclude_apart(context.protocol, fail=context.network.agents_fail, forget=context.network.forgets)
+    return conclude_apart(
+        context.protocol,
+        fail=context.network.agents_fail,
+        forget=context.network.forgets,
+        lack=rewards_may_lack(context.feedback, context.protocol),
+    )
 
 
-def conclude_apart(protocol: NetworkProtocol, *, fail: bool, forget: bool) -> bool:
-    """Return whether agents conclude rounds individually, given whether agents *fail*, and then *forget*."""
-    return protocol.differs or forget or (fail and protocol.ends_without)
+def conclude_apart(protocol: NetworkProtocol, *, fail: bool, forget: bool, lack: bool = False) -> bool:
+    """Return whether agents conclude rounds individually.
+
+    Args:
+        protocol: The protocol.
+        fail: Whether agents fail.
+        forget: Whether they then lose their memory.
+        lack: Whether they may go on without some rewards of a phase.
+    """
+    return protocol.differs or forget or lack or (fail and protocol.ends_without)
 
 
 def _check_slots(bandit: type[Bandit], learner: type[Learner]) -> None:

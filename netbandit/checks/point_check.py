@@ -13,7 +13,6 @@ from netbandit.checks.adversary import adversary_notes, adversary_problems, liar
 from netbandit.checks.compatibility import activity_problems, memory_problems
 from netbandit.checks.fault_rate_warnings import fault_rate_warnings
 from netbandit.checks.ineffective_keys import LinkKey, link_keys
-from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.learners.linear import in_slots
 from netbandit.network.edge_latencies import NOT_TAKEN, any_given
@@ -66,10 +65,11 @@ from netbandit.simulation.build_faults import (
     tie_notes,
 )
 from netbandit.simulation.build_feedback import agent_problems, feedback_notes, feedback_problems, rewards_may_lack
-from netbandit.simulation.drivers import conclude_apart, talk_of
+from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.lies import how_many
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.return_validation import checked
+from netbandit.simulation.round_aggregation import concludes_per_agent
 from netbandit.user_code.errors import ReturnedError, is_ours
 from netbandit.user_code.fingerprint import UnstableError, fingerprint_of
 from netbandit.util.memory import exceeded, shown
@@ -512,9 +512,7 @@ def _differing(parts: RunnablePoint, faults: FaultsSettings) -> bool:
     fail |= parts.scenario.energy.capacity is not None
     forget = faults.nodes is not None and faults.nodes.memory == "lost"
     lack = rewards_may_lack(parts.scenario.feedback, parts.protocol)
-    return isinstance(parts.learner, DifferingSets) and conclude_apart(
-        parts.protocol, fail=fail, forget=forget, lack=lack
-    )
+    return concludes_per_agent(parts.learner, parts.protocol, fail=fail, forget=forget, lack=lack)
 
 
 _TALKS = {

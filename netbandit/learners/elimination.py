@@ -302,12 +302,15 @@ class Elimination(DifferingSets, EpochLearner):
     def _best(self, sums: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the arms of the largest means, of equal ones the first; shape (members,)."""
         if (known == known[0]).all():  # the largest sum is the largest mean
-            return self.active[sums.argmax(axis=1)]
-        return self.active[np.where(known > 0, sums / np.maximum(known, 1), -inf).argmax(axis=1)]
+            best = sums.argmax(axis=1)
+        else:
+            best = np.where(known > 0, sums / np.maximum(known, 1), -inf).argmax(axis=1)
+        found: NDArray[np.int64] = self.active[best]
+        return found
 
-    def best_without(self, member: int, sums: NDArray[np.int64], pulls: NDArray[np.int64]) -> int:
-        """See `EpochLearner.best_without`: the best arm by all other rewards."""
-        (best,) = self._best(self._sums[[member]] - sums, self._known - pulls).tolist()
+    def best_given(self, member: int, sums: NDArray[np.int64], pulls: NDArray[np.int64]) -> int:
+        """See `EpochLearner.best_given`: the arm of the largest mean."""
+        (best,) = self._best(self._sums[[member]] + sums, self._known + pulls).tolist()
         return int(best)
 
     def conclude(self, means: NDArray[np.float64]) -> None:

@@ -125,15 +125,14 @@ class EpochLearner(AnyLearner):
             rng: The stream of this epoch's noise; one draw for the whole cohort, row i is member i.
         """
 
-    def best_without(self, member: int, sums: NDArray[np.int64], pulls: NDArray[np.int64]) -> int:
-        """Return what a member pulls after :meth:`observe` while it lacks some rewards of the phase.
-
-        By default it is as if it lacked none; of use where `late_rewards` is True.
+    def best_given(self, member: int, sums: NDArray[np.int64], pulls: NDArray[np.int64]) -> int:
+        """Return what a member pulls while it waits for rewards of its phase, where `late_rewards` is True.
 
         Args:
             member: The member.
-            sums: The rewards of each active arm that it does not know yet, shape (a,).
-            pulls: How many these are of each arm, shape (a,).
+            sums: The rewards of each active arm that it knows beside those observed, or minus those observed that it
+                does not know yet; shape (a,).
+            pulls: How many these are of each arm, or minus how many; shape (a,).
         """
         return int(self.best_arms[member])
 

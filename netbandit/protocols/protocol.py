@@ -39,8 +39,8 @@ class Aggregation(Protocol):
 
     Attributes:
         turn: The turn of an instant in which nodes process arrivals and forward them.
-        apart: Whether each agent concludes for itself, from the items that it holds, because they may hold different
-            ones. Then a group is an agent, or `SERVER`; and agents say when they take part no more.
+        per_agent: Whether each agent concludes for itself, from the items that it holds, because agents may hold
+            different ones. Then a group is an agent, or `SERVER`; and agents announce when they leave.
     """
 
     @property
@@ -48,7 +48,7 @@ class Aggregation(Protocol):
         """See above."""
 
     @property
-    def apart(self) -> bool:
+    def per_agent(self) -> bool:
         """See above."""
 
     def participants(self, round: int) -> Sequence[int]:
@@ -234,7 +234,7 @@ class CallbackRoundProtocol(NetworkProtocol):
 
         Returns:
             An event that happens when the agent is informed; its value is the conclusion, an :class:`Item`, or None
-            where agents conclude apart and this one goes on without having heard anything.
+            where agents conclude individually and this one goes on without having heard anything.
         """
 
     @property

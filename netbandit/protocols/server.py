@@ -32,8 +32,8 @@ class Server:
             :meth:`informed` happens.
         deadline: How long (ns) after the first item of a round the server answers with what it has; None: it waits
             for all.
-        apart: Whether agents conclude apart: then each hears an answer by *tell*, or does not, and who says that it is
-            done is waited for no more.
+        per_agent: Whether agents conclude individually: then each may receive an answer, by *tell*, and the server no
+            longer waits for agents that have left.
 
     Attributes:
         late: Items that came after their round had been answered.
@@ -48,7 +48,7 @@ class Server:
         on_end: Callable[[int], None],
         tell: Callable[[int, int, Item], None] | None = None,
         deadline: int | None = None,
-        apart: bool = False,
+        per_agent: bool = False,
     ) -> None:
         self._network = network
         self._uploaders = uploaders
@@ -56,7 +56,7 @@ class Server:
         self._on_end = on_end
         self._tell = self._succeed if tell is None else tell
         self._deadline = deadline
-        self._apart = apart
+        self._per_agent = per_agent
         self._answers: dict[int, Message] = {}
         self._done: dict[int, int] = {}
         self.late = 0
@@ -149,7 +149,7 @@ class Server:
         items = [uploads[agent] for agent in self._uploaders(round) if agent in uploads]
         conclusion = self._conclude(round, items)
         answer = Message(ANSWER, HEADER_BYTES + conclusion.size, conclusion, round)
-        if self._deadline is not None or self._apart:
+        if self._deadline is not None or self._per_agent:
             self._answers[round] = answer
         self._uninformed[round] = set(range(network.agents))
         network.send_down(answer, uploaders)
@@ -164,7 +164,8 @@ class Server:
             return  # once more, before it has asked
         self._tell(round, agent, conclusion)
         uninformed = self._uninformed.get(round)
-        if self._apart or uninformed is None or agent not in uninformed:  # told once more to who has lost its memory
+        # An agent that has lost its memory receives it once more.
+        if self._per_agent or uninformed is None or agent not in uninformed:
             return
         uninformed.remove(agent)
         if not uninformed:

@@ -64,14 +64,14 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
         topology = network.topology
-        self._apart = aggregation.apart
+        self._per_agent = aggregation.per_agent
         self._sinks = topology.sinks
         self._component: list[int] = topology.component.tolist()
         self._sizes = [len(members) for members in topology.components]
         self._deadline = self.deadline_ns(network.clock.slot)
         wait = None if self._deadline is None else 3 * self._deadline
         self._wait_list = WaitList(network.clock, wait, lambda round, agent: (), only_a_server)
-        tell = self._wait_list.answer if self._apart else None
+        tell = self._wait_list.answer if self._per_agent else None
         self._server = Server(
             network,
             lambda round: self._sinks,
@@ -79,7 +79,7 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
             self.end,
             tell,
             deadline=self._deadline,
-            apart=self._apart,
+            per_agent=self._per_agent,
         )
         slotted = self.slotted
         parents: list[int] = topology.sink_parents.tolist()
@@ -87,15 +87,15 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
         if self.collect == "gis":
             groups = [members.tolist() for members in topology.components]
             self._collection = OpenRounds(
-                network, groups, Gis(), slotted, aggregation.turn, self._synchronized, self._apart
+                network, groups, Gis(), slotted, aggregation.turn, self._synchronized, self._per_agent
             )
-            if self._apart:
+            if self._per_agent:
                 self._collection.listen_to_news(self._note_news)
         else:
             self._collection = TreeCollection(
                 network, parents, self._component, self._sizes, slotted, aggregation.turn, self._collected
             )
-            if self._apart:
+            if self._per_agent:
                 self._collection.collect_apart(self._deadline, self._late_at_sink)
         self._done: list[dict[int, int]] = [{} for _ in self._sinks]
         self._done_upwards = DoneUpwards(network, parents, slotted, aggregation.turn, self._note_done)
@@ -131,7 +131,7 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
             self._collected(round, component, [item])
         else:
             self._collect(round, agent, item)
-        return self._wait_list.wait(round, agent) if self._apart else self._server.informed(round, agent)
+        return self._wait_list.wait(round, agent) if self._per_agent else self._server.informed(round, agent)
 
     def _collect(self, round: int, agent: int, item: Item) -> None:
         """Send the item of an agent that is not alone on its way to the sink of its component."""
@@ -186,7 +186,7 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
         self._server.upload(round, sink, item if self.uploaded is None else self.uploaded(sink, round, item))
 
     def _conclude(self, round: int, items: list[Item]) -> Item:
-        if self._apart:  # what a sink uploads says itself how many it stands for
+        if self._per_agent:  # what a sink uploads says itself how many it stands for
             return self.conclude(round, items, group=SERVER)
         sizes = [self._counts.get((round, component), size) for component, size in enumerate(self._sizes)]
         return self.conclude(round, items, sizes)

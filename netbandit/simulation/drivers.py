@@ -7,13 +7,10 @@ from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import ArmBandit, Bandit, FiniteBandit
 from netbandit.bandits.procurement import Procurement
 from netbandit.bandits.vertical_context import VerticalContextBandit
-from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.learners.linear import GatherLearner
 from netbandit.learners.slots import Learner
 from netbandit.parts.component import CommunicationPattern
-from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.simulation.build_feedback import rewards_may_lack
 from netbandit.simulation.driver import Driver, ReplicationContext
 
 
@@ -47,36 +44,7 @@ def driver_of(bandit: type[Bandit], learner: type[AnyLearner]) -> type[Driver]:
 
 def driver_for(context: ReplicationContext) -> Driver:
     """Return the driver of a replication that has passed the checks."""
-    kind = driver_of(type(context.bandit), type(context.learner))
-    if kind.talk == "round" and _may_differ(context):
-        from netbandit.simulation.epochs_apart import EpochsApart
-
-        kind = EpochsApart
-    return kind(context)
-
-
-def _may_differ(context: ReplicationContext) -> bool:
-    """Return whether agents' state may differ in rounds, with a learner that supports it."""
-    if not isinstance(context.learner, DifferingSets):
-        return False
-    return conclude_apart(
-        context.protocol,
-        fail=context.network.agents_fail,
-        forget=context.network.forgets,
-        lack=rewards_may_lack(context.feedback, context.protocol),
-    )
-
-
-def conclude_apart(protocol: NetworkProtocol, *, fail: bool, forget: bool, lack: bool = False) -> bool:
-    """Return whether agents conclude rounds individually.
-
-    Args:
-        protocol: The protocol.
-        fail: Whether agents fail.
-        forget: Whether they then lose their memory.
-        lack: Whether they may go on without some rewards of a phase.
-    """
-    return protocol.differs or forget or lack or (fail and protocol.ends_without)
+    return driver_of(type(context.bandit), type(context.learner))(context)
 
 
 def _check_slots(bandit: type[Bandit], learner: type[Learner]) -> None:

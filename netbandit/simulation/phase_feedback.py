@@ -29,20 +29,48 @@ class PhaseRewards(NamedTuple):
 
     Attributes:
         sums: What is learned in all, shape (m, a).
-        lags: Slots from each pull to the boundary at which its reward is known, or its window has ended without it;
-            `FOR_EVER` if neither happens; shape (m, a, n), as are all others.
-        delays: From each pull to its report (ns); of use where there is one.
+        delays: From each pull to its report, or the end of its window (ns); `NEVER` if neither comes; shape (m, a, n),
+            as are all others.
         rewards: What is learned of each pull; None if all is known by the next slot.
         censored: Whether nothing is ever learned of it.
         late: Whether its report comes after its window.
     """
 
     sums: NDArray[np.int64]
-    lags: Slots
     delays: NDArray[np.int64]
     rewards: NDArray[np.int64] | None
     censored: NDArray[np.bool_]
     late: NDArray[np.bool_]
+
+
+class AwaitedRewards(NamedTuple):
+    """The rewards of one agent's phase, all but sums of shape (a, n).
+
+    Attributes:
+        until: The slot up to which the agent waits for them.
+        slots: The slot of each pull.
+        known_in: The slot from which on its reward is known, or known to be missing; `FOR_EVER` if neither happens.
+        delays: From each pull to its report (ns).
+        censored, late: As of `PhaseRewards`.
+        rewards: What is learned of each pull; None if all is known by the next slot.
+        sums: What is learned of each arm in all, shape (a,).
+    """
+
+    until: int
+    slots: Slots
+    known_in: Slots
+    delays: NDArray[np.int64]
+    censored: NDArray[np.bool_]
+    late: NDArray[np.bool_]
+    rewards: NDArray[np.int64] | None
+    sums: NDArray[np.int64]
+
+    def known(self, slot: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the sum of the rewards of each arm known in *slot*, and how many these are; shape (a,) each."""
+        if self.rewards is None:
+            return self.sums, np.full(len(self.sums), self.slots.shape[1])
+        some = ~(self.censored | self.late) & (self.known_in <= slot)
+        return np.where(some, self.rewards, 0).sum(axis=1), some.sum(axis=1)
 
 
 class PhaseFeedback:
@@ -92,7 +120,7 @@ class PhaseFeedback:
         in_blocks = not (plan.nonzero or censored.any() or late.any() or (delays > self._slot).any())
         if in_blocks:
             sums = bandit.pull_blocks(rng, agents, phase.arms, phase.pulls)
-            return PhaseRewards(sums, np.ones(shape, dtype=np.int64), delays, None, censored, late)
+            return PhaseRewards(sums, delays, None, censored, late)
         single = np.repeat(agents, phase.pulls)
         drawn = [bandit.pull_blocks(rng, single, phase.arms[[place]], 1) for place in range(len(phase.arms))]
         rewards = np.concatenate(drawn, axis=1).reshape(len(agents), phase.pulls, -1).transpose(0, 2, 1)
@@ -104,8 +132,7 @@ class PhaseFeedback:
         delays = np.where(missing, plan.window, delays)
         if plan.as_zero:
             censored, late = np.zeros((2, *shape), dtype=bool)
-        lags = np.where(delays == NEVER, FOR_EVER, np.maximum(-(-delays // self._slot), 1))
-        return PhaseRewards(rewards.sum(axis=2), lags, delays, rewards, censored, late)
+        return PhaseRewards(rewards.sum(axis=2), delays, rewards, censored, late)
 
     def _uniforms(self, draws: Draws, agents: Agents, count: int) -> NDArray[np.float64]:
         """Return the numbers of the next *count* pulls of *agents*, shape (m, count)."""
@@ -114,63 +141,51 @@ class PhaseFeedback:
         tables = [draws.table(number)[agents] for number in range(block, -(-(first + count) // draws.rows))]
         return np.concatenate(tables, axis=1)[:, first - block * draws.rows :][:, :count]
 
-    def until(self, found: PhaseRewards, row: int, slots: Slots, end: int) -> int:
-        """Return the slot in which an agent goes on whose phase has ended at the boundary *end*.
+    def of_agent(self, found: PhaseRewards, row: int, slots: Slots, end: int) -> AwaitedRewards:
+        """Return the rewards of one agent's phase.
 
         Args:
-            found: The rewards of the phase.
+            found: Those of all.
             row: The agent's row.
             slots: The slots of its pulls, shape (a n,).
             end: The first slot after the phase.
         """
-        last = int((slots + found.lags[row].ravel()).max())
-        return min(max(last, end), end + self._patience)
+        delays = found.delays[row]
+        slots = slots.reshape(delays.shape)
+        known = np.where(delays == NEVER, FOR_EVER, slots + np.maximum(-(-delays // self._slot), 1))
+        until = min(max(int(known.max()), end), end + self._patience)
+        rewards = None if found.rewards is None else found.rewards[row]
+        return AwaitedRewards(
+            until, slots, known, delays, found.censored[row], found.late[row], rewards, found.sums[row]
+        )
 
-    def known(
-        self, found: PhaseRewards, row: int, slots: Slots, slot: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the sum of the rewards that an agent knows of each arm in *slot*, and of how many; shape (a,) each."""
-        if found.rewards is None:
-            return found.sums[row], np.full(found.sums.shape[1], found.lags.shape[2])
-        some = slots.reshape(found.lags.shape[1:]) + found.lags[row] <= slot
-        some &= ~(found.censored | found.late)[row]
-        return np.where(some, found.rewards[row], 0).sum(axis=1), some.sum(axis=1)
-
-    def note(
-        self, found: PhaseRewards, row: int, slots: Slots, end: int, stop: int, back: Callable[[int], int] | None
-    ) -> None:
+    def note(self, awaited: AwaitedRewards, end: int, stop: int, back: Callable[[int], int] | None) -> None:
         """Count what becomes of the rewards of an agent's phase.
 
         Args:
-            found: The rewards of the phase.
-            row: The agent's row.
-            slots: The slots of its pulls, shape (a n,).
+            awaited: The rewards.
             end: The first slot after the phase.
-            stop: The slot in which the agent waits for them no longer; the horizon or later: it does to the end.
+            stop: The slot in which the agent has waited for them; the horizon: it does so to the end.
             back: Returns the first slot from one on in which the agent is up; None: it always is.
         """
-        lags, delays, censored, late = (
-            part[row].ravel() for part in (found.lags, found.delays, found.censored, found.late)
-        )
-        reported = ~(censored | late)
-        slots, lags = slots[reported], lags[reported]
-        known = slots + lags
+        reported = ~(awaited.censored | awaited.late)
+        slots, known, delays = (part[reported] for part in (awaited.slots, awaited.known_in, awaited.delays))
+        self._pulls += reported.size
+        self._censored += int(awaited.censored.sum())
+        self._late += int(awaited.late.sum())
         if back is not None:
             times, places = np.unique(known, return_inverse=True)
             known = np.array([back(time) for time in times.tolist()], dtype=np.int64)[places]
-        gone_on = stop < self._horizon
-        in_time = known <= stop if gone_on else slots * self._slot + delays[reported] < self._horizon * self._slot
-        self._pulls += len(reported)
-        self._censored += int(censored.sum())
-        self._late += int(late.sum())
-        self._learned += int(in_time.sum())
-        self._lags += int((known - slots)[in_time].sum())
-        if gone_on:
-            self._late += int((~in_time).sum())
+        if stop < self._horizon:
+            learned = known <= stop
+            self._late += int((~learned).sum())
             self._waited += 1
-            self._waits += max(stop - end, 0)
+            self._waits += stop - end
         else:
-            self._outstanding += int((~in_time).sum())
+            learned = slots * self._slot + delays < self._horizon * self._slot
+            self._outstanding += int((~learned).sum())
+        self._learned += int(learned.sum())
+        self._lags += int((known - slots)[learned].sum())
         before = np.arange(1, len(slots) + 1) - np.searchsorted(np.sort(known), slots + 1, side="right")
         self._most = max(self._most, int(before.max(initial=0)))
 

@@ -64,7 +64,7 @@ from netbandit.simulation.build_faults import (
     queue_notes,
     tie_notes,
 )
-from netbandit.simulation.build_feedback import agent_problems, feedback_notes, feedback_problems
+from netbandit.simulation.build_feedback import agent_problems, feedback_notes, feedback_problems, rewards_may_lack
 from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.lies import how_many
 from netbandit.simulation.replication import RunnablePoint
@@ -174,7 +174,7 @@ class PointCheck:
         if self.problems or self.unchecked or scenario is None or family is None:
             return None
         self.notes += [(("run", key), text) for key, text in scenario.run.unused()]
-        self.notes += feedback_notes(scenario.feedback)
+        self.notes += feedback_notes(scenario.feedback, learner, protocol)
         for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
             self.notes += [(("links", table, key), text) for key, text in settings.unused()]
         self.link_keys = link_keys(scenario.links, protocol, known["kinds"]["protocol"])
@@ -511,7 +511,8 @@ def _differing(parts: RunnablePoint, faults: FaultsSettings) -> bool:
     fail = faults.nodes is not None or any(outage.nodes for outage in faults.outages)
     fail |= parts.scenario.energy.capacity is not None
     forget = faults.nodes is not None and faults.nodes.memory == "lost"
-    return concludes_per_agent(parts.learner, parts.protocol, fail=fail, forget=forget)
+    lack = rewards_may_lack(parts.scenario.feedback, parts.protocol)
+    return concludes_per_agent(parts.learner, parts.protocol, fail=fail, forget=forget, lack=lack)
 
 
 _TALKS = {

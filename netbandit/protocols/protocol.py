@@ -12,6 +12,7 @@ from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
 from netbandit.network.topology import Topology
 from netbandit.parts.component import CommunicationPattern, Part, state
+from netbandit.parts.settings import PositiveDuration
 
 Links = Literal["peer", "uplink"]
 """A table of ``[links]``: those between agents, and those between an agent and the server."""
@@ -84,6 +85,8 @@ class NetworkProtocol(Part, ABC):
 
     timing: Literal["slotted", "asynchronous"] = "slotted"
     """``slotted``: what begins in a slot takes effect in a later one; ``asynchronous``: at once."""
+    feedback_deadline: PositiveDuration | None = None
+    """With ``elimination``: how long after a phase an agent waits for rewards that are late; absent: without limit."""
 
     patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset()
     """The communication patterns that it implements."""

@@ -49,6 +49,7 @@ ADDED: Mapping[str, Any] = {
     "feedback.never": 0.0,
     "feedback.missing": "forgotten",
     "feedback.reports": "all",
+    "protocol.feedback_deadline": None,
     **{f"learner:{kind}.counts": "observed" for kind in ("ucb", "klucb", "thompson")},
     "adversary.agents": None,
     "adversary.share": None,

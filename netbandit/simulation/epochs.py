@@ -17,12 +17,15 @@ from simpy import Event
 from netbandit.bandits.bandit import FiniteBandit
 from netbandit.learners.learner import Commit, Phase
 from netbandit.network.message import Kind
+from netbandit.simulation.build_feedback import build_feedback, rewards_may_lack
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.figures import figures_of
+from netbandit.simulation.phase_feedback import FOR_EVER, PhaseFeedback
 from netbandit.simulation.presence import Presence, PresenceSoFar, Recovery
 from netbandit.simulation.regret import PhaseAccount, PullCounts
 from netbandit.simulation.result import STILL_EXPLORING, Metric
 from netbandit.simulation.round_aggregation import Cohort, Epoch, round_aggregation
+from netbandit.util.units import Duration
 
 EXPLORE = Kind("explore")
 EXPLOIT = Kind("exploit")
@@ -32,7 +35,8 @@ class Epochs(Driver):
     """Agents are SimPy processes that sleep through a phase, contribute, and wait for the result.
 
     No agent wakes for a single pull. The rewards of an epoch are drawn for a whole cohort at once, when its first agent
-    has explored. Pulls made while waiting enter no estimate and are only counted.
+    has explored. Pulls made while waiting enter no estimate and are only counted. If rewards are late, a phase is over
+    once its last reward has come, or the agent goes on without: meanwhile it pulls its best arm.
 
     If agents lose their memory, each of an agent's incarnations starts with the first epoch in the first slot after it
     comes back up, and ends when it goes down.
@@ -68,6 +72,8 @@ class Epochs(Driver):
         self._pulls = PullCounts(bandit.agents, bandit.gaps, clock.horizon) if self._lies.liars else None
         self._is_best = bandit.gaps == 0
         self._best_lost = False
+        self._lack = rewards_may_lack(context.feedback, context.protocol)
+        self._feedback = self._late_feedback()
         self._batteries = network.batteries
         self._uncounted: dict[int, Callable[[], object]] = {}  # what agents play whose end is not known
         self._presence: list[Presence] | None = None
@@ -79,6 +85,16 @@ class Epochs(Driver):
             absent = [partial(outages.absent_slots, agent, clock.slot, clock.horizon) for agent in agents]
             known = self._batteries is None
             self._presence = [Presence(each()) if known else PresenceSoFar(each) for each in absent]
+
+    def _late_feedback(self) -> PhaseFeedback | None:
+        """Return how late the rewards of phases are; None: they are learned at once."""
+        context = self.context
+        plan = build_feedback(context.feedback, self._clock.slot)
+        if plan is None:
+            return None
+        deadline = context.protocol.feedback_deadline
+        patience = None if deadline is None else Duration(deadline).nanoseconds(self._clock.slot)
+        return PhaseFeedback(plan, context.streams, self._agents, self._clock.slot, self._clock.horizon, patience)
 
     def start(self) -> None:
         """Start a process for every agent that acts here and is up."""
@@ -139,6 +155,8 @@ class Epochs(Driver):
             metrics["recovery_slots"] = self._recovery.slots(since for _, since, _ in self._waiting.values())
         if getattr(self.context.protocol, "deadline", None) is not None:
             metrics["late"] = getattr(protocol, "late", 0)
+        if self._feedback is not None:
+            metrics |= self._feedback.metrics(self._agents - len(self._lies.liars))
         over = self._exploring and not self._waiting and not self.aggregation.contributions.any()
         remarks = (*self.aggregation.remarks(), *([STILL_EXPLORING] if over else []))
         return DriverResult(regret, {"regret": curve}, metrics, spent, remarks)
@@ -192,8 +210,12 @@ class Epochs(Driver):
             end = yield from self._until_present(agent, end)
             if end >= limit:
                 return
-            if not epoch.best:
+            if not epoch.best and epoch.late is None:
                 self._observe(cohort, number, epoch, action)
+            if epoch.late is not None:
+                end = yield from self._until_learned(agent, cohort, row, number, start, end, limit)
+                if end >= limit:
+                    return
             yield clock.wait_until(end)
             if self._lies.is_mute(agent):
                 return
@@ -213,8 +235,60 @@ class Epochs(Driver):
         """Draw the rewards of an epoch for the whole cohort."""
         members = np.asarray(cohort.members, dtype=np.int64)
         rewards, noise = self._own[cohort.number] if self._own else self._generators(number)
-        cohort.learner.observe(self._bandit.pull_blocks(rewards, members, phase.arms, phase.pulls), noise)
+        if self._feedback is None:
+            sums = self._bandit.pull_blocks(rewards, members, phase.arms, phase.pulls)
+        else:
+            epoch.late = self._feedback.of_phase(self._bandit, rewards, members, phase)
+            if self._lack:  # what an agent learns is known when it goes on
+                return
+            sums = epoch.late.sums
+        cohort.learner.observe(sums, noise)
         epoch.best, epoch.releases = cohort.learner.best_arms.tolist(), cohort.learner.releases
+
+    def _until_learned(
+        self, agent: int, cohort: Cohort, row: int, number: int, start: int, end: int, limit: int
+    ) -> Generator[Event, Any, int]:
+        """Let *agent* pull its best arm from slot *end* on, until it has the feedback of its phase.
+
+        Return the slot in which it goes on; one from *limit* on means that it does not.
+        """
+        clock, feedback, epoch, learner = self._clock, self._feedback, cohort.epochs[number], cohort.learner
+        assert feedback is not None
+        assert epoch.late is not None
+        slots = np.concatenate([np.arange(*span) for span in self._present(agent, start, end)])
+        awaited = feedback.of_agent(epoch.late, row, slots, end)
+        until, arm = awaited.until, -1
+
+        def ended(stop: int) -> None:
+            if stop > end:
+                self._count(agent, end, stop, arm)
+                self._note("feedback", agent, number, end, stop, arm=arm)
+            if agent not in self._lies.liars:
+                feedback.note(awaited, end, stop, None if self._presence is None else self._presence[agent].next)
+
+        if until > end:
+            sums, pulls = awaited.known(end)
+            if epoch.best:  # its learner has observed all of them
+                sums, pulls = sums - awaited.sums, pulls - awaited.slots.shape[1]
+            arm = learner.best_given(row, sums, pulls)
+            self._fingerprint.record(end * clock.slot, agent, EXPLOIT.code, arm)
+            if until >= limit:
+                if clock.horizon <= until < FOR_EVER:
+                    self._exploring[agent] = number
+                self._count_to_the_end(agent, partial(ended, limit))
+                return limit
+            if self._batteries is not None:
+                self._uncounted[agent] = partial(ended, limit)
+            yield clock.wait_until(until)
+            until = yield from self._until_present(agent, until)
+            self._uncounted.pop(agent, None)
+        stop = max(until, end)
+        ended(min(stop, limit))
+        if not epoch.best and stop < limit:
+            sums, pulls = awaited.known(stop)
+            learner.observe_some(sums[np.newaxis], pulls)
+            epoch.best = learner.best_arms.tolist()
+        return stop
 
     def _life_end(self, agent: int) -> int:
         """Return the first slot that *agent* no longer plays in the incarnation that it begins now."""

@@ -22,8 +22,10 @@ from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.adapters import round_protocol
 from netbandit.protocols.protocol import SERVER, CallbackRoundProtocol, Item, NetworkProtocol
 from netbandit.protocols.sink import Sink
+from netbandit.simulation.build_feedback import rewards_may_lack
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.lies import Lies
+from netbandit.simulation.phase_feedback import PhaseRewards
 from netbandit.simulation.return_validation import checked
 
 _CHOICES_KEPT = 4
@@ -32,16 +34,32 @@ _POOLED_BYTES = LABEL_BYTES + 4 * NUMBER_BYTES
 """Bytes per arm of an item pooled over several agents: its label, the mean, N_k, and the sums of 1/S and 1/S^2."""
 
 
-def concludes_per_agent(learner: AnyLearner, protocol: NetworkProtocol, *, fail: bool, forget: bool) -> bool:
-    """Return whether each agent concludes rounds for itself, given whether agents *fail*, and then *forget*."""
-    differs = protocol.differs or forget or (fail and protocol.ends_without)
+def concludes_per_agent(
+    learner: AnyLearner, protocol: NetworkProtocol, *, fail: bool, forget: bool, lack: bool = False
+) -> bool:
+    """Return whether each agent concludes rounds for itself.
+
+    Args:
+        learner: The learner.
+        protocol: The protocol.
+        fail: Whether agents fail.
+        forget: Whether they lose their memory then.
+        lack: Whether they may go on without some rewards of a phase.
+    """
+    differs = protocol.differs or forget or lack or (fail and protocol.ends_without)
     return differs and isinstance(learner, DifferingSets)
 
 
 def round_aggregation(context: ReplicationContext) -> "RoundAggregation":
     """Return the aggregation of a replication."""
     network = context.network
-    per_agent = concludes_per_agent(context.learner, context.protocol, fail=network.agents_fail, forget=network.forgets)
+    per_agent = concludes_per_agent(
+        context.learner,
+        context.protocol,
+        fail=network.agents_fail,
+        forget=network.forgets,
+        lack=rewards_may_lack(context.feedback, context.protocol),
+    )
     return (AggregationPerAgent if per_agent else RoundAggregation)(context)
 
 
@@ -54,12 +72,14 @@ class Epoch:
         ahead: The number of members that have not yet left the epoch.
         best: The arm that each member pulls while it waits; empty until an agent has completed the phase.
         releases: The values each member may share for the active arms, shape (members, a).
+        late: How late the rewards of the phase are, where they may be.
     """
 
     action: Phase | Commit
     ahead: int
     best: Sequence[int] = ()
     releases: NDArray[np.float64] | None = None
+    late: PhaseRewards | None = None
 
 
 class Cohort:
@@ -280,9 +300,10 @@ class RoundAggregation:
 class AggregationPerAgent(RoundAggregation):
     """Rounds of agents with differing active sets: each is a cohort of one, and a new one if it loses its memory.
 
-    State may differ if agents wait only until a deadline, receive only from nearby agents, or lose their memory when
-    down. An item names its arms and how often each was pulled. An agent that commits announces this once, and keeps
-    forwarding the items of others. Others keep the items that an agent has sent before it lost its memory.
+    State may differ if agents wait only until a deadline, receive only from nearby agents, lose their memory when down,
+    or go on without some rewards. An item names its arms and how many rewards of each it stands for. An agent that
+    commits announces this once, and keeps forwarding the items of others. Others keep the items that an agent has sent
+    before it lost its memory.
 
     Args:
         context: As for `RoundAggregation`; the learner is one of `DifferingSets`.
@@ -334,11 +355,10 @@ class AggregationPerAgent(RoundAggregation):
     def _item(self, agent: int, cohort: Cohort, row: int, round: int) -> Item:
         self._released_anew |= self._released_as.setdefault(agent, cohort) is not cohort
         learner = cohort.learner
-        told = learner.tell()
-        if not self.isolated:
-            told = replace(told, means=self.lies.told(agent, told.arms, told.means))
-        learner.note_shared(agent, round, told.arms, learner.releases[0])
-        return Item(LABEL_BYTES * len(told.arms) + NUMBER_BYTES * (len(told.arms) + 1), told)
+        truth = learner.tell()
+        told = truth if self.isolated else replace(truth, means=self.lies.told(agent, truth.arms, truth.means))
+        learner.note_shared(agent, round, truth.arms, truth.means)
+        return Item(LABEL_BYTES * len(told.arms) + NUMBER_BYTES * (len(told.arms) + np.size(told.pulls)), told)
 
     def _uploaded(self, sink: int, round: int, item: Item) -> Item:
         pooled: Pooled = item.value

@@ -135,7 +135,8 @@ class Battery:
         if self._power == 0 and (left := dusk + length - self.time) > 0:  # the run ended at night
             moments.insert(0, (dusk + length, self.level - night * left / length))
         moments.append((evening + length, last - fall - night))
-        time, full = self.time, float(self.level)
+        time: float = self.time
+        full = float(self.level)
         for end, rest in (moment for moment in moments if moment[0] > self.time):
             if rest <= 0:
                 return time + full * (end - time) / (full - rest)

@@ -186,8 +186,8 @@ def receive(
     news = True
     if packet is not None:
         incarnation = network.incarnation(channel.receiver, now)
-        news = packet.taken != incarnation
-        packet.taken = incarnation
+        news = packet.received_in != incarnation
+        packet.received_in = incarnation
     tally = network.tally
     if is_broadcast(channel):
         if not network.in_order:
@@ -224,12 +224,12 @@ def acknowledge(
             give_up(network, channel, packet)
 
 
-def _arrived_packet(channel: Channel, message: Message, place: int, now: int) -> Packet:
+def _arrived_packet(channel: Channel, message: Message, index: int, now: int) -> Packet:
     """Return a new packet for a *message* without one, which has arrived on *channel* now (ns)."""
-    packet = Packet(message, channel, place)
+    packet = Packet(message, channel, index)
     packet.since = now - channel.latency
     packet.sent = 1
-    packet.taken = 0
+    packet.received_in = 0
     return packet
 
 

@@ -11,7 +11,7 @@ from netbandit.network.network import Network, Receive
 from netbandit.parts.component import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Heard
 from netbandit.protocols.deadline import DeadlineKey, WaitList
-from netbandit.protocols.done import DONE_FLOODED, DoneFlood
+from netbandit.protocols.leave_notice import LEAVE_FLOODED, LeaveFlood
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, contributed
 
 
@@ -76,7 +76,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         self._near = _within(network, self.broadcasts.hops_at_most)
         self._heard: list[dict[int, dict[int, Item]]] = [{} for _ in agents]
         self._done: list[dict[int, int]] = [{} for _ in agents]
-        self._signal = DoneFlood(network, self.slotted, self.broadcasts.hops_at_most, self._note_done)
+        self._signal = LeaveFlood(network, self.slotted, self.broadcasts.hops_at_most, self._note_done)
 
     @property
     def reach(self) -> list[int] | None:
@@ -153,7 +153,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         """Hand on what the broadcasts bring, and let nodes hear who is done."""
         rest = []
         for arrival in arrivals:
-            if arrival[2].kind is DONE_FLOODED:
+            if arrival[2].kind is LEAVE_FLOODED:
                 self._signal.receive(node, arrival)
             else:
                 rest.append(arrival)

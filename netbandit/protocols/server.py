@@ -10,7 +10,7 @@ from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.deadline import DEADLINES
-from netbandit.protocols.done import DONE
+from netbandit.protocols.leave_notice import LEAVE
 from netbandit.protocols.protocol import Item
 
 UPLOAD = Kind("UPLOAD")
@@ -71,7 +71,7 @@ class Server:
 
     def say_done(self, agent: int, round: int) -> None:
         """Announce that *agent* uploads no more from *round* on."""
-        self._network.send_up(Message(DONE, HEADER_BYTES, None, round), agent)
+        self._network.send_up(Message(LEAVE, HEADER_BYTES, None, round), agent)
 
     def informed(self, round: int, agent: int) -> Event:
         """Return the event that *agent* has heard the answer of *round*; its value is the answer. Asked once.
@@ -89,7 +89,7 @@ class Server:
         _, sender, message = arrival
         if message.kind is UPLOAD:
             self._collect(message.round, sender, message.value)
-        elif message.kind is DONE:
+        elif message.kind is LEAVE:
             self._done[sender] = message.round
             for round in [round for round in self._uploads if round >= message.round]:
                 self._answer_if_complete(round)

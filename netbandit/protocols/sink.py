@@ -10,10 +10,9 @@ from netbandit.network.link import Arrival
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.parts.component import Checks, Others, state
-from netbandit.protocols.carry import CarryKey
 from netbandit.protocols.deadline import DEADLINES, DeadlineKey, WaitList, deadline_without_rounds, only_a_server
-from netbandit.protocols.done import DONE, DoneUpwards
 from netbandit.protocols.gis import Gis
+from netbandit.protocols.leave_notice import LEAVE, LeaveUpwards
 from netbandit.protocols.node import Labels
 from netbandit.protocols.open_rounds import OpenRound, OpenRounds
 from netbandit.protocols.protocol import (
@@ -25,6 +24,7 @@ from netbandit.protocols.protocol import (
     contributed,
 )
 from netbandit.protocols.server import ANSWER, UPLOAD, Server
+from netbandit.protocols.store_carry_forward import CarryKey
 from netbandit.protocols.tree_collection import TreeCollection
 
 Uploaded = Callable[[int, int, Item], Item]
@@ -98,7 +98,7 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
             if self._per_agent:
                 self._collection.collect_apart(self._deadline, self._late_at_sink)
         self._done: list[dict[int, int]] = [{} for _ in self._sinks]
-        self._done_upwards = DoneUpwards(network, parents, slotted, aggregation.turn, self._note_done)
+        self._done_upwards = LeaveUpwards(network, parents, slotted, aggregation.turn, self._note_done)
         self._uploaded: set[tuple[int, int]] = set()
         self._counts: dict[tuple[int, int], int] = {}
         self._begun: set[tuple[int, int]] = set()
@@ -162,9 +162,9 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
         collected = []
         for arrival in arrivals:
             kind = arrival[2].kind
-            if kind is ANSWER or kind is UPLOAD or (kind is DONE and node == self.network.server):
+            if kind is ANSWER or kind is UPLOAD or (kind is LEAVE and node == self.network.server):
                 self._server.receive(node, arrival)
-            elif kind is DONE:
+            elif kind is LEAVE:
                 self._done_upwards.receive(node, arrival)
             else:
                 collected.append(arrival)

@@ -77,7 +77,7 @@ class TreeCollection:
         self._done[component][agent] = round
         for key in [key for key in self._collected if key[1] == component and key[0] >= round]:
             if not self._missing(*key):
-                self._hand_over(*key)
+                self._deliver(*key)
 
     def forget(self, component: int) -> None:
         """Let the root of a *component* know nothing any more."""
@@ -122,7 +122,7 @@ class TreeCollection:
             message = Message(COLLECT, size, (items, self._clock.now), round)
             self._network.send(message, (self._network.channel(node, self._parents[node]),))
         elif self._keep(round, self._component[node], items) == 0:
-            self._hand_over(round, self._component[node])
+            self._deliver(round, self._component[node])
 
     def _keep(self, round: int, component: int, items: list[Labelled]) -> int:
         """Let the root of a *component* keep items of a *round*; return for how many it has to wait."""
@@ -132,7 +132,7 @@ class TreeCollection:
         kept += items
         return self._sizes[component] - len(kept)
 
-    def _hand_over(self, round: int, component: int) -> None:
+    def _deliver(self, round: int, component: int) -> None:
         """Let the root of a *component* hand over what it has of a *round*."""
         if self._per_agent:
             self._uploaded.add((round, component))
@@ -167,7 +167,7 @@ class TreeCollection:
         for _, keys in due:
             for key in keys:
                 if key in self._collected and self._clock.now < self._clock.end:
-                    self._hand_over(*key)
+                    self._deliver(*key)
 
 
 def _agent(labelled: Labelled) -> int:

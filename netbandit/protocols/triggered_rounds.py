@@ -14,7 +14,7 @@ from netbandit.parts.component import state
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.deadline import DEADLINES, DeadlineKey
 from netbandit.protocols.everybody import Everybody
-from netbandit.protocols.newest_releases import NamedSums, NewestReleases, Releases, Releasing
+from netbandit.protocols.latest_versions import LatestVersions, Releases, Releasing, VersionedSum
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item
 
 ASK = Kind("ASK")
@@ -56,9 +56,9 @@ class TriggeredRounds(CallProtocol):
         super().start(network, sync_handler)
         self._per_agent = self.rounds.has_deadline
         self._naming = network.may_lose or self._per_agent
-        self._sums = NamedSums(sync_handler.aggregate)
+        self._sums = VersionedSum(sync_handler.aggregate)
         self._releasing = Releasing(network.agents)
-        self._held = [NewestReleases() for _ in range(network.agents)]
+        self._held = [LatestVersions() for _ in range(network.agents)]
         everybody = Everybody(network.agents, sync_handler.aggregate)
         if self._naming:
             everybody = EverybodyNamed(network.agents, self._sums, served=self.rounds.served, per_agent=self._per_agent)
@@ -205,18 +205,18 @@ class EverybodyNamed(Everybody):
         per_agent: Whether agents wait for a deadline only, and so may hold different releases.
     """
 
-    def __init__(self, agents: int, sums: NamedSums, *, served: bool, per_agent: bool) -> None:
+    def __init__(self, agents: int, sums: VersionedSum, *, served: bool, per_agent: bool) -> None:
         super().__init__(agents, self._put_together)
         self.per_agent = per_agent
         self._sums = sums
-        self._kept = NewestReleases() if served else None
+        self._kept = LatestVersions() if served else None
         self._answers = 0
 
     def _put_together(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         return self._summed([item.value for item in items])
 
     def _summed(self, parts: Sequence[Releases]) -> Item:
-        found = NewestReleases()
+        found = LatestVersions()
         for part in parts:
             found.take(part)
         return Item(self._sums.of(found).size, found)

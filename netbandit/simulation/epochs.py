@@ -365,7 +365,7 @@ class Epochs(Driver):
         """Wait until *agent*, which has run out of energy, is back up."""
         assert self._batteries is not None
         back = Event(self._clock.environment)
-        self._batteries.when_back(agent, back.succeed)
+        self._batteries.when_up(agent, back.succeed)
         yield back
 
     def _until_explored(

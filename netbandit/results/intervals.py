@@ -74,9 +74,14 @@ class Interval:
     why_none: str = ""
 
     @property
+    def ends(self) -> tuple[float, float] | None:
+        """Both ends; None where there is no interval, or one without bounds."""
+        return (self.low, self.high) if math.isfinite(self.high - self.low) else None
+
+    @property
     def half_width(self) -> float | None:
-        """Half the width; None where there is no interval."""
-        return (self.high - self.low) / 2 if math.isfinite(self.high - self.low) else None
+        """Half the width; None where there is none."""
+        return None if self.ends is None else (self.high - self.low) / 2
 
 
 def mean(samples: Samples, confidence: float) -> Interval:

@@ -119,6 +119,8 @@ def _drawn(rng: random.Random, players: tuple[Raw, Raw, str], feature: str, alon
             links.pop("retry", None)  # nothing is repeated where agents may run empty
     if feature == "feedback":
         tables["feedback"] = rng.choice(_LATE)
+        if learner["kind"] == "elimination":
+            protocol |= rng.choice([{}, {"feedback_deadline": "4 slots"}])
     if feature == "queue":
         for links in tables["links"].values():
             links |= {"bandwidth": "300 kbit/s", "queue": rng.choice([0, 2, "400 B"])}

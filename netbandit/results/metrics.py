@@ -316,8 +316,8 @@ METRICS: dict[str, MetricEntry] = {
     "censored": MetricEntry("", "Share of pulls whose reward is never learned.", _LATE),
     "feedback_late": MetricEntry(
         "pulls",
-        "Pulls whose reward came after its window or ``protocol.feedback_deadline``, or was of a life that the agent had "
-        "forgotten.",
+        "Pulls whose reward came after its window or ``protocol.feedback_deadline``, or was of a life that the agent "
+        "had forgotten.",
         _LATE,
     ),
     "uploads": MetricEntry("messages", "Deposits sent to the keeper.", "parameter-server"),

@@ -139,7 +139,7 @@ def _rounds(lines: Lines) -> list[tuple[int, int, int, int]]:
 def _nodes(lines: Lines, first: int) -> list[tuple[int, int | str]]:
     """Return track and node of each that does something, from the track *first* on, the server before the agents."""
     ends = {node for message in lines.messages for node in (message.sender, message.receiver)}
-    nodes = ends | {part.agent for part in (*lines.phases, *lines.rewards)}
+    nodes = ends | {phase.agent for phase in lines.phases} | {reward.agent for reward in lines.rewards}
     agents: list[int | str] = [*sorted(node for node in nodes if isinstance(node, int))]
     return [(first + place, node) for place, node in enumerate([*([SERVER] if SERVER in nodes else []), *agents])]
 
@@ -162,9 +162,9 @@ def _agent_events(lines: Lines, tracks: Mapping[int | str, int]) -> Iterator[_Ev
         details = ({"round": phase.round} if phase.round else {}) | dict(phase.details)
         yield from _outer(name, "phase", tracks[phase.agent], phase.begin, phase.end, details)
     for number, reward in enumerate(lines.rewards, start=1):  # they overlap
-        name = {"name": f"reward of arm {reward.arm}", "cat": "reward", "id": number, "pid": _PROCESS}
-        yield _at(reward.pulled, _INNER_BEGIN, {"ph": "b", "tid": tracks[reward.agent], **name})
-        yield _at(reward.due, _INNER_END, {"ph": "e", "tid": tracks[reward.agent], **name})
+        span = {"name": f"reward of arm {reward.arm}", "cat": "reward", "id": number, "pid": _PROCESS}
+        yield _at(reward.pulled, _INNER_BEGIN, {"ph": "b", "tid": tracks[reward.agent], **span})
+        yield _at(reward.due, _INNER_END, {"ph": "e", "tid": tracks[reward.agent], **span})
     sent: dict[int | str, dict[int, list[Transfer]]] = defaultdict(lambda: defaultdict(list))
     received: dict[int | str, dict[int, list[Transfer]]] = defaultdict(lambda: defaultdict(list))
     for flow, message in enumerate(lines.messages, start=1):

@@ -18,6 +18,9 @@ class Trace:
     The line of a phase has ``phase`` (``"explore"``, ``"exploit"``, ``"gather"``), ``agent``, ``round`` (the one it
     leads to or waits for, 0 for none), in nanoseconds ``begin`` and ``end``, and what else is worth knowing of it.
 
+    The line of a job has ``job`` (``"message"``, ``"item"``, ``"decision"``, ``"aggregate"``), ``node``, and in
+    nanoseconds ``begin`` and ``end``; that of a message has its ``kind``, too.
+
     Args:
         path: The file, made anew.
         server: The server's number.
@@ -70,6 +73,13 @@ class Trace:
         if begin < end:
             line = {"phase": name, "agent": agent, "round": round, "begin": begin, "end": end, **details}
             self._file.write(json.dumps(line) + "\n")
+
+    def job(self, work: str, node: int, begin: int, end: int, kind: str | None) -> None:
+        """Write what *node* computed from *begin* to *end*, in nanoseconds; of a message its *kind*."""
+        line: dict[str, object] = {"job": work, "node": self._name(node), "begin": begin, "end": end}
+        if kind is not None:
+            line["kind"] = kind
+        self._file.write(json.dumps(line) + "\n")
 
     def _name(self, node: int) -> int | str:
         return "server" if node == self._server else node

@@ -20,6 +20,7 @@ from simpy.events import EventPriority
 from netbandit.bandits.bandit import FiniteBandit
 from netbandit.learners.learner import Commit, EpochLearner, Phase
 from netbandit.network.clock import SENDS
+from netbandit.network.computing import Work
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES, Kind
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.adapters import round_protocol
@@ -374,7 +375,11 @@ class Epochs(Driver):
             best = epoch.best[row]
             self._waiting[agent] = number, end, best
             self._fingerprint.record(end * clock.slot, agent, EXPLOIT.code, best)
+            if item is not None and not (yield from self._compute(agent, "item")):
+                return
             yield self._protocol.contribute(number, agent, item)
+            if not self._protocol.served:
+                yield from self._compute(agent, "aggregate")
             del self._waiting[agent]
             start = clock.boundary(clock.now)
             self._exploit(agent, number, end, min(start, horizon), best)
@@ -432,6 +437,26 @@ class Epochs(Driver):
                 break
             yield from self._until_back(agent)
         return slot
+
+    def _compute(self, agent: int, work: Work) -> Generator[Event, Any, bool]:
+        """Let *agent* do a job of its own, anew if it goes down before the end; return whether the run goes on then.
+
+        Who loses its memory begins a new life instead.
+        """
+        network, clock = self.context.network, self._clock
+        computing = None if self._isolated else network.computing
+        while computing is not None and computing.takes(agent, work):
+            if network.is_down(agent):
+                slot = yield from self._until_present(agent, clock.boundary(clock.now))
+                if slot >= clock.horizon:
+                    return False
+                yield clock.wait_until(slot)
+            done = Event(clock.environment)
+            dropped = None if network.forgets else partial(done.succeed, False)
+            computing.submit(agent, work, partial(_finish, done), dropped=dropped)
+            if (yield done):
+                break
+        return clock.now < clock.end
 
     def _until_back(self, agent: int) -> Generator[Event, Any, None]:
         """Wait until *agent*, which has run out of energy, is back up."""
@@ -510,3 +535,7 @@ class Epochs(Driver):
 
     def _generators(self, index: int) -> tuple[np.random.Generator, np.random.Generator]:
         return self.context.streams.generator("rewards", index), self.context.streams.generator("noise", index)
+
+
+def _finish(done: Event, _: object) -> None:
+    done.succeed(True)

@@ -129,7 +129,11 @@ class EpochsApart(Epochs):
                 released = True
             self._waiting[agent] = number, end, best
             self._fingerprint.record(end * clock.slot, agent, EXPLOIT.code, best)
+            if item is not None and not (yield from self._compute(agent, "item")):
+                return
             answer = yield self._protocol.contribute(number, agent, item)
+            if answer is not None and not self._protocol.served:
+                yield from self._compute(agent, "aggregate")
             del self._waiting[agent]
             start = clock.boundary(clock.now)
             self._exploit(agent, number, end, min(start, limit), best)

@@ -2,7 +2,7 @@
 
 import networkx as nx
 import pytest
-from helpers.one_round import ITEM, SLOT, one_round
+from helpers.one_round import SLOT, one_round
 
 from netbandit.network.computing import ComputePlan, ServiceTimes
 from netbandit.network.jitter import UniformJitter
@@ -47,7 +47,6 @@ def test_a_deadline_that_fires_while_an_item_is_handled_takes_that_too():
     compute = plan(server=takes(message=7, aggregate=5))
     sent = [0, 11, 100]
     result = one_round(MasterWorker, nx.path_graph(3), starts=sent, deadline=f"{10 / SLOT} slots", compute=compute)
-    ((_, _, _, weights),) = result.aggregation.concluded
-    (taken,) = [found for _, _, found, _ in result.aggregation.concluded]
+    ((_, _, taken, _),) = result.aggregation.concluded
     assert list(taken) == [0, 1]
     assert result.informed[0] == result.informed[1] == 18 + 5

@@ -13,7 +13,6 @@ from netbandit.checks.adversary import adversary_notes, adversary_problems, liar
 from netbandit.checks.compatibility import activity_problems, memory_problems
 from netbandit.checks.fault_rate_warnings import fault_rate_warnings
 from netbandit.checks.ineffective_keys import LinkKey, link_keys
-from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.learners.linear import in_slots
 from netbandit.network.edge_latencies import NOT_TAKEN, any_given
@@ -67,11 +66,12 @@ from netbandit.simulation.build_faults import (
     queue_notes,
     tie_notes,
 )
-from netbandit.simulation.build_feedback import agent_problems, feedback_notes, feedback_problems
-from netbandit.simulation.drivers import conclude_apart, talk_of
+from netbandit.simulation.build_feedback import agent_problems, feedback_notes, feedback_problems, rewards_may_lack
+from netbandit.simulation.drivers import talk_of
 from netbandit.simulation.lies import how_many
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.return_validation import checked
+from netbandit.simulation.round_aggregation import concludes_per_agent
 from netbandit.user_code.errors import ReturnedError, is_ours
 from netbandit.user_code.fingerprint import UnstableError, fingerprint_of
 from netbandit.util.memory import exceeded, shown
@@ -178,7 +178,7 @@ class PointCheck:
         if self.problems or self.unchecked or scenario is None or family is None:
             return None
         self.notes += [(("run", key), text) for key, text in scenario.run.unused()]
-        self.notes += feedback_notes(scenario.feedback)
+        self.notes += feedback_notes(scenario.feedback, learner, protocol)
         self.notes += compute_notes(scenario.compute, scenario.run.slot_nanoseconds, protocol)
         for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
             self.notes += [(("links", table, key), text) for key, text in settings.unused()]
@@ -522,7 +522,8 @@ def _differing(parts: RunnablePoint, faults: FaultsSettings) -> bool:
     fail = faults.nodes is not None or any(outage.nodes for outage in faults.outages)
     fail |= parts.scenario.energy.capacity is not None
     forget = faults.nodes is not None and faults.nodes.memory == "lost"
-    return isinstance(parts.learner, DifferingSets) and conclude_apart(parts.protocol, fail=fail, forget=forget)
+    lack = rewards_may_lack(parts.scenario.feedback, parts.protocol)
+    return concludes_per_agent(parts.learner, parts.protocol, fail=fail, forget=forget, lack=lack)
 
 
 _TALKS = {

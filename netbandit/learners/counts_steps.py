@@ -6,14 +6,14 @@ The index of an arm follows from its mean p = S/N and N; see `netbandit.learners
 from math import inf, log, sqrt
 
 from netbandit.byzantine.aggregation import one_arm
-from netbandit.util.jit import njit
+from netbandit.util.jit import Floats, Integers, njit
 
 HALVINGS = 40
 """Halvings of the interval that holds KL-UCB's index; its lower end is taken."""
 
 
 @njit(cache=True)
-def count(pulls, sums, agents, told):  # type: ignore[no-untyped-def]
+def count(pulls: Floats, sums: Floats, agents: Integers, told: Floats) -> None:
     """Add the observations *told*, rows of (arm, reward), to the counts of the *agents* that hear them."""
     for row in range(agents.size):
         arm = int(told[row, 0])
@@ -22,7 +22,10 @@ def count(pulls, sums, agents, told):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def count_totals(pulls, sums, totals, newest, agents, sources, told, said):  # type: ignore[no-untyped-def]
+def count_totals(
+    pulls: Floats, sums: Floats, totals: Floats, newest: Integers, agents: Integers, sources: Integers,
+    told: Floats, said: Integers,
+) -> None:  # fmt: skip
     """Replace the totals previously received from *sources* by the totals *told*, where these are newer.
 
     Args:
@@ -58,7 +61,10 @@ RULES = ("mean", "median", "trimmed", "resilient")
 
 
 @njit(cache=True)
-def combine_totals(rule, tolerate, kappa, agent, own, totals, pulls, sums, means, counts):  # type: ignore[no-untyped-def]
+def combine_totals(
+    rule: int, tolerate: int, kappa: float, agent: int, own: Floats, totals: Floats, pulls: Floats, sums: Floats,
+    means: Floats, counts: Floats,
+) -> None:  # fmt: skip
     """Write what an agent takes each arm's pulls and sum to be where it does not trust the totals of others.
 
     The sum over the pulls is the robust mean. The pulls are those of all that are heard, which the width of the index
@@ -105,7 +111,10 @@ def combine_totals(rule, tolerate, kappa, agent, own, totals, pulls, sums, means
 
 
 @njit(cache=True)
-def begin_lives(totals, newest, known, agents, sources, lives, said):  # type: ignore[no-untyped-def]
+def begin_lives(
+    totals: Floats, newest: Integers, known: Integers, agents: Integers, sources: Integers, lives: Floats,
+    said: Integers,
+) -> None:  # fmt: skip
     """Keep what was counted of a source's earlier life for good where it tells of a new one.
 
     Args:
@@ -125,7 +134,7 @@ def begin_lives(totals, newest, known, agents, sources, lives, said):  # type: i
 
 
 @njit(cache=True, error_model="numpy")
-def best_upper(pulls, sums, arms, count, width):  # type: ignore[no-untyped-def]
+def best_upper(pulls: Floats, sums: Floats, arms: Integers, count: int, width: float) -> int:
     """Return the own arm with the largest ``S/N + width / sqrt(N)``, the lowest index among equals.
 
     Args:
@@ -135,7 +144,7 @@ def best_upper(pulls, sums, arms, count, width):  # type: ignore[no-untyped-def]
         count: How many they are.
         width: ``sigma sqrt(2 alpha ln tau)``.
     """
-    best = arms[0]
+    best: int = arms[0]
     highest = -inf
     for place in range(count):
         arm = arms[place]
@@ -149,7 +158,7 @@ def best_upper(pulls, sums, arms, count, width):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, error_model="numpy")
-def divergence(p, q):  # type: ignore[no-untyped-def]
+def divergence(p: float, q: float) -> float:
     """Return the Kullback-Leibler divergence of Bernoulli laws of means *p* and *q*, 0 < q < 1 unless equal to p."""
     found = 0.0
     if p > 0.0:
@@ -160,7 +169,7 @@ def divergence(p, q):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, error_model="numpy")
-def upper_mean(p, level):  # type: ignore[no-untyped-def]
+def upper_mean(p: float, level: float) -> float:
     """Return the largest q in [p, 1] with ``kl(p, q) <= level``: the lower end after `HALVINGS` halvings."""
     low = min(max(p, 0.0), 1.0)
     mean = low
@@ -177,9 +186,9 @@ def upper_mean(p, level):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, error_model="numpy")
-def best_divergence(pulls, sums, arms, count, level):  # type: ignore[no-untyped-def]
+def best_divergence(pulls: Floats, sums: Floats, arms: Integers, count: int, level: float) -> int:
     """Return the own arm with the largest `upper_mean` of ``S/N`` at *level* / N; arguments as of `best_upper`."""
-    best = arms[0]
+    best: int = arms[0]
     highest = -inf
     for place in range(count):
         arm = arms[place]

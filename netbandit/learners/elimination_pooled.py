@@ -41,7 +41,7 @@ class Pooled:
     @classmethod
     def of(cls, *told: Told) -> "Pooled":
         """Return what stands for one agent; for several that of each behind the other, arms not in order."""
-        pulls = np.repeat(np.array([one.pulls for one in told], dtype=np.int64), [len(one.arms) for one in told])
+        pulls = np.concatenate([np.broadcast_to(np.asarray(one.pulls, dtype=np.int64), one.arms.shape) for one in told])
         arms, means = np.concatenate([one.arms for one in told]), np.concatenate([one.means for one in told])
         return cls(arms, means, np.ones_like(pulls), 1 / pulls, 1 / pulls.astype(float) ** 2, pulls, pulls)
 

@@ -258,7 +258,7 @@ class Batteries:
         """Call *changed* for each agent that goes down or recovers, before the arrivals of that instant."""
         self._watchers.append(changed)
 
-    def when_back(self, agent: int, act: Callable[[], object]) -> None:
+    def when_up(self, agent: int, act: Callable[[], object]) -> None:
         """Call *act* once when *agent*, which is down, recovers."""
         self._returns[agent].append(act)
 

@@ -189,7 +189,7 @@ def receive(
     news, incarnation = True, 0
     if packet is not None:
         incarnation = network.incarnation(channel.receiver, now)
-        news = packet.taken != incarnation
+        news = packet.received_in != incarnation
     held = HANDLED
     if network.computing is not None and news and message.kind is not ACK:
         held = network.computing.arrive(channel, message if packet is None else packet.message)
@@ -197,7 +197,7 @@ def receive(
             refuse(network, channel, message, packet, waits, now)
             return False
     if packet is not None:
-        packet.taken = incarnation
+        packet.received_in = incarnation
     tally = network.tally
     if is_broadcast(channel):
         if not network.in_order:
@@ -227,7 +227,7 @@ def refuse(network: "Network", channel: Channel, message: Message, packet: Packe
     if channel.faults.attempts and waits != LATE:
         if packet is None:
             packet = _arrived_packet(channel, message, waits, now)
-            packet.taken = -1
+            packet.received_in = -1
         wait_in_vain(network, channel, packet)
 
 
@@ -249,12 +249,12 @@ def acknowledge(
             give_up(network, channel, packet)
 
 
-def _arrived_packet(channel: Channel, message: Message, place: int, now: int) -> Packet:
+def _arrived_packet(channel: Channel, message: Message, index: int, now: int) -> Packet:
     """Return a new packet for a *message* without one, which has arrived on *channel* now (ns)."""
-    packet = Packet(message, channel, place)
+    packet = Packet(message, channel, index)
     packet.since = now - channel.latency
     packet.sent = 1
-    packet.taken = 0
+    packet.received_in = 0
     return packet
 
 

@@ -179,7 +179,7 @@ class Network:
             if self.outages.any_agents:
                 clock.postpone = self._postponed
                 if self.outages.forgets:
-                    clock.life = self.outages.life
+                    clock.incarnation = self.outages.incarnation
         self.radio: Radio | None = None
         if faults.radio is not None:
             self.deferred_outcomes = True
@@ -246,7 +246,7 @@ class Network:
         self.batteries = Batteries(energy, self.clock, known, self.streams)
         outages.depend_on(self.batteries.downtimes)
         self.deferred_outcomes = True
-        self.clock.when_back = self.batteries.when_back
+        self.clock.when_up = self.batteries.when_up
 
     @property
     def agents_fail(self) -> bool:
@@ -263,7 +263,7 @@ class Network:
 
     def incarnation(self, node: int, time: int) -> int:
         """Return how often *node* has lost its memory by a *time* (ns)."""
-        return 0 if self.outages is None else self.outages.life(node, time)
+        return 0 if self.outages is None else self.outages.incarnation(node, time)
 
     def link_class_of(self, channel: Channel) -> LinkClass:
         """Return the class of links of *channel*."""

@@ -244,14 +244,14 @@ class Consensus(DeadlineKey, ExchangeProtocol):
         """
         receivers = self._matrix.receivers[links]
         ahead = steps - self.steps[receivers]
-        for place in np.flatnonzero(ahead < 0).tolist():
-            missed = int(links[place]), int(steps[place])
+        for index in np.flatnonzero(ahead < 0).tolist():
+            missed = int(links[index]), int(steps[index])
             if missed in self._given_up:  # each counts once, however often it is told
                 self._given_up.discard(missed)
                 self.late += 1
-        for place in np.flatnonzero(ahead > 1).tolist():
-            kept = self._later.setdefault(int(receivers[place]), {})
-            kept[int(links[place]), int(steps[place])] = rows[place]
+        for index in np.flatnonzero(ahead > 1).tolist():
+            kept = self._later.setdefault(int(receivers[index]), {})
+            kept[int(links[index]), int(steps[index])] = rows[index]
         now = (ahead == 0) | (ahead == 1)
         return links[now], steps[now], rows[now]
 

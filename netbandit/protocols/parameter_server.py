@@ -13,11 +13,11 @@ from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.parts.component import Checks, Mistake, Note, Others
-from netbandit.protocols.carry import CarryKey
 from netbandit.protocols.deadline import DeadlineKey
-from netbandit.protocols.deposits import DepositHandler, DepositProtocol
 from netbandit.protocols.protocol import Item, Links
 from netbandit.protocols.server import ANSWER, UPLOAD
+from netbandit.protocols.store_carry_forward import CarryKey
+from netbandit.protocols.uploads import UploadHandler, UploadProtocol
 
 PUSH = Kind("PUSH")
 
@@ -37,7 +37,7 @@ class _Parcel(NamedTuple):
     begun: int
 
 
-class ParameterServer(CarryKey, DeadlineKey, DepositProtocol):
+class ParameterServer(CarryKey, DeadlineKey, UploadProtocol):
     """A server that agents upload to and hear from each when it wants, without waiting for others.
 
     The structure of FedLinUCB and of Async-LinUCB: a server, and agents that do not wait for each other.
@@ -92,9 +92,9 @@ class ParameterServer(CarryKey, DeadlineKey, DepositProtocol):
                 '"uplink", or the graph connected',
             )
 
-    def start(self, network: Network, deposit_handler: DepositHandler) -> None:
-        """See `DepositProtocol.start`."""
-        super().start(network, deposit_handler)
+    def start(self, network: Network, upload_handler: UploadHandler) -> None:
+        """See `UploadProtocol.start`."""
+        super().start(network, upload_handler)
         self._host = network.server
         if self.server != "uplink":
             self._host = self.server if isinstance(self.server, int) else network.topology.sinks[0]
@@ -108,13 +108,13 @@ class ParameterServer(CarryKey, DeadlineKey, DepositProtocol):
         self._hops: InstantQueue[Message] = InstantQueue(self.clock, self._finish_hops, AGENTS)
 
     def deposit(self, agent: int) -> None:
-        """See `DepositProtocol.deposit`."""
-        item = self.deposit_handler.deposit(agent)
+        """See `UploadProtocol.deposit`."""
+        item = self.upload_handler.deposit(agent)
         self.uploads += 1
         self._number += 1
         number = self._latest[agent] = self._number
         if self.answer == "lagging":
-            self.deposit_handler.resume(agent)
+            self.upload_handler.resume(agent)
         elif self._deadline is not None:
             callbacks: list[Callable[[Event], None]] = [lambda _: self._pass_deadline(agent, number)]
             self.clock.environment.schedule(ScheduledEvent(callbacks), AGENTS, self._deadline)
@@ -132,7 +132,7 @@ class ParameterServer(CarryKey, DeadlineKey, DepositProtocol):
         now, slotted = self.clock.now, self.slotted
         for _, _, message in arrivals:
             if message.kind is PUSH and self._host == self.network.server:
-                self.deposit_handler.take(node, message.value[node])
+                self.upload_handler.take(node, message.value[node])
                 continue
             if slotted:
                 self._hops.at(self.clock.effective_time(message.value.begun, now), node, message)
@@ -150,7 +150,7 @@ class ParameterServer(CarryKey, DeadlineKey, DepositProtocol):
         if node == self._host and message.kind is UPLOAD:
             self._uploaded.at(self.clock.now, node, (parcel.agent, message.round, parcel.item))
         elif node == parcel.agent and message.kind is not UPLOAD:
-            self.deposit_handler.take(node, parcel.item)
+            self.upload_handler.take(node, parcel.item)
         else:
             onward = parcel._replace(begun=self.clock.now)
             self._send(node, Message(message.kind, message.size, onward, message.round))
@@ -198,7 +198,7 @@ class ParameterServer(CarryKey, DeadlineKey, DepositProtocol):
         if now >= self.clock.end:
             return
         uploads.sort(key=lambda upload: upload[:2])
-        handler = self.deposit_handler
+        handler = self.upload_handler
         handler.absorb([(agent, item) for agent, _, item in uploads])
         if self.answer == "uploader":
             kind, numbers = ANSWER, {agent: number for agent, number, _ in uploads}
@@ -223,4 +223,4 @@ class ParameterServer(CarryKey, DeadlineKey, DepositProtocol):
     def _pass_deadline(self, agent: int, number: int) -> None:
         """Let *agent* test again if it still waits for the answer to the upload of this *number*."""
         if self._latest[agent] == number:
-            self.deposit_handler.resume(agent)
+            self.upload_handler.resume(agent)

@@ -49,6 +49,7 @@ ADDED: Mapping[str, Any] = {
     "feedback.never": 0.0,
     "feedback.missing": "forgotten",
     "feedback.reports": "all",
+    "protocol.feedback_deadline": None,
     **{
         f"compute.{table}.{key}": default
         for table, times in (("agents", ("decision", "item")), ("server", ()))

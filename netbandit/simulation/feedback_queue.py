@@ -3,11 +3,11 @@
 ``order[agent]`` is a permutation of rows: its first ``count[agent]`` are a heap, the others are free.
 """
 
-from netbandit.util.jit import njit
+from netbandit.util.jit import Integers, njit
 
 
 @njit(cache=True)
-def push(order, due, numbers, count, agent, time, number):  # type: ignore[no-untyped-def]
+def push(order: Integers, due: Integers, numbers: Integers, count: Integers, agent: int, time: int, number: int) -> int:
     """Return the row of a pull that is due at *time*, after which no later *number* was pushed.
 
     Args:
@@ -20,7 +20,7 @@ def push(order, due, numbers, count, agent, time, number):  # type: ignore[no-un
         number: Which of the agent's pulls it is.
     """
     place = count[agent]
-    row = order[agent, place]
+    row: int = order[agent, place]
     due[agent, row] = time
     numbers[agent, row] = number
     count[agent] = place + 1
@@ -36,9 +36,9 @@ def push(order, due, numbers, count, agent, time, number):  # type: ignore[no-un
 
 
 @njit(cache=True)
-def pop(order, due, numbers, count, agent):  # type: ignore[no-untyped-def]
+def pop(order: Integers, due: Integers, numbers: Integers, count: Integers, agent: int) -> int:
     """Return the row that was due first, among equals that of the earlier pull; it is free from then on."""
-    found = order[agent, 0]
+    found: int = order[agent, 0]
     last = count[agent] - 1
     count[agent] = last
     row = order[agent, last]

@@ -37,7 +37,7 @@ class Sum:
         return self.chosen or range(self.agents)
 
     turn = SENDS
-    apart = False
+    per_agent = False
 
     def aggregate(self, items, weights=None):
         return Item(items[0].size, Parts([item.value for item in items], weights))

@@ -114,6 +114,9 @@ FEATURES = {
         "feedback={by_agent=['0 ms', '2 ms', {exponential='3 ms'}, '4 ms'], window='4 slots', missing='zero', "
         "reports='nonzero'}",
     ),
+    "computing": ("compute={agents={message='0.2 ms', item='0.1 ms', aggregate='0.1 ms'}, server={message='0.2 ms'}}",),
+    "decisions computed": ("compute={agents={decision='0.3 ms', byte='1 us'}, speed={lognormal=0.5}, power='1 W'}",),
+    "inboxes, retry": ("compute.agents={message={exponential='0.5 ms'}, inbox=1}", "links.peer.retry={timeout='2 ms'}"),
     "trace": (),
 }
 """What may be added, as for ``--set``."""

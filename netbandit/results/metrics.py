@@ -26,6 +26,7 @@ _CHANGES = "networks whose links come and go"
 _SENSED = "networks whose agents see links come and go"
 _QUEUES = "links with ``queue``"
 _LATE = "runs whose rewards may be late (``[feedback]``)"
+_COMPUTING = "runs whose nodes take time to compute (``[compute]``)"
 _SHARED = "networks whose agents share the air"
 _FAULTS = "every run; of interest with faults"
 _BATTERY = "runs with ``energy.capacity``"
@@ -297,6 +298,19 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "dropped_share": MetricEntry("", "Dropped divided by dropped and messages together.", _QUEUES),
     "waiting_most": MetricEntry("messages", "The most messages that waited for a link, in one direction.", _QUEUES),
+    "busy": MetricEntry("", "Share of the run's time that an agent computes, mean over agents.", _COMPUTING),
+    "server_busy": MetricEntry("", "Share of the run's time that the server computes.", _COMPUTING),
+    "inbox_wait_ms": MetricEntry(
+        "ms", "From the arrival of a message until it begins to be handled, mean; null if none was.", _COMPUTING
+    ),
+    "inbox_most": MetricEntry("messages", "The most messages that waited in an inbox.", _COMPUTING),
+    "refused": MetricEntry("messages", "Messages that found an inbox full, among those lost.", _COMPUTING),
+    "unhandled": MetricEntry(
+        "messages",
+        "Messages, among those delivered, that were never handled: the receiver went down before, or the run ended.",
+        _COMPUTING,
+    ),
+    "compute_j": MetricEntry("J", "Energy that agents took to compute, by ``compute.power``.", _COMPUTING),
     "feedback_slots": MetricEntry(
         "slots",
         "Slots from a pull to the first decision that can use its reward, mean over the rewards learned; null if none "

@@ -222,7 +222,12 @@ class SingleMessages(BroadcastCarrier):
         for agent, rows in zip(agents.tolist(), told, strict=True):
             count = 1 if rows.ndim == 1 else len(rows)
             if count or self.needs_all:
-                self.protocol.broadcast(len(self._said), agent, Item(count * size, rows))
+                self._broadcast(agent, Item(count * size, rows))
+
+    def _broadcast(self, agent: int, item: Item) -> None:
+        """Let *agent* send its *item* of the newest broadcast, once that has been computed."""
+        number = len(self._said)
+        self._context.network.when_computed(agent, "item", lambda _: self.protocol.broadcast(number, agent, item))
 
     def _absorbs(self, agent: int, item: Item) -> bool:
         return bool(self.learner.absorbs(agent, item.value))  # type: ignore[attr-defined]  # see above

@@ -16,6 +16,7 @@ from simpy import Event
 
 from netbandit.bandits.bandit import FiniteBandit
 from netbandit.learners.learner import Commit, Phase
+from netbandit.network.computing import Work
 from netbandit.network.message import Kind
 from netbandit.simulation.build_feedback import build_feedback, rewards_may_lack
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
@@ -223,7 +224,11 @@ class Epochs(Driver):
             best = epoch.best[row]
             self._waiting[agent] = number, end, best
             self._fingerprint.record(end * clock.slot, agent, EXPLOIT.code, best)
+            if item is not None and not (yield from self._compute(agent, "item")):
+                return
             answer = yield rounds.protocol.contribute(number, agent, item)
+            if answer is not None and not rounds.protocol.served:
+                yield from self._compute(agent, "aggregate")
             del self._waiting[agent]
             start = clock.boundary(clock.now)
             self._exploit(agent, number, end, min(start, limit), best)
@@ -361,6 +366,26 @@ class Epochs(Driver):
             yield from self._until_back(agent)
         return slot
 
+    def _compute(self, agent: int, work: Work) -> Generator[Event, Any, bool]:
+        """Let *agent* do a job of its own, anew if it goes down before the end; return whether the run goes on then.
+
+        Who loses its memory begins a new life instead.
+        """
+        network, clock = self.context.network, self._clock
+        computing = None if self.context.protocol.isolated else network.computing
+        while computing is not None and computing.takes(agent, work):
+            if network.is_down(agent):
+                slot = yield from self._until_present(agent, clock.boundary(clock.now))
+                if slot >= clock.horizon:
+                    return False
+                yield clock.wait_until(slot)
+            done = Event(clock.environment)
+            dropped = None if network.forgets else partial(done.succeed, False)
+            computing.submit(agent, work, partial(_finish, done), dropped=dropped)
+            if (yield done):
+                break
+        return clock.now < clock.end
+
     def _until_back(self, agent: int) -> Generator[Event, Any, None]:
         """Wait until *agent*, which has run out of energy, is back up."""
         assert self._batteries is not None
@@ -422,3 +447,7 @@ class Epochs(Driver):
 
     def _generators(self, index: int) -> tuple[np.random.Generator, np.random.Generator]:
         return self.context.streams.generator("rewards", index), self.context.streams.generator("noise", index)
+
+
+def _finish(done: Event, _: object) -> None:
+    done.succeed(True)

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -100,7 +101,7 @@ class Rounds(CommunicationStrategy):
         for agent in agents.tolist():
             if not self.quiet[param_set, agent] and not self.lies.is_mute(agent):
                 self.quiet[param_set, agent] = True
-                begin(agent, param_set)
+                self.context.network.after_own_jobs(agent, partial(begin, agent, param_set))
 
     def sync_started(self, agent: int, param_set: int) -> None:
         """Tell the learner; see `SyncHandler`."""

@@ -95,7 +95,7 @@ def draw_heatmap(
         privacy_note(points),
     )
     title = f"{whole.name}: {axis_label(metric).split(' (')[0]} over {name(across)} and {name(upward)}"
-    drawn, panels = layout.figure(title, notes, shared=len(maps) > 1)
+    drawn, panels = layout.figure(title, notes, sharex=len(maps) > 1, sharey=len(maps) > 1)
     for place, (fixed, part), (table, cells) in zip(layout.places, maps, tables, strict=True):
         panel = panels[place]
         mesh = _map(panel, table, cells, norm, len(maps), whole.statistic.is_mean)

@@ -122,12 +122,9 @@ def bend(panel: "Axes", drawn: Sequence[Band], *, across: bool = False, apart: f
     Returns:
         Whether the axis is logarithmic now.
     """
-    values = [float(one.mean) for one in drawn]
-    positive = [value for value in values if value > 0]
-    if len(positive) < 2 or max(positive) < apart * min(positive):
+    if not is_bent(drawn, across=across, apart=apart):
         return False
-    if min(values) < 0 or (min(values) == 0 and not across):
-        return False
+    positive = [float(one.mean) for one in drawn if float(one.mean) > 0]
     zero = zero_place(drawn)
     runs = [value for one in drawn for value in one.runs.values() if value > 0]
     least = max(min([min(positive), *runs]), min(positive) / _DEEP)
@@ -136,6 +133,15 @@ def bend(panel: "Axes", drawn: Sequence[Band], *, across: bool = False, apart: f
     panel.set(**({"xscale": "log", "xlim": limits} if across else {"yscale": "log", "ylim": limits}))
     label_more(panel.xaxis if across else panel.yaxis, zero=zero)
     return True
+
+
+def is_bent(drawn: Sequence[Band], *, across: bool = False, apart: float = DECADES) -> bool:
+    """Tell whether `bend` makes the axis of *drawn* logarithmic."""
+    values = [float(one.mean) for one in drawn]
+    positive = [value for value in values if value > 0]
+    if len(positive) < 2 or max(positive) < apart * min(positive):
+        return False
+    return min(values) > 0 or (min(values) == 0 and across)
 
 
 def zero_place(drawn: Sequence[Band]) -> float | None:

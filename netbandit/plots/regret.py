@@ -225,7 +225,9 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
     upward = axis_label(curve)
     if curve == "regret" and partly_served(arrangement.points):
         upward = "regret of the users served (reward)"
-    drawn, panels = layout.figure(f"{arrangement.name}: {title_name(curve)} over time", notes, shared=together)
+    drawn, panels = layout.figure(
+        f"{arrangement.name}: {title_name(curve)} over time", notes, sharex=together, sharey=together
+    )
     if arrangement.series is not None:
         legend_beside(drawn, *_legend(arrangement, shapes))
     for place, one in zip(layout.places, chosen, strict=True):

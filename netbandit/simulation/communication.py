@@ -5,6 +5,7 @@ strategy calls the learner and its protocol, which hands back what has arrived. 
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -237,14 +238,18 @@ class Broadcasts(CommunicationStrategy):
         """Let *agents* broadcast one row each, as the newest broadcast."""
         size = self._learner.item_bytes(told[0].size)
         for agent, row in zip(agents.tolist(), told, strict=True):
-            self._protocol.broadcast(len(self._said), agent, Item(size, row))
+            self._broadcast(agent, Item(size, row))
 
     def _tell_new(self, agents: NDArray[np.int64], observations: Sequence[NDArray[np.float64]]) -> None:
         """Let *agents* send their *observations*, shape (n, 2) each, in one message; without any only if all must."""
         for agent, rows in zip(agents.tolist(), observations, strict=True):
             if len(rows) or isinstance(self._protocol, BroadcastOverRounds):
-                item = Item(len(rows) * self._learner.item_bytes(rows.shape[1]), rows)
-                self._protocol.broadcast(len(self._said), agent, item)
+                self._broadcast(agent, Item(len(rows) * self._learner.item_bytes(rows.shape[1]), rows))
+
+    def _broadcast(self, agent: int, item: Item) -> None:
+        """Let *agent* send its *item* of the newest broadcast, once that has been computed."""
+        number = len(self._said)
+        self.context.network.when_computed(agent, "item", lambda _: self._protocol.broadcast(number, agent, item))
 
     def _absorbs(self, agent: int, item: Item) -> bool:
         return bool(self._learner.absorbs(agent, item.value))  # type: ignore[attr-defined]  # see above
@@ -410,7 +415,7 @@ class Synchronisations(CommunicationStrategy):
         for agent in agents.tolist():
             if not self.quiet[param_set, agent] and not self.lies.is_mute(agent):
                 self.quiet[param_set, agent] = True
-                begin(agent, param_set)
+                self.context.network.after_own_jobs(agent, partial(begin, agent, param_set))
 
     def sync_started(self, agent: int, param_set: int) -> None:
         """Tell the learner; see `SyncHandler`."""

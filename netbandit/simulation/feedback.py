@@ -10,6 +10,7 @@ from netbandit.compilation.steps import Compiled
 from netbandit.network.delays import NEVER, Delay
 from netbandit.network.draws import Draws
 from netbandit.network.jitter import UniformJitter
+from netbandit.network.trace_writer import Trace
 from netbandit.simulation.build_feedback import FeedbackPlan
 from netbandit.simulation.result import Metric
 from netbandit.util.streams import Streams
@@ -45,6 +46,7 @@ class Feedback:
         slot_ns: The length of a slot (ns).
         ages: How many decisions each agent has made since that whose reward it takes, shape (M,).
         fresh: What each agent has learned since it told others last, rows of (arm, reward); None: nobody asks.
+        trace: Where late rewards are written, by `put`; None: nowhere.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class Feedback:
         self._learned, self._lags, self._silent, self._late, self._most = np.zeros((5, agents), dtype=np.int64)
         self._compiled: dict[Callable[..., None], Compiled] = {}
         self.fresh: list[list[tuple[int, float]]] | None = None
+        self.trace: Trace | None = None
 
     def _law(self, place: int, agent: int) -> Delay:
         return self._plan.laws[agent] if self._plan.by == "agent" else self._distinct[place][0]
@@ -251,9 +254,13 @@ class Feedback:
         """As `put_one`, of several *agents*, with the vectors of their arms where arms have any, shape (n, d)."""
         rows = np.empty(len(agents), dtype=np.int64)
         self._each(put_each, slot, time, agents, arms, rewards, rows)
+        queued = rows >= 0
         if vectors is not None and self._dimension:
-            queued = rows >= 0
             self.vectors[agents[queued], rows[queued]] = vectors[queued]
+        if self.trace is not None:
+            for agent, arm, row in zip(agents[queued].tolist(), arms[queued].tolist(), rows[queued], strict=True):
+                if (due := int(self._due[agent, row])) > time + self.slot_ns:
+                    self.trace.reward(arm, agent, time, due)
 
     def note(self, agents: Agents) -> None:
         """As `note_one`, of several *agents*; and have delays and room at hand for a pull of each."""

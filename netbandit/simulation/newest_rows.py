@@ -1,10 +1,15 @@
 """Compiled parts of bulk exchanges: which rows have arrived over each link, and which agents can step."""
 
-from netbandit.util.jit import njit
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.util.jit import Integers, njit
 
 
 @njit(cache=True)
-def take_in(due, slot, senders, told, newest, pairs, by_parity):  # type: ignore[no-untyped-def]
+def take_in(
+    due: Integers, slot: int, senders: Integers, told: Integers, newest: Integers, pairs: bool, by_parity: bool
+) -> None:
     """Note the steps of the rows that take effect at the boundary of *slot*.
 
     Args:
@@ -31,7 +36,7 @@ def take_in(due, slot, senders, told, newest, pairs, by_parity):  # type: ignore
 
 
 @njit(cache=True)
-def complete(first, newest, steps, found):  # type: ignore[no-untyped-def]
+def complete(first: Integers, newest: Integers, steps: Integers, found: NDArray[np.bool_]) -> None:
     """Fill in which agents hold the rows of their step from all neighbours, shape (M,).
 
     Args:

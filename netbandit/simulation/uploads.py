@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from netbandit.learners.deposits import DepositLearner
 from netbandit.learners.keeper import Deposit, Own, Total
 from netbandit.learners.slots import Learner
-from netbandit.protocols.adapters import deposit_protocol
+from netbandit.protocols.adapters import upload_protocol
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.byzantine_sums import SumLies
 from netbandit.simulation.communication import CommunicationStrategy, Learners
@@ -30,7 +30,7 @@ class _Given(NamedTuple):
 class Uploads(CommunicationStrategy):
     """Agents that deposit their sums at will, and adopt the totals returned.
 
-    An agent adopts a total before its next decision; until then, the total has no effect. See `DepositHandler` for the
+    An agent adopts a total before its next decision; until then, the total has no effect. See `UploadHandler` for the
     methods that the protocol calls.
 
     Args:
@@ -44,7 +44,7 @@ class Uploads(CommunicationStrategy):
         super().__init__(context, learner)
         assert isinstance(learner, DepositLearner)  # see `communication`
         agents = len(self.everybody)
-        self._protocol = deposit_protocol(context.protocol, context.network, self)
+        self._protocol = upload_protocol(context.protocol, context.network, self)
         self.members = np.full(agents, agents)
         self.isolated = False
         self.asks = True
@@ -79,7 +79,7 @@ class Uploads(CommunicationStrategy):
                 self._protocol.deposit(agent)
 
     def deposit(self, agent: int) -> Item:
-        """Ask the learner; see `DepositHandler`."""
+        """Ask the learner; see `UploadHandler`."""
         now = self.clock.now
         found = self._learner.deposit(agent)
         self.quiet[0, agent] = True
@@ -89,27 +89,27 @@ class Uploads(CommunicationStrategy):
         return Item(self._upload_bytes, self.lies.deposited(agent, found))
 
     def resume(self, agent: int) -> None:
-        """Ask the learner; see `DepositHandler`."""
+        """Ask the learner; see `UploadHandler`."""
         self.quiet[0, agent] = False
         self._learner.resume(agent)
 
     def absorb(self, deposits: Sequence[tuple[int, Item]]) -> None:
-        """Ask the keeper; see `DepositHandler`."""
+        """Ask the keeper; see `UploadHandler`."""
         deposits = [deposits[place] for place in self.lies.sound_items([item for _, item in deposits])]
         found: list[tuple[int, Deposit]] = [(agent, item.value) for agent, item in deposits]
         self._absorbed += self._keeper.absorb(found)
 
     def lagging(self) -> Sequence[int]:
-        """Ask the keeper; see `DepositHandler`."""
+        """Ask the keeper; see `UploadHandler`."""
         return self._keeper.lagging()
 
     def give(self, agents: Sequence[int]) -> Sequence[Item]:
-        """Ask the keeper; see `DepositHandler`."""
+        """Ask the keeper; see `UploadHandler`."""
         total = self._keeper.total
         return [Item(self._download_bytes, _Given(total, own)) for own in self._keeper.give(agents)]
 
     def take(self, agent: int, item: Item) -> None:
-        """Keep it for the agent's next decision; see `DepositHandler`."""
+        """Keep it for the agent's next decision; see `UploadHandler`."""
         given: _Given = item.value
         opened = self._open[agent]
         if self._learner.take(agent, *given):

@@ -30,14 +30,9 @@ def trimmed_of(means: NDArray[np.float64], count: int, tolerate: int) -> float:
 
 
 def resilient_of(
-    own_mean: float,
-    own_pulls: float,
-    means: NDArray[np.float64],
-    pulls: NDArray[np.float64],
-    count: int,
-    tolerate: int,
-    kappa: float,
-) -> tuple[float, float]:
+    own_mean: float, own_pulls: float, means: NDArray[np.float64], pulls: NDArray[np.float64], count: int,
+    tolerate: int, kappa: float,
+) -> tuple[float, float]:  # fmt: skip
     """Return what an agent takes the mean z of an arm to be, and the factor g of the variance in its index.
 
     The index is ``z + sqrt(2 g ln(t) / n_i)`` with the agent's own pulls n_i. With A the neighbours that have pulled

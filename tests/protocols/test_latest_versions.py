@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netbandit.protocols.newest_releases import NamedSums, NewestReleases, Release, Releasing
+from netbandit.protocols.latest_versions import LatestVersions, Release, Releasing, VersionedSum
 from netbandit.protocols.protocol import Item
 
 told = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(1, 9)), max_size=30)
@@ -9,7 +9,7 @@ told = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(1, 9
 
 @given(told)
 def test_of_every_agent_and_life_the_newest_counts_in_whatever_order_they_come(told):
-    newest = NewestReleases()
+    newest = LatestVersions()
     for agent, life, number in told:
         newest.take({(agent, life): Release(number, Item(8, number))})
     marks = {(agent, life) for agent, life, _ in told}
@@ -25,18 +25,18 @@ def test_a_sum_names_each_release_in_it_with_four_bytes_and_is_one_for_all_who_h
         made.append([item.value for item in items])
         return Item(100, object())
 
-    sums = NamedSums(aggregate)
-    first = NewestReleases({(1, 0): Release(1, Item(8, "b")), (0, 0): Release(1, Item(8, "a"))})
+    sums = VersionedSum(aggregate)
+    first = LatestVersions({(1, 0): Release(1, Item(8, "b")), (0, 0): Release(1, Item(8, "a"))})
     found = sums.of(first)
     assert made == [["a", "b"]]
     assert found.size == 100 + 2 * 4
-    assert sums.of(NewestReleases(first)) is found
+    assert sums.of(LatestVersions(first)) is found
     first.take({(1, 1): Release(1, Item(8, "c"))})  # what 1 had released before it lost its memory stays
     assert sums.of(first).size == 100 + 3 * 4
     assert made[1:] == [["a", "b", "c"]]
 
 
-def test_an_agent_finds_its_own_release_of_its_present_life():
+def test_an_agent_finds_its_own_release_of_its_present_incarnation():
     releasing = Releasing(2, sets=2)
     first = releasing.name(0, Item(8, "a"), 1)
     second = releasing.name(0, Item(8, "b"), 1)

@@ -38,7 +38,7 @@ class BitLoss:
 class BurstLoss:
     """Gilbert-Elliott in continuous time: a channel is good or bad for exponential times, and loses more while bad.
 
-    Each direction of a link has a separate chain, begun in its stationary law. The state at the start of a
+    Each direction of a link has a separate chain, begun in its stationary distribution. The state at the start of a
     transmission counts.
 
     Source:
@@ -92,7 +92,7 @@ def bursts(loss: BurstLoss, states: Draws, column: int) -> Bursts:
     """Return when a channel is bad.
 
     Args:
-        loss: The law of its class of links.
+        loss: The loss model of its class of links.
         states: What the states of channels draw.
         column: The channel's column there.
     """

@@ -9,7 +9,7 @@ from netbandit.parts.component import CommunicationPattern, state
 from netbandit.protocols.protocol import Item, NetworkProtocol
 
 
-class DepositHandler(Protocol):
+class UploadHandler(Protocol):
     """The actions of agents and the keeper; provided by the simulation, which calls the learner."""
 
     def deposit(self, agent: int) -> Item:
@@ -31,27 +31,27 @@ class DepositHandler(Protocol):
         """Let *agent* make its test again."""
 
 
-class DepositProtocol(NetworkProtocol):
+class UploadProtocol(NetworkProtocol):
     """A protocol of deposits."""
 
     patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"deposit"})
 
-    deposit_handler: DepositHandler = state()
+    upload_handler: UploadHandler = state()
     """What agents and the keeper do."""
     uploads: int = state(default=0)
     """How often agents have deposited."""
     downloads: int = state(default=0)
     """How often the keeper has given agents what it has."""
 
-    def start(self, network: Network, deposit_handler: DepositHandler) -> None:
+    def start(self, network: Network, upload_handler: UploadHandler) -> None:
         """Connect to *network*; the event loop has not run yet.
 
         Args:
             network: The network.
-            deposit_handler: What agents and the keeper do.
+            upload_handler: What agents and the keeper do.
         """
         self.connect(network)
-        self.deposit_handler = deposit_handler
+        self.upload_handler = upload_handler
         self.uploads = self.downloads = 0
 
     @abstractmethod

@@ -1,5 +1,6 @@
 """Pull gossip: an agent sends a request to one random neighbour, which responds."""
 
+from functools import partial
 from typing import NamedTuple
 
 from netbandit.network.clock import AGENTS, InstantQueue
@@ -7,9 +8,9 @@ from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.parts.component import Checks, Others
-from netbandit.protocols.ask import Answer, AskProtocol, HearAnswer
 from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds
 from netbandit.protocols.protocol import Item
+from netbandit.protocols.requests import Answer, HearResponse, RequestProtocol
 
 REQUEST = Kind("REQ")
 ANSWER = Kind("ANSWER")
@@ -29,7 +30,7 @@ class _Said(NamedTuple):
     begun: int
 
 
-class GossipAsk(DeadlineKey, AskProtocol):
+class PullGossip(DeadlineKey, RequestProtocol):
     """GosInE's way to talk (Chawla et al. 2020): a request, a header alone, to a random neighbour, and its answer.
 
     Slotted, each of the two takes effect at a boundary after the one it was sent at; asynchronous, at once, so that
@@ -41,15 +42,15 @@ class GossipAsk(DeadlineKey, AskProtocol):
         yield from super().check_with(others)
         yield from deadline_without_rounds(self, others)
 
-    def start(self, network: Network, answer: Answer, hear: HearAnswer) -> None:
-        """See `AskProtocol.start`; what a node draws alone is its own stream ``gossip``."""
+    def start(self, network: Network, answer: Answer, hear: HearResponse) -> None:
+        """See `RequestProtocol.start`; what a node draws alone is its own stream ``gossip``."""
         super().start(network, answer, hear)
         self._slotted = self.slotted
         self._generators = [network.streams.generator("gossip", node) for node in range(network.agents)]
         self._steps: InstantQueue[_Said] = InstantQueue(self.clock, self._take_in, AGENTS)
 
     def ask(self, agent: int, avoided: frozenset[int] = frozenset()) -> None:
-        """See `AskProtocol.ask`; who has no such neighbour asks nobody."""
+        """See `RequestProtocol.ask`; who has no such neighbour asks nobody."""
         channels = self.network.channels[agent]
         if avoided:
             channels = [channel for channel in channels if channel.receiver not in avoided]
@@ -77,8 +78,9 @@ class GossipAsk(DeadlineKey, AskProtocol):
                 item = self.answer(node, sender)
                 if item is None:
                     continue
-                self._say(ANSWER, HEADER_BYTES + item.size, node, sender, item)
+                answer_now = partial(self._say, ANSWER, HEADER_BYTES + item.size, node, sender, item)
+                self.network.when_computed(node, "item", answer_now)
 
-    def _say(self, kind: Kind, size: int, sender: int, receiver: int, answer: Item | None) -> None:
+    def _say(self, kind: Kind, size: int, sender: int, receiver: int, answer: Item | None, _: object = None) -> None:
         message = Message(kind, size, _Said(sender, answer, self.clock.now), 0)
         self.network.send(message, (self.network.channel(sender, receiver),))

@@ -11,21 +11,21 @@ from netbandit.protocols.protocol import Item, NetworkProtocol
 Answer = Callable[[int, int], Item | None]
 """Called with the agent that receives a request, and the requesting agent; returns the response, None: none."""
 
-HearAnswer = Callable[[int, int, Item], None]
+HearResponse = Callable[[int, int, Item], None]
 """Called with the requesting agent, the responding agent and the response, when it takes effect."""
 
 
-class AskProtocol(NetworkProtocol):
+class RequestProtocol(NetworkProtocol):
     """A protocol of asking."""
 
     patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"ask"})
 
     answer: Answer = state()
     """See `Answer`."""
-    hear: HearAnswer = state()
-    """See `HearAnswer`."""
+    hear: HearResponse = state()
+    """See `HearResponse`."""
 
-    def start(self, network: Network, answer: Answer, hear: HearAnswer) -> None:
+    def start(self, network: Network, answer: Answer, hear: HearResponse) -> None:
         """Connect to *network*; the event loop has not run yet.
 
         Args:

@@ -1,19 +1,45 @@
-"""Items that nodes carry for neighbours that come into contact later, where agents see their links come and go."""
+"""Store, carry and forward in protocols: the `carry` key, and the items that nodes carry for later contacts."""
 
 from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
-from typing import Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
 from simpy import Event
 
 from netbandit.network.clock import AGENTS, ScheduledEvent
 from netbandit.network.link import Channel
 from netbandit.network.network import Network
+from netbandit.parts.component import Part
+from netbandit.protocols.protocol import SeenLinks
+from netbandit.util.units import DURATION, Duration
+from netbandit.util.wording import Allowed
 
 What = TypeVar("What")
 
 
-class Carried(Generic[What]):
+def _duration(text: Any) -> Any:
+    try:
+        Duration(text)
+    except (TypeError, ValueError):
+        raise PydanticCustomError("carry", "must be {what}", {"what": DURATION}) from None
+    return text
+
+
+Carry = Annotated[Duration, BeforeValidator(_duration), Allowed(DURATION)]
+
+
+class CarryKey(Part):
+    """The key of a protocol whose messages wait for links that agents see come and go."""
+
+    carry: Carry | None = None
+    """How long a message waits for its link to come up, where agents see their links come and go; absent: for ever."""
+
+    seen_links: ClassVar[SeenLinks | None] = "wait"
+
+
+class CarryBuffer(Generic[What]):
     """What nodes have told those who were there, for those who come later.
 
     Who comes is told what a node has got while that neighbour was away: what is older it was told before.

@@ -10,15 +10,15 @@ from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
-from netbandit.protocols.words import Furthest, Words
+from netbandit.protocols.ttl_flood import DisseminationState, TtlFlood
 
-DONE = Kind("DONE")
-DONE_FLOODED = Kind("DONE")
+LEAVE = Kind("DONE")
+LEAVE_FLOODED = Kind("DONE")
 """The same, where it is flooded apart from all else."""
 
 
-class _Done(NamedTuple):
-    """The payload of a `DoneFlood` message; see `netbandit.protocols.words.Word`.
+class _LeaveNotice(NamedTuple):
+    """The payload of a `LeaveFlood` message; see `netbandit.protocols.ttl_flood.FloodPacket`.
 
     Attributes:
         source: The departing agent.
@@ -30,13 +30,13 @@ class _Done(NamedTuple):
 
     source: int
     round: int
-    furthest: Furthest
+    furthest: DisseminationState
     left: int
     begun: int
 
 
-class DoneFlood(Words[_Done]):
-    """A flooded leave notice, a header without payload; see `netbandit.protocols.words`.
+class LeaveFlood(TtlFlood[_LeaveNotice]):
+    """A flooded leave notice, a header without payload; see `netbandit.protocols.ttl_flood`.
 
     Each copy counts separately, even if several arrive at once. Slotted, a hop takes effect at a boundary after the one
     it began at; asynchronous, at once.
@@ -56,41 +56,41 @@ class DoneFlood(Words[_Done]):
         self._slotted = slotted
         self._hops = network.agents if hops is None else hops
         self.hear = hear
-        self._furthest: defaultdict[tuple[int, int], Furthest] = defaultdict(Furthest)
-        self._steps: InstantQueue[tuple[int, _Done]] = InstantQueue(network.clock, self._act, AGENTS)
+        self._furthest: defaultdict[tuple[int, int], DisseminationState] = defaultdict(DisseminationState)
+        self._steps: InstantQueue[tuple[int, _LeaveNotice]] = InstantQueue(network.clock, self._act, AGENTS)
 
     def say(self, agent: int, round: int) -> None:
         """Flood the notice of *agent*, in this instant."""
         now = self.network.clock.now
-        self.say_word(agent, _Done(agent, round, self._furthest[agent, round], self._hops, now))
+        self.originate(agent, _LeaveNotice(agent, round, self._furthest[agent, round], self._hops, now))
 
     def receive(self, node: int, arrival: Arrival) -> None:
         """Let *node* hear what has arrived, now or at the slot boundary."""
         arrived, sender, message = arrival
-        word: _Done = message.value
+        packet: _LeaveNotice = message.value
         if self._slotted:
-            self._steps.at(self.network.clock.effective_time(word.begun, arrived), node, (sender, word))
+            self._steps.at(self.network.clock.effective_time(packet.begun, arrived), node, (sender, packet))
         else:
-            self.hear_words(node, [(sender, word)])
+            self.receive_copies(node, [(sender, packet)])
 
-    def _act(self, due: list[tuple[int, list[tuple[int, _Done]]]]) -> None:
+    def _act(self, due: list[tuple[int, list[tuple[int, _LeaveNotice]]]]) -> None:
         for node, copies in due:
             for copy in copies:
-                self.hear_words(node, [copy])
+                self.receive_copies(node, [copy])
 
-    def act_on(self, node: int, word: _Done) -> None:
-        """See `Words.act_on`."""
-        self.hear(node, word.source, word.round)
+    def on_new_packet(self, node: int, packet: _LeaveNotice) -> None:
+        """See `TtlFlood.on_new_packet`."""
+        self.hear(node, packet.source, packet.round)
 
-    def pass_on(self, node: int, word: _Done, left: int, told_by: Sequence[int]) -> None:
-        """See `Words.pass_on`."""
-        channels = [channel for channel in self.network.channels[node] if channel.receiver not in told_by]
+    def forward(self, node: int, packet: _LeaveNotice, left: int, senders: Sequence[int]) -> None:
+        """See `TtlFlood.forward`."""
+        channels = [channel for channel in self.network.channels[node] if channel.receiver not in senders]
         if channels:
-            told = word._replace(left=left, begun=self.network.clock.now)
-            self.network.send(Message(DONE_FLOODED, HEADER_BYTES, told, word.round), channels)
+            told = packet._replace(left=left, begun=self.network.clock.now)
+            self.network.send(Message(LEAVE_FLOODED, HEADER_BYTES, told, packet.round), channels)
 
 
-class DoneUpwards:
+class LeaveUpwards:
     """Sends a leave notice to the root of the agent's tree: a header that each node forwards to its parent.
 
     Args:
@@ -127,8 +127,8 @@ class DoneUpwards:
         self._steps.at(due, node, (agent, message.round))
 
     def _act(self, due: list[tuple[int, list[tuple[int, int]]]]) -> None:
-        for node, words in due:
-            for agent, round in words:
+        for node, packets in due:
+            for agent, round in packets:
                 self._pass_on(node, agent, round)
 
     def _pass_on(self, node: int, agent: int, round: int) -> None:
@@ -136,5 +136,5 @@ class DoneUpwards:
         if parent < 0:
             self._on_done(agent, round)
         else:
-            message = Message(DONE, HEADER_BYTES, (agent, self._network.clock.now), round)
+            message = Message(LEAVE, HEADER_BYTES, (agent, self._network.clock.now), round)
             self._network.send(message, (self._network.channel(node, parent),))

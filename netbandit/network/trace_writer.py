@@ -19,7 +19,7 @@ class Trace:
     leads to or waits for, 0 for none), in nanoseconds ``begin`` and ``end``, and what else is worth knowing of it.
 
     The line of a job has ``job`` (``"message"``, ``"item"``, ``"decision"``, ``"aggregate"``), ``node``, and in
-    nanoseconds ``begin`` and ``end``; that of a message has its ``kind``, too.
+    nanoseconds ``begin`` and ``end``; that of a message ``handles`` its kind.
 
     Args:
         path: The file, made anew.
@@ -78,7 +78,7 @@ class Trace:
         """Write what *node* computed from *begin* to *end*, in nanoseconds; of a message its *kind*."""
         line: dict[str, object] = {"job": work, "node": self._name(node), "begin": begin, "end": end}
         if kind is not None:
-            line["kind"] = kind
+            line["handles"] = kind
         self._file.write(json.dumps(line) + "\n")
 
     def _name(self, node: int) -> int | str:

@@ -91,7 +91,7 @@ def test_what_a_decision_sends_leaves_when_it_is_computed(tmp_path):
 
 def test_decisions_go_ahead_of_messages_that_wait(tmp_path):
     _, jobs = sent(tmp_path, "compute.agents={decision='100 us', message='400 us'}")
-    mine = [(line["job"], line["begin"] // 1000, line.get("kind")) for line in jobs if line["node"] == 0][:5]
+    mine = [(line["job"], line["begin"] // 1000, line.get("handles")) for line in jobs if line["node"] == 0][:5]
     # Both neighbours tell it something at 400 us; the second message is still handled when the next slot begins.
     assert [(job, begin) for job, begin, _ in mine] == [
         ("decision", 0),

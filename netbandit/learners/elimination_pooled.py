@@ -78,7 +78,7 @@ def pooled(parts: Sequence[Told | Pooled], *, weighted: bool = True, combine: Co
         return Pooled(none, np.empty(0), none, np.empty(0), np.empty(0), none, none)
     told = [part for part in parts if isinstance(part, Told)]
     every = [part for part in parts if isinstance(part, Pooled)] + ([Pooled.of(*told)] if told else [])
-    if len(parts) == 1:
+    if len(parts) == 1 or not any(len(part.arms) for part in every):
         return every[0]
     arms, means, agents, inverse, squares, fewest, most = map(np.concatenate, zip(*map(_columns, every), strict=True))
     order = np.argsort(arms, kind="stable")

@@ -57,9 +57,9 @@ WAITING = "round_slots"
 _LABELLED = 6
 _SMALLEST, _LARGEST = 25.0, 320.0
 """The areas of the marks of no delay and of the longest, in square points."""
-_COINCIDE = 0.01
+_COINCIDE = 0.006
 """Lines coincide if no two of their points are farther apart than this share of the vertical axis."""
-_COINCIDENT = 3
+_COINCIDENT = 2
 """The most groups of such lines that a subtitle names."""
 
 
@@ -259,21 +259,34 @@ class _Content:
         ]
 
     def _coincident(self) -> list[str]:
-        """Return what a subtitle says of lines that lie on one another: of which metric, and which, or all."""
-        found: dict[str, None] = {}
-        for (_, y), lines in zip(self.chart.pairs, self.lines, strict=True):
+        """Return what a subtitle says of lines that lie on one another in all panels of a metric."""
+        notes = []
+        for y in self.heights if self.chart.step else ():
             bands = [one.mark.y for one in self.near(y=y)]
             bent = is_bent(bands, apart=self.chart.apart)
-            rest = joined = [line for line in lines if len(line) > 1] if self.chart.step else []
-            of = f" in {axis_label(y).split(' (')[0]}" if len(self.heights) > 1 else ""
+            panels = [
+                {self.shapes.text(line[0].point): line for line in lines if len(line) > 1}
+                for (_, metric), lines in zip(self.chart.pairs, self.lines, strict=True)
+                if metric == y
+            ]
+            names = list(dict.fromkeys(name for panel in panels for name in panel))
+            rest = names
             while rest:
-                alike = [line for line in rest if _coincide(rest[0], line, bands, bent)]
-                rest = [line for line in rest if line not in alike]
+                pairs = {
+                    name: [
+                        _coincide(panel[rest[0]], panel[name], bands, bent)
+                        for panel in panels
+                        if {rest[0], name} <= panel.keys()
+                    ]
+                    for name in rest
+                }
+                alike = [name for name, found in pairs.items() if found and all(found)]
+                rest = [name for name in rest[1:] if name not in alike]
                 if len(alike) > 1:
-                    *names, last = [self.shapes.text(line[0].point) for line in alike]
-                    named = "" if len(alike) == len(joined) else f": {', '.join(names)} and {last}"
-                    found[f"{'all ' if not named else ''}lines coincide{of}{named}"] = None
-        return list(found)[:_COINCIDENT]
+                    of = f" in {axis_label(y).split(' (')[0]}" if len(self.heights) > 1 else ""
+                    which = f": {', '.join(alike[:-1])} and {alike[-1]}" if len(alike) < len(names) else ""
+                    notes.append(f"{'' if which else 'all '}lines coincide{of}{which}")
+        return notes[:_COINCIDENT]
 
 
 def _coincide(one: Sequence[Placed], other: Sequence[Placed], bands: Sequence[Band], bent: bool) -> bool:
@@ -420,11 +433,11 @@ def _finish(panel: "Axes", content: _Content, number: int, zero: float | None) -
         finish_heights(panel, upward, apart=chart.apart)
         if axis is None:
             begin_across(panel, across)
-    if chart.frontier:
-        _draw_frontier(panel, content.near(x, y), zero)
     readable(panel, x=axis is None)
     if axis is not None:
         axis.apply(panel, chart.layout.columns)
+    if chart.frontier:
+        _draw_frontier(panel, content.near(x, y), zero)
     here = [one.mark for line in content.lines[number] for one in line]
     draw_far_off(panel, [mark for mark in here if mark in content.away], zero)
 

@@ -35,7 +35,7 @@ MOST_MESSAGES = 400
 MOST_LINES = 200_000
 """So many lines of a trace are read: the first round is among them, or too large to be drawn."""
 
-_WAIT, _EXPLORE = "#F3D9A4", "#CFE3F1"
+_WAIT, _EXPLORE, _LACK = "#F3D9A4", "#CFE3F1", "#EBCFE0"
 _THICK = 0.62
 
 
@@ -51,6 +51,7 @@ class Round:
         total: How many messages the round has.
         waits: What the agents do while they wait for the round.
         explores: What led them to it.
+        lacks: What they do before it while rewards are late.
         begin: When what is shown begins.
         end: When it ends.
     """
@@ -62,6 +63,7 @@ class Round:
     total: int
     waits: list[Phase]
     explores: list[Phase]
+    lacks: list[Phase]
     begin: int
     end: int
 
@@ -74,7 +76,10 @@ def first_round(lines: Lines) -> Round | None:
     number = min(numbers)
     sent = [message for message in lines.messages if message.round == number]
     waits = [phase for phase in lines.phases if phase.round == number and phase.name in WAITS]
-    explores = [phase for phase in lines.phases if phase.round == number and phase.name == "explore"]
+    explores, lacks = (
+        [phase for phase in lines.phases if phase.round == number and phase.name == name]
+        for name in ("explore", "feedback")
+    )
     ends = {node for message in sent for node in (message.sender, message.receiver)}
     everybody = sorted({node for node in ends if isinstance(node, int)} | {wait.agent for wait in waits})
     agents: list[int | str] = [*everybody[:MOST_NODES]]
@@ -89,7 +94,7 @@ def first_round(lines: Lines) -> Round | None:
     if len(shown) > MOST_MESSAGES:
         shown = shown[:MOST_MESSAGES]
         end = max(message.arrival for message in shown)
-    return Round(number, nodes, len(everybody), shown, len(sent), waits, explores, begin, end)
+    return Round(number, nodes, len(everybody), shown, len(sent), waits, explores, lacks, begin, end)
 
 
 @drawing()
@@ -116,7 +121,11 @@ def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = N
     low, high = what.begin / slot - 0.04 * span, what.end / slot + 0.04 * span
     handles: list[Any] = []
     waits = "gathers" if all(wait.name == "gather" for wait in what.waits) else "waits, and exploits"
-    for phases, colour, text in ((what.explores, _EXPLORE, "explores"), (what.waits, _WAIT, waits)):
+    for phases, colour, text in (
+        (what.explores, _EXPLORE, "explores"),
+        (what.lacks, _LACK, "waits for rewards"),
+        (what.waits, _WAIT, waits),
+    ):
         bars = [phase for phase in phases if phase.agent in row and phase.end > low * slot]
         if bars and any(phase.end > phase.begin for phase in bars):
             panel.barh(

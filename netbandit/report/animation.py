@@ -1,7 +1,7 @@
 """An animated round: one self-contained page that plays a trace back over the drawn network.
 
 Messages move along their links in simulated time, agents are coloured by what they do, a cursor goes along the curve of
-the regret, and the ledger counts along.
+the regret, and the ledger counts along: messages, bytes, and rewards that are late.
 Where links come and go those that are up stand out, and agents that move are where they are. Nothing is fetched, and
 nothing is computed in the browser that a run has not written.
 """
@@ -28,7 +28,7 @@ LIMIT = 20_000
 PAGE = "trace.html"
 """The name of the page beside the trace it was made from."""
 
-STATES = ("explore", "wait", "exploit", "down")
+STATES = ("explore", "wait", "exploit", "down", "feedback")
 """What an agent does, in the order of the page's colours; before and after all of them it is idle."""
 
 
@@ -118,6 +118,7 @@ def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]
     last = max((message.arrival for message in messages), default=0)
     whole = len(messages) == len(lines.messages)
     phases = lines.phases if whole else [phase for phase in lines.phases if phase.begin <= last]
+    rewards = lines.rewards if whole else [reward for reward in lines.rewards if reward.pulled <= last]
     kinds = list(dict.fromkeys(message.kind for message in messages))
     used: set[tuple[Any, ...]] = set()
     fresh = []
@@ -127,7 +128,7 @@ def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]
         use = (pair, message.round if over_uplink else message.start // slot)
         fresh.append(int(use not in used))
         used.add(use)
-    end = max([last, *(phase.end for phase in phases)], default=0)
+    end = max([last, *(phase.end for phase in phases), *(reward.pulled for reward in rewards)], default=0)
     changes = over_time(run, end)
     return {
         "name": run.name,
@@ -151,6 +152,8 @@ def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]
         "arrival": [message.arrival for message in messages],
         "bytes": list(accumulate(message.size for message in messages)),
         "activations": list(accumulate(fresh)),
+        "pulled": sorted(reward.pulled for reward in rewards),
+        "due": sorted(reward.due for reward in rewards),
         "states": STATES,
         "phases": _tracks(phases, agents),
         "in_slots": not any(phase.name in ("explore", "exploit", "gather") for phase in lines.phases),
@@ -209,4 +212,4 @@ def _state(phase: Phase) -> str:
     """Return what an agent in this phase does: who pulls its best arm while a round is under way waits."""
     if phase.name == "exploit":
         return "wait" if phase.round else "exploit"
-    return {"explore": "explore", "gather": "wait", "down": "down"}.get(phase.name, "exploit")
+    return {"gather": "wait"}.get(phase.name, phase.name if phase.name in STATES else "exploit")

@@ -19,7 +19,7 @@ LIMIT = 2_000
 """How many messages a film shows unless more are asked for."""
 
 _FRAMES, _PER_SECOND = 200, 20
-_STATE_COLOURS = dict(zip(STATES, ("#0072b2", "#e69f00", "#009e73", "#555555"), strict=True))
+_STATE_COLOURS = dict(zip(STATES, ("#0072b2", "#e69f00", "#009e73", "#555555", "#cc79a7"), strict=True))
 _DECIDING = "#56b4e9"
 
 

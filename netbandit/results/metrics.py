@@ -317,13 +317,22 @@ METRICS: dict[str, MetricEntry] = {
         "was.",
         _LATE,
     ),
+    "feedback_wait_slots": MetricEntry(
+        "slots",
+        "Slots from the end of a phase until an agent goes on, with its rewards or without some, mean over agents and "
+        "phases; null if none went on.",
+        "elimination whose rewards may be late",
+    ),
     "outstanding": MetricEntry("pulls", "Pulls of an agent whose reward is due at the horizon or later.", _LATE),
     "outstanding_most": MetricEntry(
         "pulls", "The most pulls whose reward an agent had yet to learn as it decided.", _LATE
     ),
     "censored": MetricEntry("", "Share of pulls whose reward is never learned.", _LATE),
     "feedback_late": MetricEntry(
-        "pulls", "Pulls whose reward came after its window, or was of a life that the agent had forgotten.", _LATE
+        "pulls",
+        "Pulls whose reward came after its window or ``protocol.feedback_deadline``, or was of a life that the agent "
+        "had forgotten.",
+        _LATE,
     ),
     "uploads": MetricEntry("messages", "Deposits sent to the keeper.", "parameter-server"),
     "downloads": MetricEntry("messages", "Answers and pushes sent by the keeper.", "parameter-server"),

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from netbandit.network.delays import NEVER, Delay
 from netbandit.network.draws import Draws
+from netbandit.network.trace_writer import Trace
 from netbandit.simulation.build_feedback import FeedbackPlan
 from netbandit.simulation.result import Metric
 from netbandit.util.streams import Streams
@@ -41,6 +42,7 @@ class Feedback:
             n, d); where, says `netbandit.simulation.feedback_queue`.
         slot_ns: The length of a slot (ns).
         fresh: What each agent has learned since it told others last, rows of (arm, reward); None: nobody asks.
+        trace: Where late rewards are written, by `put`; None: nowhere.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Feedback:
         self.rewards, self.vectors = np.zeros((agents, 0)), np.zeros((agents, 0, dimension))
         self._learned, self._lags, self._silent, self._late, self._most = np.zeros((5, agents), dtype=np.int64)
         self.fresh: list[list[tuple[int, float]]] | None = None
+        self.trace: Trace | None = None
 
     def _law(self, place: int, agent: int) -> Delay:
         return self._plan.laws[agent] if self._plan.by == "agent" else self._distinct[place][0]
@@ -177,6 +180,8 @@ class Feedback:
             row = self.put_one(slot, agent, time, int(arms[place]), float(rewards[place]))
             if vectors is not None and self._dimension and row >= 0:
                 self.vectors[agent, row] = vectors[place]
+            if self.trace is not None and row >= 0 and (due := int(self._due[agent, row])) > time + self.slot_ns:
+                self.trace.reward(int(arms[place]), agent, time, due)
 
     def note(self, agents: Agents) -> None:
         """As `note_one`, of several *agents*; and have delays and room at hand for a pull of each."""

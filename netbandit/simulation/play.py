@@ -59,6 +59,7 @@ def compiled(
             turns.everybody,
             decisions,
             feedback is not None,
+            feedback is not None and feedback.trace is not None,
             loop=written,
         )
     ):

@@ -143,6 +143,7 @@ class Slots(Driver):
             feedback.fresh = [[] for _ in range(self._agents)]
             self.strategy.new_observations = feedback.new_observations
         self.strategy.catch_up = self._catch_up
+        feedback.trace = self.context.network.trace
         return feedback
 
     def _catch_up(self, agents: NDArray[np.int64]) -> None:

@@ -119,6 +119,8 @@ def _drawn(rng: random.Random, players: tuple[Raw, Raw, str], feature: str, alon
             links.pop("retry", None)  # nothing is repeated where agents may run empty
     if feature == "feedback":
         tables["feedback"] = rng.choice(_LATE)
+        if learner["kind"] == "elimination":
+            protocol |= rng.choice([{}, {"feedback_deadline": "4 slots"}])
     if feature == "compute":
         tables["compute"] = rng.choice(_COMPUTING)
     if feature == "queue":

@@ -1,4 +1,4 @@
-"""A trace as ``--trace`` has written it: the messages and the phases of a run."""
+"""A trace as ``--trace`` has written it: the messages, the phases and the late rewards of a run."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -46,12 +46,22 @@ class Phase(NamedTuple):
     details: Mapping[str, int]
 
 
+class LateReward(NamedTuple):
+    """A reward that is learned later than it is paid; times in nanoseconds."""
+
+    arm: int
+    agent: int
+    pulled: int
+    due: int
+
+
 @dataclass
 class Lines:
     """The lines of a trace that are shown."""
 
     messages: list[Transfer] = field(default_factory=list)
     phases: list[Phase] = field(default_factory=list)
+    rewards: list[LateReward] = field(default_factory=list)
     total: int = 0
 
 
@@ -60,7 +70,7 @@ def read_trace(trace: Path, limit: int | None = None) -> Lines:
 
     Args:
         trace: The file.
-        limit: How many lines are taken, messages and phases together; all if None.
+        limit: How many lines are taken, of all kinds together; all if None.
 
     Raises:
         TraceError: It cannot be read, was changed, or a line is none of a trace, with its number.
@@ -140,6 +150,8 @@ def _take(lines: Lines, text: str, place: str) -> None:
             agent, round, begin, end = (_number(entry.pop(key)) for key in ("agent", "round", "begin", "end"))
             details = {_word(key): _number(value) for key, value in entry.items()}
             lines.phases.append(Phase(name, agent, round, begin, end, details))
+        elif "reward" in entry:
+            lines.rewards.append(LateReward(*(_number(entry[key]) for key in ("reward", "agent", "pulled", "due"))))
         else:
             ends = [entry[key] if entry[key] == SERVER else _number(entry[key]) for key in ("from", "to")]
             numbers = [_number(entry[key]) for key in ("bytes", "sent", "start", "arrival")]

@@ -4,7 +4,7 @@
   const element = (id) => document.getElementById(id);
   const canvas = element("network"), pen = canvas.getContext("2d");
   // Okabe and Ito's colours, which the colour-blind can tell apart.
-  const STATE = ["#0072b2", "#e69f00", "#009e73", "#555555"], DECIDING = "#56b4e9";
+  const STATE = ["#0072b2", "#e69f00", "#009e73", "#555555", "#cc79a7"], DECIDING = "#56b4e9";
   const KIND = ["#d55e00", "#cc79a7", "#56b4e9", "#f0e442", "#009e73", "#0072b2", "#e69f00", "#999999"];
   const agents = data.places.length, count = data.start.length;
   const style = getComputedStyle(document.documentElement);
@@ -12,7 +12,7 @@
 
   // Playing time: each gap between instants at which something happens lasts between MIN and MAX seconds, and an instant
   // at which messages arrive as they are sent lasts a moment, so that they are seen.
-  const instants = [...new Set([0, ...data.start, ...data.arrival, data.end])].filter((t) => t <= data.end).sort((a, b) => a - b);
+  const instants = [...new Set([0, ...data.start, ...data.arrival, ...data.due, data.end])].filter((t) => t <= data.end).sort((a, b) => a - b);
   const sudden = new Set();
   for (let i = 0; i < count; i++) if (data.start[i] === data.arrival[i]) sudden.add(data.start[i]);
   const gaps = instants.slice(1).map((t, i) => t - instants[i]).sort((a, b) => a - b);
@@ -173,8 +173,9 @@
     head.append(name); cells[key] = value;
   }
   row("ledger", "messages", "messages"); row("ledger", "bytes", "bytes"); row("ledger", "activations", "activations"); row("ledger", "under way", "flying");
+  if (data.pulled.length) row("ledger", "rewards awaited", "awaited");
   if (data.up) row("ledger", "links up", "there");
-  ["explore", "wait for a round", "exploit", "down"].forEach((name, i) => row("agents", name, `state${i}`, [STATE[i], "swatch"]));
+  ["explore", "wait for a round", "exploit", "down", "wait for rewards"].forEach((name, i) => row("agents", name, `state${i}`, [STATE[i], "swatch"]));
   row("agents", data.in_slots ? "decide in every slot" : "not told", `state${STATE.length}`, data.in_slots ? [DECIDING, "swatch"] : null);
   data.kinds.forEach((name, i) => row("kinds", name, `kind${i}`, [KIND[i % KIND.length], "swatch square"]));
   const byKind = data.kinds.map(() => []);
@@ -184,6 +185,7 @@
     element("clock").textContent = `${duration(time)}, slot ${whole.format(Math.floor(time / data.slot))}`;
     const put = (key, value) => { const text = whole.format(value); if (cells[key].textContent !== text) cells[key].textContent = text; };
     put("messages", until); put("bytes", until ? data.bytes[until - 1] : 0); put("activations", until ? data.activations[until - 1] : 0); put("flying", flying);
+    if (data.pulled.length) put("awaited", upper(data.pulled, time) - upper(data.due, time));
     if (data.up) put("there", there);
     doing.forEach((value, i) => put(`state${i}`, value));
     byKind.forEach((starts, i) => put(`kind${i}`, upper(starts, time)));

@@ -49,6 +49,12 @@ def test_a_round_over_a_server_takes_what_its_jobs_take(tmp_path):
     assert waits(tmp_path, AGENTS, SERVER) == 10 + way + agents + 5 + 1
 
 
+def test_a_wait_is_told_by_its_cause(tmp_path):
+    found = run(tmp_path, AGENTS, SERVER, text=SERVED).metrics
+    assert found["round_slots"] == 10 + 2 * 5 + 5 + 5 + 1
+    assert found["round_computing_slots"] == 10 + 5 + 5 + 1  # the rest are two latencies
+
+
 def test_a_slow_agent_holds_up_all_and_a_deadline_does_not_wait_for_it(tmp_path):
     slow = "compute={agents={item='10 ms'}, speed=[1.0, 1.0, 1.0, 1.0, 6.0]}"
     assert waits(tmp_path, slow) == 2 * 5 + 60

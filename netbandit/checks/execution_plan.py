@@ -38,9 +38,9 @@ def _talks(point: RunnablePoint) -> bool:
 def _line(part: str, asked: Sequence[Choice]) -> str:
     """Return which of the kernels *asked* is used, or why none is."""
     for choice in asked:
-        if choice.why_not is None:
+        if choice.reason is None:
             return f"{part}: {choice.kernel}"
     reasons = dict.fromkeys(
-        f"; not {choice.kernel}: {choice.why_not}" for choice in asked if choice.why_not != NONE_FOR_PROTOCOL
+        f"; not {choice.kernel}: {choice.reason}" for choice in asked if choice.reason != NONE_FOR_PROTOCOL
     )
     return f"{part}: event by event{''.join(reasons) or '; there is no other way for these parts'}"

@@ -5,8 +5,8 @@ whether it *can* run, and if not, why; and whether it *should*, that is, whether
 Only `kernel` reads ``NETBANDIT_EXECUTION`` (`netbandit.simulation.execution`). The answers are given
 
 * in `bulk` for messages processed in bulk (`netbandit.simulation.patterns`),
-* in `slot_loop` for decisions made in a compiled loop (`netbandit.simulation.play`).
+* in `slot_loop` for decisions made in a compiled loop (`netbandit.simulation.decision_loop`).
 
-`netbandit.simulation.patterns` and `netbandit.simulation.play` ask once per replication; this package never calls them.
+`netbandit.simulation.patterns` and `netbandit.simulation.decision_loop` ask once per replication; this package never calls them.
 ``netbandit check --execution`` shows the answers to users.
 """

@@ -300,6 +300,11 @@ METRICS: dict[str, MetricEntry] = {
     "waiting_most": MetricEntry("messages", "The most messages that waited for a link, in one direction.", _QUEUES),
     "busy": MetricEntry("", "Share of the run's time that an agent computes, mean over agents.", _COMPUTING),
     "server_busy": MetricEntry("", "Share of the run's time that the server computes.", _COMPUTING),
+    "round_computing_slots": MetricEntry(
+        "slots",
+        "Of ``round_slots``, those in which any node computed; in the rest only messages are waited for.",
+        "elimination whose nodes compute",
+    ),
     "inbox_wait_ms": MetricEntry(
         "ms", "From the arrival of a message until it begins to be handled, mean; null if none was.", _COMPUTING
     ),

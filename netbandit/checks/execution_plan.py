@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from netbandit.simulation.dispatch.kernel import NONE_FOR_PROTOCOL, Choice
-from netbandit.simulation.drivers import talk_of
+from netbandit.simulation.drivers import pattern_of
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.user_code.errors import complaint
 from netbandit.user_code.loading import kept_alive
@@ -30,7 +30,7 @@ def execution_plan(point: RunnablePoint) -> list[str]:
 def _talks(point: RunnablePoint) -> bool:
     """Return whether agents send anything at all."""
     protocol = type(point.protocol)
-    return (protocol.uses_peer_links or protocol.uses_uplinks) and talk_of(
+    return (protocol.uses_peer_links or protocol.uses_uplinks) and pattern_of(
         type(point.bandit), type(point.learner)
     ) is not None
 

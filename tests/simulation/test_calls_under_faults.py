@@ -80,7 +80,7 @@ class Books:
             books.names[id(found.value)] = found, {mark: release.number for mark, release in releases.items()}
             return found
 
-        monkeypatch.setattr(slots, "compiled", lambda *_: None)
+        monkeypatch.setattr(slots, "compiled_loop", lambda *_: None)
         monkeypatch.setattr(SharedLinUcb, "start", started)
         monkeypatch.setattr(SharedLinUcb, "learn", learnt)
         monkeypatch.setattr(SharedLinUcb, "_release", releasing)

@@ -9,8 +9,8 @@ from helpers.deposits_reference import Setup, one_a_slot, play
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netbandit.learners.keeper import Keeper
 from netbandit.learners.oful import Oful
+from netbandit.learners.uploads import SumServer
 
 
 @pytest.mark.parametrize("activity", ["every", "one"])
@@ -43,7 +43,7 @@ def near(found, expected, error):
     return found.shape == expected.shape and abs(found - expected).max() <= error
 
 
-class WatchedKeeper(Keeper):
+class WatchedServer(SumServer):
     """Knows what each agent has observed, and how much of it is in each total."""
 
     def absorb(self, deposits):
@@ -79,9 +79,9 @@ class Watched(Oful):
             self.life[agent] += 1
             self.adopted[agent] = {}
 
-    def keeper(self):
-        made = super().keeper()
-        made.__class__ = WatchedKeeper
+    def sum_server(self):
+        made = super().sum_server()
+        made.__class__ = WatchedServer
         return made
 
     def sums(self, counts):

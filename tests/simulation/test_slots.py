@@ -52,7 +52,7 @@ class Watched:
             patch.setattr(slots, "Slots", Driver)
             patch.setattr(Rounds, "apply_sync", applied)
             if loop == "generic":
-                patch.setattr(slots, "compiled", lambda *_: None)
+                patch.setattr(slots, "compiled_loop", lambda *_: None)
             self.result = found.points[0].simulation(0).run(trace)
         self.digests = self.driver.account.digests.tolist()
         self.world = self.driver.world.bandit
@@ -286,7 +286,7 @@ def test_agents_play_on_in_one_call_to_the_next_event(tmp_path, monkeypatch, pro
     written["protocol"] = {"kind": f'"{protocol}"'}
     written["links.uplink"] = {"latency": f'"{latency}"'}
     calls = []
-    original = slots.compiled
+    original = slots.compiled_loop
 
     def counted(*world):
         play = original(*world)
@@ -297,7 +297,7 @@ def test_agents_play_on_in_one_call_to_the_next_event(tmp_path, monkeypatch, pro
 
         return run
 
-    monkeypatch.setattr(slots, "compiled", counted)
+    monkeypatch.setattr(slots, "compiled_loop", counted)
     Watched(tmp_path, monkeypatch, written)
     assert len(calls) == stretches
     assert [first for first, _ in calls] == [0, *(reached for _, reached in calls[:-1])]

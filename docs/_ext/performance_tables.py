@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import benchmarks
 from benchmarks.measure import Row
 from benchmarks.record import Run, read
-from netbandit.results.machine import machine_text
 from netbandit.results.numbers import shortest
+from netbandit.util.process import machine_text
 from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:

@@ -35,6 +35,7 @@ from netbandit.parts.registry import (
 from netbandit.parts.settings import Problem, Raw
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
+from netbandit.scenario.compute import SpeedFile
 from netbandit.scenario.delay import DelayFile
 from netbandit.scenario.energy import HarvestFile
 from netbandit.scenario.faults import FaultsSettings
@@ -52,6 +53,7 @@ from netbandit.simulation.build import (
     topology_streams,
     uplink_latencies,
 )
+from netbandit.simulation.build_compute import compute_notes, compute_problems, speed_problems
 from netbandit.simulation.build_contacts import contact_notes, contact_problems
 from netbandit.simulation.build_energy import energy_problems, mains_problems
 from netbandit.simulation.build_faults import (
@@ -160,7 +162,9 @@ class PointCheck:
         if scenario is not None:
             scenario = self._with_file(scenario, "energy", "harvest", HarvestFile, inputs)
             scenario = self._with_file(scenario, "feedback", "delay", DelayFile, inputs)
+            scenario = self._with_file(scenario, "compute", "speed", SpeedFile, inputs)
             self.problems += feedback_problems(scenario.feedback, scenario.run, known)
+            self.problems += compute_problems(scenario.compute, scenario.run, known)
         # A mistake in one table must not hide incompatibilities among the others.
         tables = valid_tables(data) if scenario is None else vars(scenario)
         if "adversary" in tables:
@@ -175,6 +179,7 @@ class PointCheck:
             return None
         self.notes += [(("run", key), text) for key, text in scenario.run.unused()]
         self.notes += feedback_notes(scenario.feedback, learner, protocol)
+        self.notes += compute_notes(scenario.compute, scenario.run.slot_nanoseconds, protocol)
         for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
             self.notes += [(("links", table, key), text) for key, text in settings.unused()]
         self.link_keys = link_keys(scenario.links, protocol, known["kinds"]["protocol"])
@@ -261,7 +266,12 @@ class PointCheck:
                 self.notes += notes
 
     def _with_file(
-        self, scenario: Scenario, table: str, key: str, kind: type[DelayFile | HarvestFile], inputs: dict[str, Path]
+        self,
+        scenario: Scenario,
+        table: str,
+        key: str,
+        kind: type[DelayFile | HarvestFile | SpeedFile],
+        inputs: dict[str, Path],
     ) -> Scenario:
         """Return *scenario* with the absolute path of a key's file, and add that file to the *inputs*."""
         settings = getattr(scenario, table)
@@ -446,6 +456,7 @@ class PointCheck:
         self.problems += contact_problems(parts.family, graph, slot, end, parts.protocol, kind, talk)
         self.notes += contact_notes(parts.family, parts.protocol)
         self.problems += agent_problems(scenario.feedback, graph.agents)
+        self.problems += speed_problems(scenario.compute, graph.agents)
         self.problems += liar_problems(scenario.adversary, graph, known)
         self.notes += adversary_notes(scenario.adversary, graph, known)
         if isinstance(parts.learner, EpochLearner):

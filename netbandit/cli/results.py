@@ -8,7 +8,7 @@ import click
 
 from netbandit.cli.common import folder_argument, plain_errors, results_of, statistic_option, values_of
 from netbandit.cli.exit_codes import fail
-from netbandit.results.picture_names import PICTURE_NAMES
+from netbandit.results.varied_keys import PICTURE_NAMES
 from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
@@ -218,6 +218,8 @@ def _perfetto(place: Path, out: Path | None, limit: int | None) -> None:
     target = out if out is not None else source.parent / perfetto.PICTURE
     made = perfetto.convert(source, target, limit if limit is not None else perfetto.LIMIT)
     found = [pluralize(made.messages, "message"), pluralize(made.phases, "phase"), pluralize(made.rounds, "round")]
+    if made.jobs:
+        found.append(pluralize(made.jobs, "job"))
     if made.rewards:
         found.append(pluralize(made.rewards, "late reward"))
     click.echo(f"trace: {source}")

@@ -196,7 +196,7 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
     if how.as_json:
         click.echo(json.dumps(object_of(result.study), indent=2, allow_nan=False), file=how.output)
     if how.parquet:
-        from netbandit.results.dataframe import write_parquet
+        from netbandit.results.tables import write_parquet
 
         write_parquet(folder, result.study)
     finished = any(point.finished for point in result.study.points)

@@ -22,6 +22,9 @@ class Trace:
     The line of a reward that is learned late, of agents that decide in slots, has ``reward`` (its arm), ``agent``, and
     in nanoseconds ``pulled`` and ``due``.
 
+    The line of a job has ``job`` (``"message"``, ``"item"``, ``"decision"``, ``"aggregate"``), ``node``, and in
+    nanoseconds ``begin`` and ``end``; that of a message ``handles`` its kind.
+
     Args:
         path: The file, made anew.
         server: The server's number.
@@ -74,6 +77,13 @@ class Trace:
         if begin < end:
             line = {"phase": name, "agent": agent, "round": round, "begin": begin, "end": end, **details}
             self._file.write(json.dumps(line) + "\n")
+
+    def job(self, work: str, node: int, begin: int, end: int, kind: str | None) -> None:
+        """Write what *node* computed from *begin* to *end*, in nanoseconds; of a message its *kind*."""
+        line: dict[str, object] = {"job": work, "node": self._name(node), "begin": begin, "end": end}
+        if kind is not None:
+            line["handles"] = kind
+        self._file.write(json.dumps(line) + "\n")
 
     def reward(self, arm: int, agent: int, pulled: int, due: int) -> None:
         """Write that *agent* has pulled *arm* at a time, and when its reward is due, in nanoseconds."""

@@ -18,9 +18,9 @@ from netbandit.papers.figures import Figure, Paper, papers_folder
 from netbandit.papers.regions import FAILS, HOLDS, Verdict
 from netbandit.papers.selectors import SCENARIO
 from netbandit.papers.verdicts import Judgement
-from netbandit.results.machine import machine
 from netbandit.results.run_keys import run_keys
 from netbandit.results.safe_files import as_text, canonical, write_whole
+from netbandit.util.process import machine
 
 SHIPPED = "record.jsonl"
 """The record that is shipped, beside the papers' folders."""

@@ -57,9 +57,9 @@ WAITING = "round_slots"
 _LABELLED = 6
 _SMALLEST, _LARGEST = 25.0, 320.0
 """The areas of the marks of no delay and of the longest, in square points."""
-_COINCIDE = 0.01
+_COINCIDE = 0.008
 """Lines coincide if no two of their points are farther apart than this share of the vertical axis."""
-_COINCIDENT = 3
+_COINCIDENT = 2
 """The most groups of such lines that a subtitle names."""
 
 
@@ -205,7 +205,7 @@ class _Content:
             if self.axes[x].axis is None
             for mark in far_off([one.mark for one in self.marks(x, y)])
         }
-        self.areas = _areas(self.marks()) if chart.waiting else None
+        self.areas = _areas(self.near()) if chart.waiting else {}
 
     def _lines(self, x: str, y: str, part: Arrangement) -> list[list[Placed]]:
         """Return the marks of each line of a panel; bars stand side by side around the values of a key."""
@@ -243,7 +243,7 @@ class _Content:
             notes.append("grey: the least regret at that or less")
         if self.areas:
             longest = scaled(rounded(max(wait or 0.0 for wait in self.areas.values()), 3))
-            unknown = left_out_note([one.point for one in self.marks()], WAITING, keys)
+            unknown = left_out_note(near, WAITING, keys)
             notes.append(f"marker area: slots waited per round, up to {longest}")
             notes.append(unknown.replace("left out", "not drawn as size (dotted)"))
         metrics = [metric for pair in chart.pairs for metric in pair if metric not in (*keys, *UNBOUNDED)]
@@ -259,21 +259,34 @@ class _Content:
         ]
 
     def _coincident(self) -> list[str]:
-        """Return what a subtitle says of lines that lie on one another: of which metric, and which, or all."""
-        found: dict[str, None] = {}
-        for (_, y), lines in zip(self.chart.pairs, self.lines, strict=True):
+        """Return what a subtitle says of lines that lie on one another in all panels of a metric."""
+        notes = []
+        for y in self.heights if self.chart.step else ():
             bands = [one.mark.y for one in self.near(y=y)]
             bent = is_bent(bands, apart=self.chart.apart)
-            rest = joined = [line for line in lines if len(line) > 1] if self.chart.step else []
-            of = f" in {axis_label(y).split(' (')[0]}" if len(self.heights) > 1 else ""
+            panels = [
+                {self.shapes.text(line[0].point): line for line in lines if len(line) > 1}
+                for (_, metric), lines in zip(self.chart.pairs, self.lines, strict=True)
+                if metric == y
+            ]
+            names = list(dict.fromkeys(name for panel in panels for name in panel))
+            rest = names
             while rest:
-                alike = [line for line in rest if _coincide(rest[0], line, bands, bent)]
-                rest = [line for line in rest if line not in alike]
+                pairs = {
+                    name: [
+                        _coincide(panel[rest[0]], panel[name], bands, bent)
+                        for panel in panels
+                        if {rest[0], name} <= panel.keys()
+                    ]
+                    for name in rest
+                }
+                alike = [name for name, found in pairs.items() if found and all(found)]
+                rest = [name for name in rest[1:] if name not in alike]
                 if len(alike) > 1:
-                    *names, last = [self.shapes.text(line[0].point) for line in alike]
-                    named = "" if len(alike) == len(joined) else f": {', '.join(names)} and {last}"
-                    found[f"{'all ' if not named else ''}lines coincide{of}{named}"] = None
-        return list(found)[:_COINCIDENT]
+                    of = f" in {axis_label(y).split(' (')[0]}" if len(self.heights) > 1 else ""
+                    which = f": {', '.join(alike[:-1])} and {alike[-1]}" if len(alike) < len(names) else ""
+                    notes.append(f"{'' if which else 'all '}lines coincide{of}{which}")
+        return notes[:_COINCIDENT]
 
 
 def _coincide(one: Sequence[Placed], other: Sequence[Placed], bands: Sequence[Band], bent: bool) -> bool:
@@ -359,11 +372,11 @@ def _draw_panel(panel: "Axes", content: _Content, number: int) -> float | None:
             if some:
                 marks, text = [one.mark for one in some], content.shapes.text(some[0].point)
                 artist = draw_marks(panel, marks, zero, text, joined=chart.step is not None)
-                if content.areas is not None:
+                if content.areas:
                     artist.set_marker("none")
         for one in line:
             place = float(at_zero_place(one.mark.x, zero).mean), float(one.mark.y.mean)
-            if content.areas is not None:
+            if content.areas:
                 _draw_area(panel, one, place, content.areas)
             if chart.labelled and chart.step is not None and len(lines) <= _LABELLED:
                 text = shown(value_of(one.point, chart.step))
@@ -420,11 +433,11 @@ def _finish(panel: "Axes", content: _Content, number: int, zero: float | None) -
         finish_heights(panel, upward, apart=chart.apart)
         if axis is None:
             begin_across(panel, across)
-    if chart.frontier:
-        _draw_frontier(panel, content.near(x, y), zero)
     readable(panel, x=axis is None)
     if axis is not None:
         axis.apply(panel, chart.layout.columns)
+    if chart.frontier:
+        _draw_frontier(panel, content.near(x, y), zero)
     here = [one.mark for line in content.lines[number] for one in line]
     draw_far_off(panel, [mark for mark in here if mark in content.away], zero)
 

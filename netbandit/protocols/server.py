@@ -1,6 +1,7 @@
 """The server's part in a round: it waits for all uploads, answers, and all agents receive the answer."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import inf
 
 from simpy import Event
@@ -62,6 +63,7 @@ class Server:
         self.late = 0
         self.latest = 0
         self._uploads: dict[int, dict[int, Item]] = {}
+        self._answering: set[int] = set()
         self._informed: dict[tuple[int, int], Event] = {}
         self._uninformed: dict[int, set[int]] = {}
 
@@ -141,8 +143,26 @@ class Server:
             self._answer(round)
 
     def _answer(self, round: int) -> None:
-        """Answer with what has come."""
-        uploads = self._uploads.pop(round)
+        """Answer with what has come until the server begins to put it together."""
+        if round not in self._answering:
+            self._answering.add(round)
+            self._network.when_computed(
+                self._network.server,
+                "aggregate",
+                partial(self._send_answer, round),
+                lambda: dict(self._uploads[round]),
+                partial(self._answer_anew, round),
+            )
+
+    def _answer_anew(self, round: int) -> None:
+        """Answer once the server, which goes down now, is back."""
+        self._answering.discard(round)
+        self._pass_deadline(round)
+
+    def _send_answer(self, round: int, uploads: dict[int, Item]) -> None:
+        late = self._uploads.pop(round).keys() - uploads.keys()
+        self.late += len(late)
+        self._answering.discard(round)
         self.latest = max(self.latest, round)
         uploaders = self._expected(round) if self._done else self._uploaders(round)
         network = self._network

@@ -1,6 +1,7 @@
 """Sink collection: one agent of each component collects its items and talks to the server."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar, Literal
 
 from simpy import Event
@@ -128,7 +129,7 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
         item = contributed(item)
         component = self._component[agent]
         if self._sizes[component] == 1:
-            self._collected(round, component, [item])
+            self._put_together(round, component, lambda: [item])
         else:
             self._collect(round, agent, item)
         return self._wait_list.wait(round, agent) if self._per_agent else self._server.informed(round, agent)
@@ -175,7 +176,17 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
         component = round.group
         items = round.named(round.holds(self._sinks[component]) & labels)  # a sink that was down may lack some
         if items and (round.number, component) not in self._uploaded:
-            self._collected(round.number, component, items)
+            self._put_together(round.number, component, lambda: items)
+
+    def _put_together(self, round: int, component: int, items: Callable[[], list[Item]]) -> None:
+        """Let the sink of *component* put together the *items* that it has when it begins, and upload."""
+
+        def take() -> list[Item]:
+            self._uploaded.add((round, component))
+            return items()
+
+        sink = self._sinks[component]
+        self.network.when_computed(sink, "aggregate", partial(self._collected, round, component), take)
 
     def _collected(self, round: int, component: int, items: list[Item]) -> None:
         """Let the sink of *component* upload what follows from its items."""
@@ -222,4 +233,8 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
             for number, component in keys:
                 round = self._collection.get(number, sink)
                 if round is not None and (number, component) not in self._uploaded and self.clock.now < self.clock.end:
-                    self._collected(number, component, round.named(round.holds(sink)))
+                    self._put_together(number, component, partial(_held, round, sink))
+
+
+def _held(round: OpenRound, sink: int) -> list[Item]:
+    return round.named(round.holds(sink))

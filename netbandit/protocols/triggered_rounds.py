@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Self
 
 from simpy import Event
@@ -140,14 +141,21 @@ class TriggeredRounds(CallProtocol):
             if self._naming:
                 item = self._releasing.name(agent, item)
                 self._held[agent].take(item.value)
-            informed = self.rounds.contribute(round, agent, item)
-            if informed.callbacks is None:  # the answer came first
-                self._apply(agent, round, informed)
-            else:
-                informed.callbacks.append(self._applying(agent, round))
+            self.network.when_computed(agent, "item", partial(self._contribute_computed, agent, round, item))
 
-    def _applying(self, agent: int, round: int) -> Callable[[Event], None]:
-        return lambda informed: self._apply(agent, round, informed)
+    def _contribute_computed(self, agent: int, round: int, item: Item, _: object) -> None:
+        informed = self.rounds.contribute(round, agent, item)
+        if informed.callbacks is None:  # the answer came first
+            self._inform(agent, round, informed)
+        else:
+            informed.callbacks.append(partial(self._inform, agent, round))
+
+    def _inform(self, agent: int, round: int, informed: Event) -> None:
+        """Let *agent* apply what it is informed of, once it has put that together itself where no server does."""
+        if self.rounds.served or informed.value is None or self.network.is_down(agent):
+            self._apply(agent, round, informed)
+        else:
+            self.network.when_computed(agent, "aggregate", lambda _: self._apply(agent, round, informed))
 
     def _apply(self, agent: int, round: int, informed: Event) -> None:
         """Let *agent* take over what a round has concluded, unless it is, or was, down meanwhile."""

@@ -1,7 +1,7 @@
 """An animated round: one self-contained page that plays a trace back over the drawn network.
 
 Messages move along their links in simulated time, agents are coloured by what they do, a cursor goes along the curve of
-the regret, and the ledger counts along: messages, bytes, and rewards that are late.
+the regret, and the ledger counts along: messages, bytes, and rewards that are late. Nodes that compute have a ring.
 Where links come and go those that are up stand out, and agents that move are where they are. Nothing is fetched, and
 nothing is computed in the browser that a run has not written.
 """
@@ -20,7 +20,7 @@ from netbandit.report.over_time import over_time
 from netbandit.results.safe_files import write_whole
 from netbandit.simulation.result import RunResult
 from netbandit.trace.perfetto import find_trace
-from netbandit.trace.read import SERVER, Lines, Phase, TraceError, read_trace, run_of
+from netbandit.trace.read import SERVER, Job, Lines, Phase, TraceError, read_trace, run_of
 
 LIMIT = 20_000
 """How many messages are played back unless one asks for more: what a browser draws smoothly."""
@@ -119,6 +119,7 @@ def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]
     whole = len(messages) == len(lines.messages)
     phases = lines.phases if whole else [phase for phase in lines.phases if phase.begin <= last]
     rewards = lines.rewards if whole else [reward for reward in lines.rewards if reward.pulled <= last]
+    jobs = lines.jobs if whole else [job for job in lines.jobs if job.begin <= last]
     kinds = list(dict.fromkeys(message.kind for message in messages))
     used: set[tuple[Any, ...]] = set()
     fresh = []
@@ -128,7 +129,8 @@ def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]
         use = (pair, message.round if over_uplink else message.start // slot)
         fresh.append(int(use not in used))
         used.add(use)
-    end = max([last, *(phase.end for phase in phases), *(reward.pulled for reward in rewards)], default=0)
+    ends = (one.end for part in (phases, jobs) for one in part)
+    end = max([last, *ends, *(reward.pulled for reward in rewards)], default=0)
     changes = over_time(run, end)
     return {
         "name": run.name,
@@ -154,6 +156,7 @@ def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]
         "activations": list(accumulate(fresh)),
         "pulled": sorted(reward.pulled for reward in rewards),
         "due": sorted(reward.due for reward in rewards),
+        "jobs": _jobs(jobs, agents),
         "states": STATES,
         "phases": _tracks(phases, agents),
         "in_slots": not any(phase.name in ("explore", "exploit", "gather") for phase in lines.phases),
@@ -206,6 +209,16 @@ def _tracks(phases: list[Phase], agents: int) -> list[list[int]]:
         if 0 <= phase.agent < agents:
             tracks[phase.agent].append((phase.begin, phase.end, STATES.index(_state(phase))))
     return [[number for entry in sorted(track) for number in entry] for track in tracks]
+
+
+def _jobs(jobs: list[Job], agents: int) -> list[list[list[int]]]:
+    """Return, for each agent and then the server, when its jobs begin and when they end; nothing without jobs."""
+    found: list[list[list[int]]] = [[[], []] for _ in range(agents + 1)] if jobs else []
+    for job in sorted(jobs, key=lambda job: job.begin):
+        begins, ends = found[agents if job.node == SERVER else int(job.node)]
+        begins.append(job.begin)
+        ends.append(job.end)
+    return found
 
 
 def _state(phase: Phase) -> str:

@@ -233,7 +233,7 @@ def as_json(found: Comparison) -> dict[str, Any]:
                 "value": each.value,
                 "baseline": each.baseline,
                 "difference": each.interval.value,
-                "ci95": None if each.interval.half_width is None else [each.interval.low, each.interval.high],
+                "ci95": None if each.interval.ends is None else list(each.interval.ends),
                 "p": each.p,
                 "p_holm": each.p_holm,
                 **({"p_why_null": each.why_open} if each.why_open else {}),

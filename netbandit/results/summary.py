@@ -41,8 +41,7 @@ class Estimate:
     @classmethod
     def of(cls, interval: Interval, values: Sequence[Metric] = (), *, around: bool = True) -> "Estimate":
         """Return the estimate with *interval*."""
-        ends = None if interval.half_width is None else (interval.low, interval.high)
-        return cls(interval.value, ends, values, interval.why_none, around)
+        return cls(interval.value, interval.ends, values, interval.why_none, around)
 
     @property
     def half_width(self) -> float | None:

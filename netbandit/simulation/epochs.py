@@ -16,6 +16,7 @@ from simpy import Event
 
 from netbandit.bandits.bandit import FiniteBandit
 from netbandit.learners.learner import Commit, Phase
+from netbandit.network.computing import Work
 from netbandit.network.message import Kind
 from netbandit.simulation.build_feedback import build_feedback, rewards_may_lack
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
@@ -65,6 +66,7 @@ class Epochs(Driver):
         self._own = [self._generators(agent) for agent in agents] if alone else []
         self._forgets = self.aggregation.per_agent and network.forgets
         self._waits: dict[int, Counter[int]] = {}
+        self._computing: Counter[int] = Counter()  # for how long (ns) nodes computed in the waits of each round
         self._waiting: dict[int, tuple[int, int, int]] = {}
         self._exploring: dict[int, int] = {}  # agents whose phase the horizon cuts, and its round
         self._regret = PhaseAccount(bandit.gaps, clock.horizon)
@@ -161,15 +163,25 @@ class Epochs(Driver):
         remarks = (*self.aggregation.remarks(), *([STILL_EXPLORING] if over else []))
         return DriverResult(regret, {"regret": curve}, metrics, spent, remarks)
 
+    @property
+    def _computed(self) -> int:
+        """For how long (ns) any node has computed so far."""
+        computing = self.context.network.computing
+        return 0 if computing is None else computing.together()
+
     def _waited(self, rounds: Iterable[int]) -> dict[str, Metric]:
         """Return the slots from a contribution to the next phase over agents and *rounds*: mean, median and largest.
+
+        Where nodes compute, and in how many of these slots some did.
 
         Without any, the mean is 0 where nobody waits, and None where somebody does: a wait that did not end is none of
         zero.
         """
         waits: Counter[int] = Counter()
+        computed = 0
         for number in rounds:
             waits.update(self._waits.get(number, ()))
+            computed += self._computing[number]
         agents = waits.total()
         if not agents:
             nothing = None if self._waiting else 0.0
@@ -177,11 +189,14 @@ class Epochs(Driver):
         slots = sorted(waits)
         below = list(accumulate(waits[each] for each in slots))
         middle = [slots[bisect_left(below, place)] for place in ((agents + 1) // 2, agents // 2 + 1)]
-        return {
+        found: dict[str, Metric] = {
             "round_slots": sum(each * count for each, count in waits.items()) / agents,
             "round_slots_median": sum(middle) / 2,
             "round_slots_max": slots[-1],
         }
+        if self.context.network.computing is not None:
+            found["round_computing_slots"] = computed / self._clock.slot / agents
+        return found
 
     def _live(self, agent: int) -> Generator[Event, Any, None]:
         """Run one incarnation of an agent: explore, contribute, wait, and repeat; finally commit to one arm."""
@@ -222,12 +237,18 @@ class Epochs(Driver):
             item = rounds.contribution(agent, cohort, row, number)
             best = epoch.best[row]
             self._waiting[agent] = number, end, best
+            computed = self._computed
             self._fingerprint.record(end * clock.slot, agent, EXPLOIT.code, best)
+            if item is not None and not (yield from self._compute(agent, "item")):
+                return
             answer = yield rounds.protocol.contribute(number, agent, item)
+            if answer is not None and not rounds.protocol.served:
+                yield from self._compute(agent, "aggregate")
             del self._waiting[agent]
             start = clock.boundary(clock.now)
             self._exploit(agent, number, end, min(start, limit), best)
             self._wait_ended(number, end, start)
+            self._computing[number] += self._computed - computed
             rounds.resume(agent, cohort, number, answer)
             number += 1
 
@@ -361,6 +382,26 @@ class Epochs(Driver):
             yield from self._until_back(agent)
         return slot
 
+    def _compute(self, agent: int, work: Work) -> Generator[Event, Any, bool]:
+        """Let *agent* do a job of its own, anew if it goes down before the end; return whether the run goes on then.
+
+        Who loses its memory begins a new life instead.
+        """
+        network, clock = self.context.network, self._clock
+        computing = None if self.context.protocol.isolated else network.computing
+        while computing is not None and computing.takes(agent, work):
+            if network.is_down(agent):
+                slot = yield from self._until_present(agent, clock.boundary(clock.now))
+                if slot >= clock.horizon:
+                    return False
+                yield clock.wait_until(slot)
+            done = Event(clock.environment)
+            dropped = None if network.forgets else partial(done.succeed, False)
+            computing.submit(agent, work, partial(_finish, done), dropped=dropped)
+            if (yield done):
+                break
+        return clock.now < clock.end
+
     def _until_back(self, agent: int) -> Generator[Event, Any, None]:
         """Wait until *agent*, which has run out of energy, is back up."""
         assert self._batteries is not None
@@ -422,3 +463,7 @@ class Epochs(Driver):
 
     def _generators(self, index: int) -> tuple[np.random.Generator, np.random.Generator]:
         return self.context.streams.generator("rewards", index), self.context.streams.generator("noise", index)
+
+
+def _finish(done: Event, _: object) -> None:
+    done.succeed(True)

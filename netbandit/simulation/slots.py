@@ -64,6 +64,8 @@ class Slots(Driver):
         )
         self._played = 0
         self._decisions = 0
+        computing = context.network.computing
+        self._computes = computing is not None and computing.takes(0, "decision")
         self._several_lives = False  # whether agents have lost their memory after somebody had shared
         self._callbacks: list[Callable[[Event], None]] = [self._wake]
 
@@ -97,6 +99,7 @@ class Slots(Driver):
                 forgets=self._forgets,
                 liars=len(context.liars),
                 late=self.feedback is not None,
+                ages=None if self.feedback is None else self.feedback.ages,
                 window=0 if self.feedback is None else self.feedback.window_slots,
                 **self.world.facts(),
             )
@@ -238,12 +241,15 @@ class Slots(Driver):
         first = self._played
         slot = turns.slot(first)
         strategy.apply_received(slot)
-        last = turns.before(environment.peek())
+        last = first if self._computes else turns.before(environment.peek())
         stop = turns.after(strategy.last(slot, self._clock.horizon) - 1)
         self._played = self._play(first, max(first + 1, min(last, stop)))
         self._decisions += turns.decided(first, self._played)
         latest = self._played - 1
         strategy.deciding = turns.agents(latest)
+        if self._computes:
+            for agent in strategy.deciding.tolist():
+                self.context.network.when_computed(agent, "decision", lambda _: None)
         slot = turns.slot(latest)
         if strategy.should_send(slot, self.account.calls):
             if latest > first:  # nothing else is due before

@@ -8,13 +8,13 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from netbandit.results.machine import machine
 from netbandit.results.safe_files import write_whole
 from netbandit.simulation.result import versions
 from netbandit.suite.cells import METRICS, Cell
 from netbandit.suite.entries import Entry
 from netbandit.suite.tracks import VERSION, digest
 from netbandit.suite.worker import DIGITS
+from netbandit.util.process import machine
 
 FORMAT = 1
 

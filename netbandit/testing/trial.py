@@ -26,11 +26,13 @@ class Traced(NamedTuple):
     Attributes:
         result: What it leaves behind.
         messages: The lines of its trace that are messages, see `netbandit.network.trace_writer.Trace`.
+        jobs: Those that are jobs of nodes that compute.
         seen: What was seen of the items of its rounds.
     """
 
     result: RunResult
     messages: list[Mapping[str, Any]]
+    jobs: list[Mapping[str, Any]]
     seen: Provenance
 
 
@@ -69,7 +71,8 @@ class Trial:
             with watched() as seen:
                 result = self.run("plain", trace)
             lines = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
-        return Traced(result, [line for line in lines if "kind" in line], seen)
+        messages, jobs = ([line for line in lines if key in line] for key in ("kind", "job"))
+        return Traced(result, messages, jobs, seen)
 
     def recorded_calls(self, table: str) -> CallRecorder:
         """Return what a part does in a run: ``bandit``, ``learner`` or ``protocol``."""

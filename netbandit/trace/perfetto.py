@@ -45,6 +45,7 @@ class Converted:
         messages: How many messages are in it.
         phases: How many phases of agents.
         rewards: How many late rewards.
+        jobs: How many jobs of nodes that compute.
         rounds: How many rounds.
         lines: How many lines of the trace were taken.
         total: How many it has.
@@ -54,6 +55,7 @@ class Converted:
     messages: int
     phases: int
     rewards: int
+    jobs: int
     rounds: int
     lines: int
     total: int
@@ -90,7 +92,7 @@ def convert(trace: Path, target: Path, limit: int = LIMIT) -> Converted:
     Each agent has a track with its phases of exploring and exploiting; where it sends or receives there is a short
     slice, and an arrow leads from the slice of the sender, when the message is put on the link, to that of the
     receiver, when it arrives. A round lasts from the first contribution or message to the last agent's being informed.
-    A late reward is a slice of its own, from the pull to when it is due.
+    A late reward is a slice of its own, from the pull to when it is due; so is a job of a node that computes.
 
     Args:
         trace: A file that ``--trace`` has written.
@@ -113,7 +115,7 @@ def convert(trace: Path, target: Path, limit: int = LIMIT) -> Converted:
     facts = {"netbandit": netbandit.__version__, "scenario": run.name if run is not None else trace.name}
     body = ",\n".join(json.dumps(part) for part in parts)
     write_whole(target, f'{{"displayTimeUnit": "ns", "otherData": {json.dumps(facts)}, "traceEvents": [\n{body}\n]}}\n')
-    counts = len(lines.messages), len(lines.phases), len(lines.rewards)
+    counts = len(lines.messages), len(lines.phases), len(lines.rewards), len(lines.jobs)
     return Converted(target, *counts, len(rounds), sum(counts), lines.total)
 
 
@@ -139,7 +141,8 @@ def _rounds(lines: Lines) -> list[tuple[int, int, int, int]]:
 def _nodes(lines: Lines, first: int) -> list[tuple[int, int | str]]:
     """Return track and node of each that does something, from the track *first* on, the server before the agents."""
     ends = {node for message in lines.messages for node in (message.sender, message.receiver)}
-    nodes = ends | {part.agent for part in (*lines.phases, *lines.rewards)}
+    nodes = ends | {phase.agent for phase in lines.phases} | {reward.agent for reward in lines.rewards}
+    nodes |= {job.node for job in lines.jobs}
     agents: list[int | str] = [*sorted(node for node in nodes if isinstance(node, int))]
     return [(first + place, node) for place, node in enumerate([*([SERVER] if SERVER in nodes else []), *agents])]
 
@@ -161,10 +164,17 @@ def _agent_events(lines: Lines, tracks: Mapping[int | str, int]) -> Iterator[_Ev
         name = f"{phase.name} arm {phase.details['arm']}" if "arm" in phase.details else phase.name
         details = ({"round": phase.round} if phase.round else {}) | dict(phase.details)
         yield from _outer(name, "phase", tracks[phase.agent], phase.begin, phase.end, details)
-    for number, reward in enumerate(lines.rewards, start=1):  # they overlap
-        name = {"name": f"reward of arm {reward.arm}", "cat": "reward", "id": number, "pid": _PROCESS}
-        yield _at(reward.pulled, _INNER_BEGIN, {"ph": "b", "tid": tracks[reward.agent], **name})
-        yield _at(reward.due, _INNER_END, {"ph": "e", "tid": tracks[reward.agent], **name})
+    spans: list[tuple[str, str, int | str, int, int]] = [
+        *(("reward", f"reward of arm {one.arm}", one.agent, one.pulled, one.due) for one in lines.rewards),
+        *(
+            ("job", f"handle {one.handles}" if one.handles else one.work, one.node, one.begin, one.end)
+            for one in lines.jobs
+        ),
+    ]
+    for number, (category, name, owner, begin, end) in enumerate(spans, start=1):  # they overlap each other, or phases
+        span = {"name": name, "cat": category, "id": number, "pid": _PROCESS}
+        yield _at(begin, _INNER_BEGIN, {"ph": "b", "tid": tracks[owner], **span})
+        yield _at(end, _INNER_END, {"ph": "e", "tid": tracks[owner], **span})
     sent: dict[int | str, dict[int, list[Transfer]]] = defaultdict(lambda: defaultdict(list))
     received: dict[int | str, dict[int, list[Transfer]]] = defaultdict(lambda: defaultdict(list))
     for flow, message in enumerate(lines.messages, start=1):

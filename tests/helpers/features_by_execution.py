@@ -116,6 +116,9 @@ FEATURES = {
     ),
     "late rewards, trace": ("feedback={delay='3 slots'}",),
     "deadline of late rewards": ("feedback={delay='3 slots'}", "protocol.feedback_deadline='1 slot'"),
+    "computing": ("compute={agents={message='0.2 ms', item='0.1 ms', aggregate='0.1 ms'}, server={message='0.2 ms'}}",),
+    "decisions computed": ("compute={agents={decision='0.3 ms', byte='1 us'}, speed={lognormal=0.5}, power='1 W'}",),
+    "inboxes, retry": ("compute.agents={message={exponential='0.5 ms'}, inbox=1}", "links.peer.retry={timeout='2 ms'}"),
     "trace": (),
 }
 """What may be added, as for ``--set``."""

@@ -11,7 +11,7 @@ from netbandit.protocols.pooled import Pooled
 from netbandit.protocols.relay import Relay
 from netbandit.simulation import bulk_links
 from netbandit.simulation.bulk_links import hop_slots, slots_of_hops
-from netbandit.simulation.dispatch.kernel import FATES_OPEN, NONE_FOR_PROTOCOL, SOME_MUTE, Kernel
+from netbandit.simulation.dispatch.kernel import COMPUTING, FATES_OPEN, NONE_FOR_PROTOCOL, SOME_MUTE, Kernel
 from netbandit.simulation.driver import ReplicationContext
 
 _MOST_HOPS = 1_000
@@ -24,7 +24,7 @@ _LATEST = 1 << 60
 
 
 @dataclass(frozen=True)
-class InBulk(Kernel):
+class BulkKernel(Kernel):
     """Kernels that process the messages of all agents at once.
 
     Attributes:
@@ -39,6 +39,11 @@ class InBulk(Kernel):
         """See `Kernel.should_run`: it always pays off."""
         return None
 
+    def _why_event_by_event(self) -> str | None:
+        """Return why messages must go event by event, whatever the protocol; None if they need not."""
+        network = self.context.network
+        return FATES_OPEN if network.deferred_outcomes else None if network.computing is None else COMPUTING
+
     def _why_alone(self) -> str | None:
         """Return why some agents may not act in some slots; None if all act in every slot."""
         if self.context.some_are_mute:
@@ -52,7 +57,7 @@ def tells_several(context: ReplicationContext, learner: Learner) -> bool:
 
 
 @dataclass(frozen=True)
-class BroadcastsInBulk(InBulk):
+class BroadcastKernel(BulkKernel):
     """Broadcasts of all agents in every slot, over one hop or by floods, slotted, over links without queueing.
 
     Links may fail, and lose, delay or duplicate messages.
@@ -72,8 +77,8 @@ class BroadcastsInBulk(InBulk):
             return "agents do not tell something in every slot"
         if tells_several(self.context, self.learner):
             return "rewards may be late, and agents tell each of them"
-        if network.deferred_outcomes:
-            return FATES_OPEN
+        if (why := self._why_event_by_event()) is not None:
+            return why
         if network.trace is not None:
             return "a trace is written"
         if network.agents_fail:
@@ -116,7 +121,7 @@ class BroadcastsInBulk(InBulk):
 
 
 @dataclass(frozen=True)
-class TreesInBulk(InBulk):
+class TreeKernel(BulkKernel):
     """Broadcasts along trees without faults, by any agents at any time.
 
     Attributes:
@@ -136,8 +141,8 @@ class TreesInBulk(InBulk):
             return "there is one agent alone"
         if network.agents > _MOST_SOURCES:
             return f"{network.agents:,} agents: its arrays would take many gigabytes (at most {_MOST_SOURCES:,})"
-        if network.deferred_outcomes:
-            return FATES_OPEN
+        if (why := self._why_event_by_event()) is not None:
+            return why
         return None
 
     def unknown(self) -> str | None:
@@ -158,7 +163,7 @@ def to_neighbours(protocol: Local) -> bool:
 
 
 @dataclass(frozen=True)
-class ExchangesInBulk(InBulk):
+class ExchangeKernel(BulkKernel):
     """Exchanges of rows: all agents step together, or each steps once it holds the rows it needs."""
 
     def unsupported_reason(self) -> str | None:
@@ -166,8 +171,8 @@ class ExchangesInBulk(InBulk):
         protocol = self.context.protocol
         if type(protocol) is not Consensus:
             return NONE_FOR_PROTOCOL
-        if self.context.network.deferred_outcomes:
-            return FATES_OPEN
+        if (why := self._why_event_by_event()) is not None:
+            return why
         if protocol.deadline is not None:
             return "agents step without others after a deadline"
         return self._why_alone()

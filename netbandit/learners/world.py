@@ -49,6 +49,8 @@ class World:
         forgets: Whether agents that were down come back knowing nothing.
         liars: The number of Byzantine agents, which real agents would not know; the default that a defence tolerates.
         late: Whether rewards may be learned later than they are paid, or never.
+        ages: Where rewards may be late: how many decisions each agent has made since that whose reward it learns, shape
+            (M,); updated before each call of ``learn``.
         window: After how many slots none is learned any more; 0: there is no such time.
     """
 
@@ -80,4 +82,5 @@ class World:
     forgets: bool = False
     liars: int = 0
     late: bool = False
+    ages: NDArray[np.int64] | None = None
     window: int = 0

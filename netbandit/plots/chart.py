@@ -57,7 +57,7 @@ WAITING = "round_slots"
 _LABELLED = 6
 _SMALLEST, _LARGEST = 25.0, 320.0
 """The areas of the marks of no delay and of the longest, in square points."""
-_COINCIDE = 0.006
+_COINCIDE = 0.008
 """Lines coincide if no two of their points are farther apart than this share of the vertical axis."""
 _COINCIDENT = 2
 """The most groups of such lines that a subtitle names."""
@@ -205,7 +205,7 @@ class _Content:
             if self.axes[x].axis is None
             for mark in far_off([one.mark for one in self.marks(x, y)])
         }
-        self.areas = _areas(self.marks()) if chart.waiting else None
+        self.areas = _areas(self.near()) if chart.waiting else {}
 
     def _lines(self, x: str, y: str, part: Arrangement) -> list[list[Placed]]:
         """Return the marks of each line of a panel; bars stand side by side around the values of a key."""
@@ -243,7 +243,7 @@ class _Content:
             notes.append("grey: the least regret at that or less")
         if self.areas:
             longest = scaled(rounded(max(wait or 0.0 for wait in self.areas.values()), 3))
-            unknown = left_out_note([one.point for one in self.marks()], WAITING, keys)
+            unknown = left_out_note(near, WAITING, keys)
             notes.append(f"marker area: slots waited per round, up to {longest}")
             notes.append(unknown.replace("left out", "not drawn as size (dotted)"))
         metrics = [metric for pair in chart.pairs for metric in pair if metric not in (*keys, *UNBOUNDED)]
@@ -372,11 +372,11 @@ def _draw_panel(panel: "Axes", content: _Content, number: int) -> float | None:
             if some:
                 marks, text = [one.mark for one in some], content.shapes.text(some[0].point)
                 artist = draw_marks(panel, marks, zero, text, joined=chart.step is not None)
-                if content.areas is not None:
+                if content.areas:
                     artist.set_marker("none")
         for one in line:
             place = float(at_zero_place(one.mark.x, zero).mean), float(one.mark.y.mean)
-            if content.areas is not None:
+            if content.areas:
                 _draw_area(panel, one, place, content.areas)
             if chart.labelled and chart.step is not None and len(lines) <= _LABELLED:
                 text = shown(value_of(one.point, chart.step))

@@ -99,6 +99,7 @@ class Slots(Driver):
                 forgets=self._forgets,
                 liars=len(context.liars),
                 late=self.feedback is not None,
+                ages=None if self.feedback is None else self.feedback.ages,
                 window=0 if self.feedback is None else self.feedback.window_slots,
                 **self.world.facts(),
             )

@@ -249,7 +249,7 @@ def test_a_learner_derived_from_ours_is_not_played_by_our_loop(run):
 
 
 def test_an_upper_mean_is_that_of_the_divergence():
-    from netbandit.learners.counts_steps import divergence, upper_mean
+    from netbandit.learners.klucb import divergence, upper_mean
 
     for p in (0.0, 1e-9, 0.2, 0.5, 0.999):
         for level in (0.0, 1e-6, 0.01, 1.0, 20.0):

@@ -12,6 +12,7 @@ from netbandit.protocols.triggered_rounds import TriggeredRounds
 from netbandit.scenario.load import load
 from netbandit.simulation import replication
 from netbandit.simulation.dispatch.kernel import Kernel, chosen, explained
+from netbandit.simulation.epochs import Epochs
 from netbandit.simulation.execution import executed
 
 SCENARIO = """\
@@ -41,10 +42,10 @@ ASYNCHRONOUS = "protocol.timing=asynchronous"
 
 TALKING = {
     # what all agents tell in every slot
-    "BulkNeighbours": [[], [LOSS], [LINKS], ["links.peer.jitter=3 ms"]],
-    "BulkFloods": [["protocol.ttl=2", "protocol.route=flood"], ["protocol.absorb=true", "protocol.route=flood"]],
-    "BulkPooled": [["protocol.kind=pooled"]],
-    "BulkTrees": [
+    "NeighboursInBulk": [[], [LOSS], [LINKS], ["links.peer.jitter=3 ms"]],
+    "FloodsInBulk": [["protocol.ttl=2", "protocol.route=flood"], ["protocol.absorb=true", "protocol.route=flood"]],
+    "PooledInBulk": [["protocol.kind=pooled"]],
+    "TreesInBulk": [
         *([change] for change in (ASYNCHRONOUS, "protocol.ttl=2", "protocol.kind=relay")),
         ["protocol.kind=relay", "links.peer.latency={ uniform = ['0 ms', '9 ms'] }"],
     ],
@@ -54,13 +55,13 @@ TALKING = {
         *([f"protocol.kind={kind}"] for kind in ("silent", "sink", "master-worker", "gis", "gossip", "flooding")),
         ["protocol.kind=gis", NODES],
         ["protocol.ttl=2", "protocol.route=flood", NARROW],
+        ["protocol={ kind = 'pooled', when = 'pull' }"],
     ],
     # what agents exchange
-    "BulkExchanges": [MIXES],
-    "BulkSteps": [[*MIXES, LOSS], [*MIXES, "links.peer.latency={ uniform = ['1 ms', '9 ms'] }"]],
+    "LockstepInBulk": [MIXES],
+    "StepsInBulk": [[*MIXES, LOSS], [*MIXES, "links.peer.latency={ uniform = ['1 ms', '9 ms'] }"]],
     "Exchanges": [[*MIXES, DEADLINE], [*MIXES, NARROW], [*MIXES, NODES]],
     # what else there is
-    "InTurn": [["protocol={ kind = 'pooled', when = 'pull' }"]],
     "Requests": [["learner.kind=gosine", "protocol.kind=gossip"]],
 }
 
@@ -108,13 +109,17 @@ def started(point):
 
 @each(TALKING)
 def test_agents_that_decide_in_slots_talk_in_this_way(started, name, changes):
-    assert type(started(*changes).strategy).__name__ == name
+    strategy = started(*changes).strategy
+    carrier = type(getattr(strategy, "carrier", strategy)).__name__
+    assert (type(strategy).__name__ if carrier == "SingleMessages" else carrier) == name
 
 
 @each(OVER)
 def test_rounds_calls_and_gathers_go_over_this(started, name, changes):
     driver = started(*changes)
-    protocol = getattr(driver, "strategy", driver)._protocol
+    protocol = (
+        driver.aggregation.protocol if isinstance(driver, Epochs) else getattr(driver, "strategy", driver)._protocol
+    )
     if type(protocol) is TriggeredRounds:
         protocol = protocol.rounds
     assert type(protocol.broadcasts if type(protocol) is RoundsOverBroadcast else protocol).__name__ == name

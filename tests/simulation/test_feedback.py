@@ -262,8 +262,15 @@ def test_a_trace_changes_no_number_and_has_all_rewards_that_are_late(tmp_path, d
 )
 def test_each_pull_is_learned_outstanding_censored_or_late(tmp_path, monkeypatch, feedback):
     learned = []
-    take = Feedback.take_one
-    monkeypatch.setattr(Feedback, "take_one", lambda self, *given: learned.append(given) or take(self, *given))
+    take, take_one = Feedback.take, Feedback.take_one
+
+    def noted(self, *given):
+        agents, rows = take(self, *given)
+        learned.extend(agents.tolist())
+        return agents, rows
+
+    monkeypatch.setattr(Feedback, "take", noted)  # what is due after the last decision is taken row by row
+    monkeypatch.setattr(Feedback, "take_one", lambda self, *given: learned.append(given) or take_one(self, *given))
     forget = {"nodes": {"up_for": "12 ms", "down_for": "4 ms", "memory": "lost"}}
     for faults in ({}, forget):
         learned.clear()
@@ -286,6 +293,21 @@ def test_what_is_due_while_an_agent_is_down_is_learned_when_it_is_back(tmp_path,
     lags = [3] * (37 + 37 - 10 - 3) + [13, 12, 11]
     assert found.metrics["feedback_slots"] == pytest.approx(sum(lags) / len(lags))
     assert found.metrics["outstanding"] == 3
+
+
+@pytest.mark.parametrize("kind", ["ucb", "klucb", "thompson"])
+@pytest.mark.parametrize("feedback", [{"delay": "8 slots"}, {"delay": {"geometric": 6.0}}])
+def test_late_rewards_fade_with_the_decisions_of_their_agent(tmp_path, decisions, kind, feedback):
+    """Discounted UCB (Garivier & Moulines 2011) counts rounds in which an arm is pulled."""
+    faults = {"outages": [{"nodes": [1], "from": "30 ms", "until": "45 ms"}]}
+    learner = {"kind": kind, "discount": 0.9}
+    text = scene(learner, feedback, faults=faults)
+    runs(tmp_path, text)
+    decisions.clear()
+    with executed("plain"):
+        study(tmp_path, text=text).points[0].simulation(0).run()
+    assert len(decisions) == 160 - 15
+    follow({"slot": SLOT, "agents": 2, "arms": 3, "learner": learner, "feedback": feedback}, decisions)
 
 
 @pytest.mark.parametrize(

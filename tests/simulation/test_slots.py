@@ -17,7 +17,7 @@ from netbandit.learners.feducb import FedUcb
 from netbandit.privacy.gaussian import exact_epsilon
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
-from netbandit.simulation.communication import Synchronisations
+from netbandit.simulation.rounds import Rounds
 
 SLOT = 1_000_000
 
@@ -42,7 +42,7 @@ class Watched:
                 run.driver = self
                 self.learner = self.learners[0]
 
-        apply_sync = Synchronisations.apply_sync
+        apply_sync = Rounds.apply_sync
 
         def applied(strategy, agent, param_set, aggregate, round):
             apply_sync(strategy, agent, param_set, aggregate, round)
@@ -50,7 +50,7 @@ class Watched:
 
         with monkeypatch.context() as patch:
             patch.setattr(slots, "Slots", Driver)
-            patch.setattr(Synchronisations, "apply_sync", applied)
+            patch.setattr(Rounds, "apply_sync", applied)
             if loop == "generic":
                 patch.setattr(slots, "compiled", lambda *_: None)
             self.result = found.points[0].simulation(0).run(trace)

@@ -24,7 +24,7 @@ _LATEST = 1 << 60
 
 
 @dataclass(frozen=True)
-class InBulk(Kernel):
+class BulkKernel(Kernel):
     """Kernels that process the messages of all agents at once.
 
     Attributes:
@@ -57,7 +57,7 @@ def tells_several(context: ReplicationContext, learner: Learner) -> bool:
 
 
 @dataclass(frozen=True)
-class BroadcastsInBulk(InBulk):
+class BroadcastKernel(BulkKernel):
     """Broadcasts of all agents in every slot, over one hop or by floods, slotted, over links without queueing.
 
     Links may fail, and lose, delay or duplicate messages.
@@ -121,7 +121,7 @@ class BroadcastsInBulk(InBulk):
 
 
 @dataclass(frozen=True)
-class TreesInBulk(InBulk):
+class TreeKernel(BulkKernel):
     """Broadcasts along trees without faults, by any agents at any time.
 
     Attributes:
@@ -163,7 +163,7 @@ def to_neighbours(protocol: Local) -> bool:
 
 
 @dataclass(frozen=True)
-class ExchangesInBulk(InBulk):
+class ExchangeKernel(BulkKernel):
     """Exchanges of rows: all agents step together, or each steps once it holds the rows it needs."""
 
     def unsupported_reason(self) -> str | None:

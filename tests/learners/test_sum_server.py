@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.learners.uploads import Deposit, Own, SumServer
@@ -39,7 +40,7 @@ def test_what_was_deposited_in_an_earlier_life_stays_and_who_has_forgotten_it_la
     assert server.give([0, 1]) == [Own(3, 1), Own(5)]
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 6)), max_size=30), st.floats(1, 4))
 def test_a_total_is_the_sum_of_the_newest_and_lagging_goes_by_determinants(uploads, push):
     rng = np.random.default_rng(0)

@@ -144,6 +144,7 @@ def test_the_compiled_loop_chooses_what_one_call_a_slot_does(run, monkeypatch, k
     assert (fast.curves["regret"].values == slow.curves["regret"].values).all()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("kind", "keys"),
     [("ucb", {}), ("ucb", {"use_after": 4}), ("ucb", {"discount": 0.95}), ("klucb", {}), ("thompson", {})],

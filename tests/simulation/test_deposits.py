@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 from helpers.deposit_scenes import metrics, theta
 from helpers.deposits_reference import Setup, one_a_slot, play
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.learners.oful import Oful
 from netbandit.learners.uploads import SumServer
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("activity", ["every", "one"])
 @pytest.mark.parametrize("latency", [0, 3, 40])
 @pytest.mark.parametrize(("answer", "decide"), [("uploader", "all"), ("uploader", "received"), ("lagging", "all")])
@@ -141,7 +143,7 @@ FAULTS = [
 ]
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     seed=st.integers(0, 1_000),
     latency=st.integers(0, 15),

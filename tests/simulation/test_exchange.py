@@ -6,8 +6,9 @@ from math import log, sqrt
 import networkx as nx
 import numpy as np
 import pytest
+from helpers.examples import examples
 from helpers.worlds import started
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -186,6 +187,7 @@ def history(monkeypatch):
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("share", ["private", "exact", "never"])
 @pytest.mark.parametrize("communicate", ["doubling", "every", "literal"])
 @pytest.mark.parametrize(("family", "latency"), [("complete", 0), ("path", 7)])
@@ -198,6 +200,7 @@ def test_equals_the_reference_in_every_slot(tmp_path, history, share, communicat
     assert result.metrics["violations"] > 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("share", ["private", "exact", "never"])
 @pytest.mark.parametrize(
     ("family", "settings"),
@@ -224,6 +227,7 @@ def test_equals_the_reference_with_other_keys(tmp_path, history, share, family, 
     assert (np.array(history) == expected).all()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("share", ["private", "exact"])
 @pytest.mark.parametrize("communicate", ["literal", "every"])
 @pytest.mark.parametrize("family", ["path", "star"])
@@ -271,7 +275,7 @@ def random_market(draw):
 
 
 @given(st.data(), st.sampled_from(["slotted", "asynchronous"]), st.integers(0, 9))
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_nothing_is_counted_twice(tmp_path, data, timing, seed):
     """All told has arrived long before the horizon: an agent has what it bought, and what others in reach told."""
     keys = random_market(data.draw)

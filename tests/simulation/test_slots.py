@@ -9,7 +9,8 @@ import helpers.feducb_reference as reference
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.checks.check import check
@@ -212,7 +213,7 @@ def test_the_generic_loop_has_the_same_law_as_the_compiled_one(tmp_path, monkeyp
     assert slow.result.metrics["regret"] == pytest.approx(fast.result.metrics["regret"], rel=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     latency=st.lists(st.integers(0, 4 * SLOT), min_size=3, max_size=3),
     learner=st.sampled_from(["exact", "private", "fixed"]),

@@ -61,7 +61,7 @@ class AdversarySettings(Settings):
         description='"plausible" lies are within what an honest message can say; with "any" they may be outside, and '
         "receivers leave out what they see to be wrong.",
     )
-    strength: float = Field(default=10.0, gt=0, le=1e300, description='With range = "any": the value sent instead of 1.')
+    strength: float = Field(default=10.0, gt=0, le=1e300, description='With range = "any": the value in place of 1.')
     from_: DurationText = Field(default="0 ms", alias="from", description="The begin of the lies.")
 
     @model_validator(mode="after")

@@ -186,7 +186,7 @@ def test_who_lies_is_drawn_afresh_or_placed(tmp_path):
     [
         (["adversary.share=0.2"], "adversary: selects liars without an attack"),
         (["adversary.attack=flip"], "adversary: has an attack without liars"),
-        (["adversary.share=0.2", "adversary.agents=[1]", "adversary.attack=flip"], "only one of them may select the liars"),
+        (["adversary.share=0.2", "adversary.agents=[1]", "adversary.attack=flip"], "only one of them may select"),
         (["adversary.share=0.2", "adversary.attack=flp"], 'did you mean "flip"?'),
         (["adversary.share=0.2", "adversary.attack=flip", "adversary.target=best"], 'must be "worst", "second" or'),
         (["adversary.agents=[1, 44]", "adversary.attack=flip"], "adversary.agents[1]: the graph has no agent 44"),

@@ -184,9 +184,9 @@ def test_who_lies_is_drawn_afresh_or_placed(tmp_path):
 @pytest.mark.parametrize(
     ("overrides", "text"),
     [
-        (["adversary.share=0.2"], "adversary: says who lies, but not how"),
-        (["adversary.attack=flip"], "adversary: says how, but not who lies"),
-        (["adversary.share=0.2", "adversary.agents=[1]", "adversary.attack=flip"], "one of them says who lies"),
+        (["adversary.share=0.2"], "adversary: selects liars without an attack"),
+        (["adversary.attack=flip"], "adversary: has an attack without liars"),
+        (["adversary.share=0.2", "adversary.agents=[1]", "adversary.attack=flip"], "only one of them may select"),
         (["adversary.share=0.2", "adversary.attack=flp"], 'did you mean "flip"?'),
         (["adversary.share=0.2", "adversary.attack=flip", "adversary.target=best"], 'must be "worst", "second" or'),
         (["adversary.agents=[1, 44]", "adversary.attack=flip"], "adversary.agents[1]: the graph has no agent 44"),

@@ -50,14 +50,14 @@ def flood(starts: Integers, near: Integers, latencies: Integers, most: int) -> i
 
 @njit(cache=True)
 def _push(times: Integers, channels: Integers, items: Integers, size: int, time: int, channel: int, item: int) -> int:
-    place = size
-    while place > 0:
-        above = (place - 1) >> 1
+    index = size
+    while index > 0:
+        above = (index - 1) >> 1
         if times[above] <= time:
             break
-        times[place], channels[place], items[place] = times[above], channels[above], items[above]
-        place = above
-    times[place], channels[place], items[place] = time, channel, item
+        times[index], channels[index], items[index] = times[above], channels[above], items[above]
+        index = above
+    times[index], channels[index], items[index] = time, channel, item
     return size + 1
 
 
@@ -65,16 +65,16 @@ def _push(times: Integers, channels: Integers, items: Integers, size: int, time:
 def _pop(times: Integers, channels: Integers, items: Integers, size: int) -> int:
     last = size - 1
     time, channel, item = times[last], channels[last], items[last]
-    place = 0
+    index = 0
     while True:
-        below = 2 * place + 1
+        below = 2 * index + 1
         if below >= last:
             break
         if below + 1 < last and times[below + 1] < times[below]:
             below += 1
         if times[below] >= time:
             break
-        times[place], channels[place], items[place] = times[below], channels[below], items[below]
-        place = below
-    times[place], channels[place], items[place] = time, channel, item
+        times[index], channels[index], items[index] = times[below], channels[below], items[below]
+        index = below
+    times[index], channels[index], items[index] = time, channel, item
     return last

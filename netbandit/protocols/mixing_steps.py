@@ -21,7 +21,7 @@ def mix(
         mixed: The weighted sums; filled in, shape (n, k).
         largest: The largest of each number; filled in, shape (n, k).
     """
-    place = 0
+    index = 0
     numbers = own.shape[1]
     for row in range(agents.size):
         agent = agents[row]
@@ -31,8 +31,8 @@ def mix(
             largest[row, number] = own[row, number]
         for link in range(first[agent], first[agent + 1]):
             weight = weights[link]
-            told = own[row] if places[place] < 0 else table[places[place]]
-            place += 1
+            told = own[row] if places[index] < 0 else table[places[index]]
+            index += 1
             for number in range(numbers):
                 mixed[row, number] += weight * told[number]
                 largest[row, number] = max(largest[row, number], told[number])

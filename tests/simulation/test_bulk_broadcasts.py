@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from netbandit.checks.check import check
 from netbandit.network import draws
 from netbandit.scenario.load import load
-from netbandit.simulation import patterns
-from netbandit.simulation.patterns import bulk_broadcasts
+from netbandit.simulation import broadcasts
+from netbandit.simulation.broadcasts import bulk_carrier
 
 SCENARIO = """\
 run = {{ horizon = {horizon}, slot = "1 ms", seed = {seed} }}
@@ -48,15 +48,15 @@ def both(tmp_path, monkeypatch):
         made = []
 
         def noted(*given):
-            made.append(bulk_broadcasts(*given))
+            made.append(bulk_carrier(*given))
             return made[-1]
 
         with monkeypatch.context() as patch:
-            patch.setattr(patterns, "bulk_broadcasts", noted)
+            patch.setattr(broadcasts, "bulk_carrier", noted)
             bulk = point.simulation(0).run()
         assert made != [None]  # else there is nothing to compare
         with monkeypatch.context() as patch:
-            patch.setattr(patterns, "bulk_broadcasts", lambda *_: None)
+            patch.setattr(broadcasts, "bulk_carrier", lambda *_: None)
             return bulk, point.simulation(0).run()
 
     return runs
@@ -250,7 +250,7 @@ def test_what_is_irregular_goes_message_by_message(tmp_path, monkeypatch, change
     file = tmp_path / "local.toml"
     file.write_text(SCENARIO.format(**PLAIN))
     found = []
-    monkeypatch.setattr(patterns, "bulk_broadcasts", lambda *given: found.append(bulk_broadcasts(*given)))
+    monkeypatch.setattr(broadcasts, "bulk_carrier", lambda *given: found.append(bulk_carrier(*given)))
     assert check(load(file, changed)).points[0].simulation(0).run().metrics["messages"] > 0
     assert found == [None]
 

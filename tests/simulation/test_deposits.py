@@ -10,8 +10,8 @@ from helpers.examples import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netbandit.learners.keeper import Keeper
 from netbandit.learners.oful import Oful
+from netbandit.learners.uploads import SumServer
 
 
 @pytest.mark.sampled(2)
@@ -45,7 +45,7 @@ def near(found, expected, error):
     return found.shape == expected.shape and abs(found - expected).max() <= error
 
 
-class WatchedKeeper(Keeper):
+class WatchedServer(SumServer):
     """Knows what each agent has observed, and how much of it is in each total."""
 
     def absorb(self, deposits):
@@ -81,9 +81,9 @@ class Watched(Oful):
             self.life[agent] += 1
             self.adopted[agent] = {}
 
-    def keeper(self):
-        made = super().keeper()
-        made.__class__ = WatchedKeeper
+    def sum_server(self):
+        made = super().sum_server()
+        made.__class__ = WatchedServer
         return made
 
     def sums(self, counts):

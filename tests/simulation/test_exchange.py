@@ -169,7 +169,7 @@ def reference(
 @pytest.fixture
 def history(monkeypatch):
     """What each agent bought and found good, slot by slot, in the simulation that follows."""
-    compiled, found = slots.compiled, []
+    compiled, found = slots.compiled_loop, []
 
     def watched(world, learners, *others):
         play, (learner,) = compiled(world, learners, *others), learners
@@ -183,7 +183,7 @@ def history(monkeypatch):
 
         return played
 
-    monkeypatch.setattr(slots, "compiled", watched)
+    monkeypatch.setattr(slots, "compiled_loop", watched)
     return found
 
 
@@ -254,7 +254,7 @@ def test_equals_the_reference_on_links_of_random_latency(tmp_path, history, shar
 def test_numpy_has_the_same_law_as_the_compiled_loop(tmp_path, monkeypatch, share, communicate):
     keys = {"family": "path", "latency": "2 ms", "share": share, "communicate": communicate}
     fast = run(tmp_path, **keys)
-    monkeypatch.setattr(slots, "compiled", lambda *_: None)
+    monkeypatch.setattr(slots, "compiled_loop", lambda *_: None)
     slow = run(tmp_path, **keys)
     assert slow.fingerprint == fast.fingerprint
     assert [slow.metrics[name] for name in ("accepted", "violations")] == [

@@ -18,7 +18,7 @@ from netbandit.learners.feducb import FedUcb
 from netbandit.privacy.gaussian import exact_epsilon
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
-from netbandit.simulation.communication import Synchronisations
+from netbandit.simulation.rounds import Rounds
 
 SLOT = 1_000_000
 
@@ -43,7 +43,7 @@ class Watched:
                 run.driver = self
                 self.learner = self.learners[0]
 
-        apply_sync = Synchronisations.apply_sync
+        apply_sync = Rounds.apply_sync
 
         def applied(strategy, agent, param_set, aggregate, round):
             apply_sync(strategy, agent, param_set, aggregate, round)
@@ -51,9 +51,9 @@ class Watched:
 
         with monkeypatch.context() as patch:
             patch.setattr(slots, "Slots", Driver)
-            patch.setattr(Synchronisations, "apply_sync", applied)
+            patch.setattr(Rounds, "apply_sync", applied)
             if loop == "generic":
-                patch.setattr(slots, "compiled", lambda *_: None)
+                patch.setattr(slots, "compiled_loop", lambda *_: None)
             self.result = found.points[0].simulation(0).run(trace)
         self.digests = self.driver.account.digests.tolist()
         self.world = self.driver.world.bandit
@@ -287,7 +287,7 @@ def test_agents_play_on_in_one_call_to_the_next_event(tmp_path, monkeypatch, pro
     written["protocol"] = {"kind": f'"{protocol}"'}
     written["links.uplink"] = {"latency": f'"{latency}"'}
     calls = []
-    original = slots.compiled
+    original = slots.compiled_loop
 
     def counted(*world):
         play = original(*world)
@@ -298,7 +298,7 @@ def test_agents_play_on_in_one_call_to_the_next_event(tmp_path, monkeypatch, pro
 
         return run
 
-    monkeypatch.setattr(slots, "compiled", counted)
+    monkeypatch.setattr(slots, "compiled_loop", counted)
     Watched(tmp_path, monkeypatch, written)
     assert len(calls) == stretches
     assert [first for first, _ in calls] == [0, *(reached for _, reached in calls[:-1])]

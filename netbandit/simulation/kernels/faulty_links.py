@@ -15,7 +15,7 @@ from netbandit.network.downtimes import failing
 from netbandit.network.draws import Draws
 from netbandit.network.faults import FaultModel
 from netbandit.network.jitter import Jitter
-from netbandit.network.loss_laws import BurstLoss, chance_of_bits
+from netbandit.network.loss_models import BurstLoss, chance_of_bits
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.simulation.compile_notice import announce
@@ -209,7 +209,7 @@ class FaultyLinks:
     """Channels between agents, with faults.
 
     Args:
-        network: The network; see `netbandit.simulation.bulk_links.why_not`.
+        network: The network; see `netbandit.simulation.bulk_links.unsupported_reason`.
         kind: The kind of all messages.
         channels: Of each channel the receiver, the sender and the latency (ns), sorted; shape (3, channels).
         links: The number of its link.

@@ -71,7 +71,7 @@ def _ones(word: np.uint64) -> np.int64:
 
 @njit(cache=True)
 def _hear_copies(flood: Flood, agent: int, place: int, said: int, word: int) -> None:
-    """Do what `netbandit.protocols.words.Words.hear` does with the copies of one age, in one word of bits.
+    """Do what `netbandit.protocols.ttl_flood.TtlFlood._receive` does with the copies of one age, in one word of bits.
 
     Args:
         flood: The flood.

@@ -104,9 +104,9 @@ def _of_protocol(point: "RunnablePoint", protocol: "NetworkProtocol", kind: str)
 
 def _why_not_local(point: "RunnablePoint", protocol: "Local") -> str | None:
     """Return why a round of local cannot be computed from the network, or None if it can."""
-    from netbandit.simulation.drivers import talk_of
+    from netbandit.simulation.drivers import pattern_of
 
-    if talk_of(type(point.bandit), type(point.learner)) == "call":
+    if pattern_of(type(point.bandit), type(point.learner)) == "call":
         return "after a call all agents wait for ttl times the slowest link, whatever the other links"
     if protocol.absorb:
         return "with absorb = true what agents have learnt decides which of them pass items on"
@@ -120,7 +120,7 @@ def left_out(point: "RunnablePoint", used_links: Collection[str] | None = None) 
         point: The point of the scenario.
         used_links: Which of ``peer`` and ``uplink`` rounds use; None: those that its protocol does.
     """
-    from netbandit.simulation.drivers import talk_of
+    from netbandit.simulation.drivers import pattern_of
 
     links, protocol = point.scenario.links, point.protocol
     for table, settings in (("peer", links.peer), ("uplink", links.uplink)):
@@ -137,5 +137,5 @@ def left_out(point: "RunnablePoint", used_links: Collection[str] | None = None) 
         yield "when agents meet"
     if getattr(protocol, "deadline", None) is not None:
         yield "protocol.deadline"
-    if talk_of(type(point.bandit), type(point.learner)) == "call":
+    if pattern_of(type(point.bandit), type(point.learner)) == "call":
         yield "the call before a round"

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from netbandit.network.families.family import Family
     from netbandit.protocols.protocol import NetworkProtocol
     from netbandit.scenario.adversary import AdversarySettings
+    from netbandit.scenario.compute import ComputeSettings
     from netbandit.scenario.energy import EnergySettings
     from netbandit.scenario.faults import FaultsSettings
     from netbandit.scenario.feedback import FeedbackSettings
@@ -53,6 +54,7 @@ class Scenario:
         adversary: Byzantine agents: ``Adversary(...)``; none if not given.
         energy: Batteries: ``Energy(capacity="20 J", idle="1 mW")``; only messages are counted if not given.
         feedback: The delay of rewards: ``Feedback(delay="30 ms")``; at once if not given.
+        compute: The time that nodes compute: ``Compute(agents={"item": "5 ms"}, speed=2.0)``; none if not given.
         name: Names the study and the folder of its results.
         description: Its question or purpose, in a sentence.
         sweep: Dotted key -> list of values; the grid of all combinations is run.
@@ -71,6 +73,7 @@ class Scenario:
         adversary: "AdversarySettings | Keys | None" = None,
         energy: "EnergySettings | Keys | None" = None,
         feedback: "FeedbackSettings | Keys | None" = None,
+        compute: "ComputeSettings | Keys | None" = None,
         name: str | None = None,
         description: str | None = None,
         sweep: Mapping[str, Any] | None = None,
@@ -85,6 +88,7 @@ class Scenario:
             "adversary": adversary,
             "energy": energy,
             "feedback": feedback,
+            "compute": compute,
             "bandit": bandit,
             "learner": learner,
             "protocol": protocol,

@@ -64,7 +64,6 @@ class CoopUcb2(ExchangingLearner):
         self.mixed, self.told, self.gathered = np.zeros((3, agents, 2, world.arms))
         self._told_in = np.zeros(agents, dtype=np.int64)
         self._ones = np.ones(agents)
-        self._latest = np.zeros(agents, dtype=np.int64)
         self._open = np.zeros((agents, world.arms))  # own pulls that are not learned
         self._by_place = self.index == "coop-ucb"
         margin = 1.0 if self._by_place else 1 - self.eta**2 / 16
@@ -101,7 +100,6 @@ class CoopUcb2(ExchangingLearner):
         if self.world.late:
             self._pull_unknown(slot, agents, arms)
             self._open[agents, arms] += 1
-            self._latest[agents] = slot
         return arms
 
     def _pull_unknown(self, slot: int, agents: Agents, arms: NDArray[np.int64]) -> None:
@@ -114,12 +112,13 @@ class CoopUcb2(ExchangingLearner):
                 arms[row] = unknown[self._open[agents[row], unknown].argmin()]
 
     def learn(self, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
-        """Count own pulls, which fade from then on."""
+        """Count own pulls, which fade in each decision."""
         weights = self._ones[agents]
         if self.world.late:
             self._open[agents, arms] -= 1
             if self.discount < 1:
-                weights = np.power(self.discount, self._latest[agents] - float(slot))
+                assert self.world.ages is not None
+                weights = np.power(self.discount, self.world.ages[agents].astype(np.float64))
         self._compiled.learn(agents, arms, rewards, weights, self.own_pulls, self.gathered)
 
     def share(self, slot: int, agents: Agents) -> Numbers:

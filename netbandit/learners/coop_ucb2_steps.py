@@ -7,11 +7,14 @@ from math import inf, log, sqrt
 
 import numpy as np
 
-from netbandit.util.jit import njit
+from netbandit.util.jit import Floats, Integers, njit
 
 
 @njit(cache=True, error_model="numpy")
-def choose(agents, arms, counts, mixed, told, fresh, group, time, spread, extra, shared):  # type: ignore[no-untyped-def]
+def choose(
+    agents: Integers, arms: Integers, counts: Integers, mixed: Floats, told: Floats, fresh: Floats, group: Floats,
+    time: int, spread: float, extra: Floats, shared: bool,
+) -> Integers:  # fmt: skip
     """Return the arm of each of *agents*, -1 where an index is no number, shape (n,).
 
     Args:
@@ -58,7 +61,7 @@ def choose(agents, arms, counts, mixed, told, fresh, group, time, spread, extra,
 
 
 @njit(cache=True)
-def learn(agents, arms, rewards, weights, own, fresh):  # type: ignore[no-untyped-def]
+def learn(agents: Integers, arms: Integers, rewards: Floats, weights: Floats, own: Floats, fresh: Floats) -> None:
     """Count own pulls of *arms* and their *rewards* with *weights*, each shape (n,)."""
     for row in range(agents.size):
         own[agents[row], arms[row]] += weights[row]
@@ -67,7 +70,7 @@ def learn(agents, arms, rewards, weights, own, fresh):  # type: ignore[no-untype
 
 
 @njit(cache=True)
-def counted(agents, mixed, fresh, own):  # type: ignore[no-untyped-def]
+def counted(agents: Integers, mixed: Floats, fresh: Floats, own: Floats) -> Floats:
     """Return what *agents* tell next of the pulls of each arm, added up, and how often they have pulled it, (2, K)."""
     arms = own.shape[1]
     totals = np.zeros((2, arms))
@@ -79,7 +82,7 @@ def counted(agents, mixed, fresh, own):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def share(agents, mixed, told, fresh, rows):  # type: ignore[no-untyped-def]
+def share(agents: Integers, mixed: Floats, told: Floats, fresh: Floats, rows: Floats) -> None:
     """Fill in the *rows* that *agents* tell, shape (n, 2 K)."""
     arms = mixed.shape[2]
     for row in range(agents.size):
@@ -92,7 +95,7 @@ def share(agents, mixed, told, fresh, rows):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def take(agents, rows, factors, mixed, told):  # type: ignore[no-untyped-def]
+def take(agents: Integers, rows: Floats, factors: Floats, mixed: Floats, told: Floats) -> None:
     """Let *agents* go on from the *rows* that they have mixed, shape (n, 2 K), times *factors*, shape (n,)."""
     arms = mixed.shape[2]
     for row in range(agents.size):

@@ -4,23 +4,23 @@ An assignment of arrays, ``into[:] = values``, is the same; but it carries along
 where shapes differ, and to compile those takes seconds, in every loop that they are compiled into.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.util.jit import njit
-
-Floats = NDArray[np.float64]
+from netbandit.util.jit import Floats, njit
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def copy_vector(values: Floats, into: Floats) -> None:
     """Write *values* into an array of the same length."""
     for place in range(values.shape[0]):
         into[place] = values[place]
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def copy_matrix(values: Floats, into: Floats) -> None:
+@njit(cache=True)
+def copy_matrix(values: NDArray[np.floating[Any]], into: Floats) -> None:
     """Write *values* into an array of the same shape, (n, m)."""
     for row in range(values.shape[0]):
         for column in range(values.shape[1]):

@@ -7,11 +7,13 @@ from math import inf, log, sqrt
 
 import numpy as np
 
-from netbandit.util.jit import njit
+from netbandit.util.jit import Floats, Integers, njit
 
 
 @njit(cache=True, error_model="numpy")
-def choose(agents, arms, counts, alpha, group, times, spread):  # type: ignore[no-untyped-def]
+def choose(
+    agents: Integers, arms: Integers, counts: Integers, alpha: Floats, group: Floats, times: Floats, spread: float
+) -> Integers:
     """Return the arm of each of *agents*, -1 where an index is no number, shape (n,).
 
     Args:
@@ -46,7 +48,10 @@ def choose(agents, arms, counts, alpha, group, times, spread):  # type: ignore[n
 
 
 @njit(cache=True)
-def learn(agents, arms, rewards, own, alpha, fresh, times, group):  # type: ignore[no-untyped-def]
+def learn(
+    agents: Integers, arms: Integers, rewards: Floats, own: Floats, alpha: Floats, fresh: Floats, times: Floats,
+    group: Floats,
+) -> None:  # fmt: skip
     """Count own pulls of *arms* and their *rewards*, each shape (n,): in *alpha* with weight 1/M, in *fresh* whole."""
     for row in range(agents.size):
         agent, arm = agents[row], arms[row]
@@ -59,7 +64,7 @@ def learn(agents, arms, rewards, own, alpha, fresh, times, group):  # type: igno
 
 
 @njit(cache=True)
-def counted(agents, beta, gamma, delta, own):  # type: ignore[no-untyped-def]
+def counted(agents: Integers, beta: Floats, gamma: Floats, delta: Floats, own: Floats) -> Floats:
     """Return what *agents* have mixed of the pulls of each arm, added up, and how many that stands for, (2, K)."""
     arms = own.shape[1]
     totals = np.zeros((2, arms))
@@ -71,9 +76,10 @@ def counted(agents, beta, gamma, delta, own):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def take(  # type: ignore[no-untyped-def]
-    slot, agents, rows, factors, keeps, step, alpha, beta, before, gamma, delta, group, times, begun
-):
+def take(
+    slot: int, agents: Integers, rows: Floats, factors: Floats, keeps: bool, step: Integers, alpha: Floats,
+    beta: Floats, before: Floats, gamma: Floats, delta: Floats, group: Floats, times: Floats, begun: Floats,
+) -> None:  # fmt: skip
     """Let *agents* go on from the *rows* that they have mixed; at the end of a stage, begin the next.
 
     Args:

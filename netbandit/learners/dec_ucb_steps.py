@@ -1,14 +1,19 @@
 """The steps of Dec_UCB, compiled; see `netbandit.learners.dec_ucb`."""
 
 from math import inf, log, sqrt
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from netbandit.util.jit import njit
+from netbandit.util.jit import Floats, Integers, njit
 
 
 @njit(cache=True, error_model="numpy")
-def choose(agents, slot, estimates, pulls, most, near, spread, uniforms):  # type: ignore[no-untyped-def]
+def choose(
+    agents: Integers, slot: int, estimates: Floats, pulls: Floats, most: Floats, near: NDArray[np.floating[Any]],
+    spread: float, uniforms: Floats,
+) -> Integers:  # fmt: skip
     """Return the arm of each of *agents*, -1 where an index is no number, shape (n,).
 
     Args:
@@ -59,7 +64,10 @@ def choose(agents, slot, estimates, pulls, most, near, spread, uniforms):  # typ
 
 
 @njit(cache=True)
-def learn(agents, arms, rewards, pulls, sums, estimates, since, latest):  # type: ignore[no-untyped-def]
+def learn(
+    agents: Integers, arms: Integers, rewards: Floats, pulls: Floats, sums: Floats, estimates: Floats,
+    since: Floats, latest: Floats,
+) -> None:  # fmt: skip
     """Count own pulls of *arms* and their *rewards*, each shape (n,), and follow the change of x.
 
     Args:
@@ -85,7 +93,9 @@ def learn(agents, arms, rewards, pulls, sums, estimates, since, latest):  # type
 
 
 @njit(cache=True)
-def share(agents, arms, estimates, most, since, latest, rows):  # type: ignore[no-untyped-def]
+def share(
+    agents: Integers, arms: Integers, estimates: Floats, most: Floats, since: Floats, latest: Floats, rows: Floats
+) -> None:
     """Fill in the *rows* that *agents* tell, shape (n, 2 K): z and m as before their latest pulls, of *arms*."""
     count = estimates.shape[1]
     for row in range(agents.size):
@@ -99,7 +109,9 @@ def share(agents, arms, estimates, most, since, latest, rows):  # type: ignore[n
 
 
 @njit(cache=True)
-def take(agents, rows, largest, pulls, estimates, most, since):  # type: ignore[no-untyped-def]
+def take(
+    agents: Integers, rows: Floats, largest: Floats, pulls: Floats, estimates: Floats, most: Floats, since: Floats
+) -> None:
     """Let *agents* go on from the *rows* that they have mixed, and from the *largest* of each, shape (n, 2 K)."""
     count = estimates.shape[1]
     for row in range(agents.size):

@@ -19,12 +19,12 @@ class Told:
     Attributes:
         arms: The arms, ascending, shape (a,).
         means: What it releases of each, shape (a,).
-        pulls: S_i, how often it has pulled each of them.
+        pulls: S_i, of how many pulls it knows the rewards: of each arm, or by arm, shape (a,).
     """
 
     arms: NDArray[np.int64]
     means: NDArray[np.float64]
-    pulls: int
+    pulls: int | NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,18 @@ class DifferingSets(ABC):
             members: The number of agents that these are drawn from.
             smallest_gap: The bandit's smallest gap above zero, or None where no arm is worse than another.
         """
+
+    def observe_some(self, sums: NDArray[np.int64], pulls: NDArray[np.int64]) -> None:
+        """Take in those rewards of a phase that have come, in place of `EpochLearner.observe`.
+
+        Args:
+            sums: The rewards of each active arm, shape (1, a).
+            pulls: How many these are of each arm, shape (a,).
+
+        Raises:
+            NotImplementedError: It cannot do without some, and its `late_rewards` is False.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def tell(self) -> Told:

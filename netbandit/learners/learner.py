@@ -125,6 +125,17 @@ class EpochLearner(AnyLearner):
             rng: The stream of this epoch's noise; one draw for the whole cohort, row i is member i.
         """
 
+    def best_given(self, member: int, sums: NDArray[np.int64], pulls: NDArray[np.int64]) -> int:
+        """Return what a member pulls while it waits for rewards of its phase, where `late_rewards` is True.
+
+        Args:
+            member: The member.
+            sums: The rewards of each active arm that it knows beside those observed, or minus those observed that it
+                does not know yet; shape (a,).
+            pulls: How many these are of each arm, or minus how many; shape (a,).
+        """
+        return int(self.best_arms[member])
+
     @abstractmethod
     def conclude(self, means: NDArray[np.float64]) -> None:
         """End the round with the aggregated mean of each active arm, shape (a,)."""

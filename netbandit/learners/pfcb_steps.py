@@ -3,11 +3,13 @@
 import numpy as np
 
 from netbandit.learners.greedy import choose as choose
-from netbandit.util.jit import njit
+from netbandit.util.jit import Floats, Integers, njit
 
 
 @njit(cache=True)
-def trust(units, good, spread, rho, costs, qualities, revenues):  # type: ignore[no-untyped-def]
+def trust(
+    units: Floats, good: Floats, spread: float, rho: float, costs: Floats, qualities: Floats, revenues: Floats
+) -> None:
     """Write the optimistic qualities and what a unit of each producer would then earn.
 
     ``q+ = min(1, Y/W + sqrt(3 ln t / (2 W)))`` (Solanki et al. 2022, Algorithm 2 line 23), ``r = rho q+ - c``.
@@ -28,7 +30,9 @@ def trust(units, good, spread, rho, costs, qualities, revenues):  # type: ignore
 
 
 @njit(cache=True)
-def weigh(units, good, agents, heard, spreads, band, weight):  # type: ignore[no-untyped-def]
+def weigh(
+    units: Floats, good: Floats, agents: Integers, heard: Floats, spreads: Floats, band: float, weight: float
+) -> int:
     """Take in what fits of some agents' statistics, one after the other; return how many of them did.
 
     Procedure 1 of Solanki et al.: accepted if the quality heard lies within *band* confidence widths of one's own.

@@ -27,9 +27,8 @@ class Ucb(CountingLearner):
 
     def best_one(self, slot: int, agent: int) -> Any:
         """Return the arm with the largest upper bound."""
-        arms, count = self.known.arms[agent], self.known.counts[agent]
         width = self.level(slot, agent)
-        if self._combined:
-            self.combine_one(agent)
-            return self._steps.best_upper(self._robust_pulls, self._robust_sums, arms, count, width)
-        return self._steps.best_upper(self.known.pulls[agent], self.known.sums[agent], arms, count, width)
+        if self._combined is not None:
+            self.combine_one(agent, self._combined)
+            return self.best_upper_one(self._combined.pulls, self._combined.sums, 0, agent, width)
+        return self.best_upper_one(self.known.pulls, self.known.sums, agent, agent, width)

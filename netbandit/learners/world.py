@@ -42,13 +42,15 @@ class World:
         in_turn: Whether agents decide one after the other within a slot, each knowing all before it.
         log: What is counted for the time in logarithms: slots played, or all pulls of all agents so far.
         isolated: Whether nothing is ever shared.
-        deposits: Whether agents deposit what they know with a keeper, see `netbandit.learners.deposits`.
+        deposits: Whether agents deposit what they know with a server, see `netbandit.learners.uploads`.
         sets: Sets of parameters that agents keep and use in turn, because what they hear is always late; each set is a
             learner of its own, which decides in every ``sets``-th slot.
         param_set: Which of the sets this learner is.
         forgets: Whether agents that were down come back knowing nothing.
         liars: The number of Byzantine agents, which real agents would not know; the default that a defence tolerates.
         late: Whether rewards may be learned later than they are paid, or never.
+        ages: Where rewards may be late: how many decisions each agent has made since that whose reward it learns, shape
+            (M,); updated before each call of ``learn``.
         window: After how many slots none is learned any more; 0: there is no such time.
     """
 
@@ -80,4 +82,5 @@ class World:
     forgets: bool = False
     liars: int = 0
     late: bool = False
+    ages: NDArray[np.int64] | None = None
     window: int = 0

@@ -58,14 +58,14 @@ class Loads:
 
 
 def loads(study: StudyResult) -> list[Loads]:
-    """Return the loads of *study*, of the first point of each topology and protocol that sends anything; four at most.
+    """Return the loads of *study*, of the first point of each topology and protocol that sends or spends anything.
 
-    Figures that the results do not contain are omitted.
+    At most four; figures that the results do not contain are omitted.
     """
     arrangement = arrange(study)
     keys = [key for key in arrangement.keys if key.startswith(("topology.", "protocol."))]
     found = []
-    for point in evenly(shaped(arrangement, tells), _POINTS):
+    for point in evenly(shaped(arrangement, spends), _POINTS):
         title = described({key: value_of(point, key) for key in keys}) or "the network"
         found.append(Loads(title, busiest_links(point), thirstiest_nodes(point), battery_line(point)))
     return found
@@ -78,6 +78,12 @@ def tells(point: PointResult) -> bool:
     )
 
 
+def spends(point: PointResult) -> bool:
+    """Tell whether the runs of *point* have sent or spent anything, and say by whom: the silent idle, and pull."""
+    known = all(run.uplinks is not None for run in point.finished)
+    return tells(point) or (known and any(run.metrics.get("energy_j") for run in point.finished))
+
+
 def busiest_links(point: PointResult, rows: int = ROWS) -> Table:
     """Return the busiest links of *point*, uplinks among them; those with most bytes where bandwidth is unlimited."""
     runs, carried, _ = mean_loads(point.finished)
@@ -86,6 +92,7 @@ def busiest_links(point: PointResult, rows: int = ROWS) -> Table:
     there, back = carried["utilisation"], carried["utilisation_back"]
     busy = np.maximum(there, back)
     order = np.lexsort((-carried["bytes"], -busy))[:rows]
+    order = order[carried["messages"][order] > 0]
     ways = [ends[link][::-1] if back[link] > there[link] else ends[link] for link in order]
     texts = [f"{names[sender]} → {names[receiver]}" for sender, receiver in ways]
     columns = [_texts("link", "in its busier direction", texts)]

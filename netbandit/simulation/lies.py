@@ -127,7 +127,7 @@ class Liars:
         return {"lies": lies, "rejected": len(self._rejected)}
 
 
-class Lies(Liars):
+class MeanLies(Liars):
     """Forges means, and validates received items.
 
     Args:
@@ -216,7 +216,7 @@ class Lies(Liars):
             return (
                 sound_arms(value.arms, len(self._bandit.global_means))
                 and sound_means(value.means, len(value.arms), bounded=self._bounded)
-                and sound_pulls(value.pulls, self._horizon)
+                and all(sound_pulls(one, self._horizon) for one in np.atleast_1d(value.pulls).tolist())
             )
         if isinstance(value, np.ndarray):
             return sound_means(value, item.size // NUMBER_BYTES, bounded=self._bounded)

@@ -15,7 +15,7 @@ from netbandit.network.downtimes import failing
 from netbandit.network.draws import Draws
 from netbandit.network.faults import FaultModel
 from netbandit.network.jitter import Jitter
-from netbandit.network.loss_laws import BurstLoss, chance_of_bits
+from netbandit.network.loss_models import BurstLoss, chance_of_bits
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.simulation.compile_notice import announce
@@ -76,7 +76,7 @@ class Channels(NamedTuple):
 
 
 @njit(cache=True)
-def _is_down(cuts, first, end_of_rows, begin, end):  # type: ignore[no-untyped-def]
+def _is_down(cuts: Numbers, first: int, end_of_rows: int, begin: int, end: int) -> bool:
     """Return whether a link is down at any moment from *begin* to *end* (ns), by the rows of *cuts* that tell of it."""
     low, high = first, end_of_rows
     while low < high:
@@ -89,7 +89,10 @@ def _is_down(cuts, first, end_of_rows, begin, end):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True)
-def _expect(expected, firsts, number, slot, slot_ns, channels, channel, copy, arrival):  # type: ignore[no-untyped-def]
+def _expect(
+    expected: Numbers, firsts: Numbers, number: Numbers, slot: int, slot_ns: int, channels: int, channel: int,
+    copy: int, arrival: int,
+) -> int:  # fmt: skip
     """Expect an *arrival* (ns) of what was put on a *channel* in a *slot*; return at which boundary it takes effect."""
     depth = len(firsts)
     boundary = max(slot + 1, -(-arrival // slot_ns))
@@ -103,7 +106,10 @@ def _expect(expected, firsts, number, slot, slot_ns, channels, channel, copy, ar
 
 
 @njit(cache=True)
-def put_all(own, slot, slot_ns, sizes, messages, law):  # type: ignore[no-untyped-def]
+def put_all(
+    own: Channels, slot: int, slot_ns: int, sizes: Numbers, messages: Numbers,
+    law: tuple[float, float, bool, float, bool],
+) -> None:  # fmt: skip
     """Put a message on each channel at the beginning of a *slot*, and note when it arrives, if it does.
 
     Args:
@@ -164,7 +170,7 @@ def put_all(own, slot, slot_ns, sizes, messages, law):  # type: ignore[no-untype
 
 
 @njit(cache=True)
-def take_all(expected, firsts, number, bucket, ranks):  # type: ignore[no-untyped-def]
+def take_all(expected: Numbers, firsts: Numbers, number: Numbers, bucket: int, ranks: Numbers) -> None:
     """Take all that arrives at a boundary: fill in its ranks, shape (number[bucket],); see `Channels`."""
     row = firsts[bucket]
     for place in range(len(ranks)):
@@ -175,7 +181,9 @@ def take_all(expected, firsts, number, bucket, ranks):  # type: ignore[no-untype
 
 
 @njit(cache=True)
-def write_events(ranks, boundary, slot_ns, receivers, told, events):  # type: ignore[no-untyped-def]
+def write_events(
+    ranks: Numbers, boundary: int, slot_ns: int, receivers: Numbers, told: Numbers, events: Numbers
+) -> None:
     """Write what arrives at a *boundary*, by its *ranks* in ascending order.
 
     Args:
@@ -201,7 +209,7 @@ class FaultyLinks:
     """Channels between agents, with faults.
 
     Args:
-        network: The network; see `netbandit.simulation.bulk_links.why_not`.
+        network: The network; see `netbandit.simulation.bulk_links.unsupported_reason`.
         kind: The kind of all messages.
         channels: Of each channel the receiver, the sender and the latency (ns), sorted; shape (3, channels).
         links: The number of its link.

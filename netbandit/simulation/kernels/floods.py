@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.util.jit import njit
+from netbandit.util.jit import Integers, njit
 
 Words = NDArray[np.uint64]
 
@@ -61,7 +61,7 @@ class Flood(NamedTuple):
 
 
 @njit(cache=True)
-def _ones(word):  # type: ignore[no-untyped-def]
+def _ones(word: np.uint64) -> np.int64:
     """Return how many bits of *word* are set."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -70,8 +70,8 @@ def _ones(word):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _hear_copies(flood, agent, place, said, word):  # type: ignore[no-untyped-def]
-    """Do what `netbandit.protocols.words.Words.hear` does with the copies of one age, in one word of bits.
+def _hear_copies(flood: Flood, agent: int, place: int, said: int, word: int) -> None:
+    """Do what `netbandit.protocols.ttl_flood.TtlFlood._receive` does with the copies of one age, in one word of bits.
 
     Args:
         flood: The flood.
@@ -95,7 +95,7 @@ def _hear_copies(flood, agent, place, said, word):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True)
-def _bring(flood, row, column, delay):  # type: ignore[no-untyped-def]
+def _bring(flood: Flood, row: int, column: int, delay: int) -> None:
     """Let what the message in this *column* of *due* brings come over the channel of *row*, *delay* slots old."""
     contents, words = flood.sent.shape[2], flood.sent.shape[3]
     for content in range(contents):
@@ -109,14 +109,14 @@ def _bring(flood, row, column, delay):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def hear_all(flood, boundary):  # type: ignore[no-untyped-def]
+def hear_all(flood: Flood, boundary: int) -> int | np.int64:
     """Deliver all messages that take effect at *boundary*.
 
     Returns:
         The number of observations received for the first time: the bits set in ``fresh``.
     """
     depth, rings = flood.due.shape[1], flood.known.shape[0]
-    heard = 0
+    heard: int | np.int64 = 0
     flood.forward[:] = _NONE
     flood.came[:] = _NONE
     flood.fresh[:] = _NONE
@@ -144,7 +144,7 @@ def hear_all(flood, boundary):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def name(flood, boundary, receivers, sources, said):  # type: ignore[no-untyped-def]
+def name(flood: Flood, boundary: int, receivers: Integers, sources: Integers, said: Integers) -> None:
     """Name what `hear_all` found, in order of the agent, the source and the slot.
 
     Args:
@@ -176,7 +176,7 @@ def name(flood, boundary, receivers, sources, said):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def pass_on(flood, slot, tells, copies):  # type: ignore[no-untyped-def]
+def pass_on(flood: Flood, slot: int, tells: bool, copies: Integers) -> None:
     """Put on each channel the sender's own observation of *slot*, and those it forwards that did not come from there.
 
     Args:
@@ -194,7 +194,7 @@ def pass_on(flood, slot, tells, copies):  # type: ignore[no-untyped-def]
             flood.known[said, agent, rest, agent // 64] = _ONE << np.uint64(agent % 64)
     for row in range(len(flood.senders)):
         sender, back = flood.senders[row], flood.reverse[row]
-        count = 0
+        count: int | np.int64 = 0
         flood.sent[column, row, 0] = _NONE
         if tells:
             flood.sent[column, row, 0, sender // 64] = _ONE << np.uint64(sender % 64)
@@ -210,7 +210,7 @@ def pass_on(flood, slot, tells, copies):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def arrivals(due, boundary):  # type: ignore[no-untyped-def]
+def arrivals(due: Integers, boundary: int) -> tuple[Integers, Integers]:
     """Return the channel and the slot of each message that takes effect at *boundary*, sorted by channel, then slot.
 
     Args:

@@ -59,10 +59,10 @@ from netbandit.simulation.build_energy import energy_problems, mains_problems
 from netbandit.simulation.build_faults import (
     answer_notes,
     answer_problems,
-    apart_problems,
     build_faults,
     fault_notes,
     outage_problems,
+    per_agent_problems,
     queue_notes,
     tie_notes,
 )
@@ -446,7 +446,7 @@ class PointCheck:
         changing = parts.family.changes is not None or graph.contacts is not None
         changing |= scenario.energy.capacity is not None  # a forwarding agent may run out of energy
         self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, changing=changing)
-        if pattern_of(type(parts.bandit), type(parts.learner)) != "broadcast":  # of which nobody waits for one
+        if pattern_of(type(parts.bandit), type(parts.learner)) != "broadcast":  # agents do not wait for broadcasts
             self.notes += queue_notes(scenario.links, parts.protocol)
         self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, changing=changing)
         self.problems += outage_problems(scenario.faults, graph, slot)
@@ -460,7 +460,7 @@ class PointCheck:
         self.problems += liar_problems(scenario.adversary, graph, known)
         self.notes += adversary_notes(scenario.adversary, graph, known)
         if isinstance(parts.learner, EpochLearner):
-            self.problems += apart_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
+            self.problems += per_agent_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
         else:
             self.problems += memory_problems(scenario.faults, parts.bandit, parts.learner, self._kind("learner"))
         with suppress(TopologyError):  # links without coordinates: reported below

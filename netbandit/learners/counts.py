@@ -100,7 +100,7 @@ class CountingLearner(StepLearner):
     }
 
     discount: float = Field(default=1.0, gt=0, le=1)
-    """The factor applied to N and S before every slot; below 1, ln of the sum of N replaces ln of the slots."""
+    """The factor applied to N and S before every decision; below 1, ln of the sum of N replaces ln of the slots."""
     sharing: Literal["observations", "totals"] = Field(default="observations", alias="share")
     """What agents send: each observation, or the number and the sum of all their own so far, of which the newest
     counts, so that the next message makes up for a loss."""

@@ -2,21 +2,22 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import ClassVar
+from math import inf
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.byzantine.adversaries.attacks import Form
-from netbandit.learners.slots import Learner
+from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 
 Agents = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
 
-class ExchangingLearner(Learner):
-    """Pulls each own arm once, in order, then the arm that its index says; tells 2 K numbers in a step.
+class ExchangingLearner(StepLearner):
+    """Pulls each own arm once, in order, then the one with the largest index; tells 2 K numbers in a step.
 
     State: ``own_pulls``, how often each agent has pulled each arm, shape (M, K); ``steps``, the steps that each agent
     has made, shape (M,); ``mass``, see `Mass`.
@@ -46,19 +47,52 @@ class ExchangingLearner(Learner):
         self.steps = np.zeros(agents, dtype=np.int64)
         self.mass = Mass(agents)
 
-    @abstractmethod
-    def best(self, slot: int, agents: Agents) -> NDArray[np.int64]:
-        """Return the own arm with the largest index, the lowest among equals, shape (n,)."""
+    def why_no_loop(self, *, isolated: bool) -> str | None:
+        """See `StepLearner.why_no_loop`."""
+        return "agents of this learner mix after every decision"
 
-    def choose(self, slot: int, agents: Agents) -> NDArray[np.int64]:
+    @abstractmethod
+    def level_one(self, slot: int, agent: int) -> Any:
+        """Return what the bonuses of all arms of *agent* have in common, such as ln tau."""
+
+    @abstractmethod
+    def index_one(self, agent: int, arm: int, level: float) -> Any:
+        """Return the index of an *arm*; *level* is what `level_one` returned."""
+
+    def choose(self, slot: int, agents: Agents) -> NDArray[Any]:
+        """Return the arms that `choose_one` returns.
+
+        Raises:
+            ArithmeticError: An index is no number.
+        """
+        arms = super().choose(slot, agents)
+        if arms.size and arms.min() < 0:
+            raise ArithmeticError("an index is no number: the simulator has a mistake, please report it")
+        return arms
+
+    def choose_one(self, slot: int, agent: int) -> Any:
         """Return the next own arm in the first slots, then the best."""
-        if slot < self.tried:
-            beginning = slot < self.counts[agents]
-            arms = np.array(self.own_arms[agents, min(slot, self.own_arms.shape[1] - 1)])
-            if not beginning.all():
-                arms[~beginning] = self.best(slot, agents[~beginning])
-            return arms
-        return self.best(slot, agents)
+        return self.own_arms[agent, slot] if slot < self.counts[agent] else self.best_one(slot, agent)
+
+    def best_one(self, slot: int, agent: int) -> Any:
+        """Return the arm to pull once all were tried: by default `largest_one`."""
+        return self.largest_one(slot, agent)
+
+    def largest_one(self, slot: int, agent: int) -> Any:
+        """Return the own arm with the largest index, the lowest among equals; -1 if an index is no number."""
+        level = self.level_one(slot, agent)
+        best = -1
+        highest = -inf
+        for place in range(self.counts[agent]):
+            arm = self.own_arms[agent, place]
+            index = self.index_one(agent, arm, level)
+            if index != index:
+                best = -1
+                break
+            if index > highest or best < 0:
+                highest = index
+                best = arm
+        return best
 
     def figures(self) -> dict[str, float | int | None]:
         """Return ``mass``."""
@@ -127,14 +161,3 @@ class Mass:
                 self._complete = totals
             else:
                 self._open[step] = told, totals
-
-
-def checked(arms: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return *arms*.
-
-    Raises:
-        ArithmeticError: One is -1, which stands for an index that is no number.
-    """
-    if arms.size and arms.min() < 0:
-        raise ArithmeticError("an index is no number: the simulator has a mistake, please report it")
-    return arms

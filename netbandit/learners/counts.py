@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from netbandit.byzantine.adversaries.attacks import Form
 from netbandit.byzantine.aggregation.one_arm import median_of, resilient_of, trimmed_of
 from netbandit.compilation.steps import Compiled
-from netbandit.learners.defence_checks import more_liars_than_withstood
+from netbandit.learners.defence import more_liars_than_withstood
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World

@@ -11,8 +11,7 @@ from pydantic import Field
 
 from netbandit.byzantine.adversaries.attacks import Form
 from netbandit.learners.defence import Defence, SumRule, Tally
-from netbandit.learners.packed_gram import unpacked_gram
-from netbandit.learners.robust_sums import robust_sums
+from netbandit.learners.robust_sums import robust_sums, unpacked_gram
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapV
 from pydantic_core import PydanticCustomError
 
 from netbandit.byzantine.adversaries.attacks import Form
-from netbandit.learners.defence_checks import defence_checks
+from netbandit.learners.defence import defence_checks
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner, Start, Sums
 from netbandit.learners.feducb_radius import Radius, dislinucb_threshold, paper_threshold, radius
 from netbandit.parts.component import Checks, Mistake, Note, Others

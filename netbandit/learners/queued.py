@@ -19,6 +19,16 @@ from netbandit.parts.settings import Raw
 from netbandit.util.wording import Allowed, key_text, show
 
 _KINDS = ("ucb", "klucb", "thompson")
+_TELLING = {
+    "sharing": "share",
+    "use_after": "use_after",
+    "keep": "keep",
+    "keep_power": "keep_power",
+    "robust": "robust",
+    "tolerate": "tolerate",
+    "kappa": "kappa",
+}
+"""Keys of the base, by field, that have no effect if its agents learn alone."""
 _BASE = 'a learner that counts: { kind = "ucb" }, "klucb" or "thompson", with its keys'
 
 
@@ -53,6 +63,13 @@ class Queued(Learner):
     base: Annotated[Raw, BeforeValidator(_base), Allowed(_BASE)] = Field(default={"kind": "ucb"})
     """The base learner, by its kind and keys: "ucb", "klucb" or "thompson"."""
 
+    def check(self) -> Checks:
+        """Yield keys of the base that say what its agents tell, and what they use of what they hear."""
+        base, plain = self._made_base(), part_class("learner", self.base["kind"], Path())()
+        for name, key in _TELLING.items():
+            if getattr(base, name) != getattr(plain, name):
+                yield Mistake("base", f"{key} has no effect: agents of this learner learn alone; leave it out")
+
     def check_with(self, others: Others) -> Checks:
         """Yield any protocol by which agents could hear of others."""
         yield from not_alone(others)
@@ -61,12 +78,16 @@ class Queued(Learner):
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Have the base know nothing, and all queues be empty."""
-        keys = {key: one for key, one in self.base.items() if key != "kind"}
-        self._base: CountingLearner = part_class("learner", self.base["kind"], Path())(**keys)
+        self._base = self._made_base()
         self._base.start(replace(world, late=False), agents, rng)
         self._queues: list[list[deque[float]]] = [[deque() for _ in range(world.arms)] for _ in range(agents)]
         self._fed = [0] * agents
         self._wanted = [-1] * agents
+
+    def _made_base(self) -> CountingLearner:
+        keys = {key: one for key, one in self.base.items() if key != "kind"}
+        base: CountingLearner = part_class("learner", self.base["kind"], Path())(**keys)
+        return base
 
     def choose(self, slot: int, agents: Agents) -> NDArray[np.int64]:
         """Feed the base until it wants an arm of which nothing waits."""

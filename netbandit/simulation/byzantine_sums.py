@@ -11,7 +11,7 @@ from netbandit.byzantine.adversaries.false_sums import Sums, SumsView, false_sum
 from netbandit.byzantine.adversaries.own_attack import LiarsView
 from netbandit.byzantine.adversaries.soundness import sound_sums
 from netbandit.learners.keeper import Deposit
-from netbandit.learners.packed_gram import unpacked_gram
+from netbandit.learners.robust_sums import unpacked_gram
 from netbandit.learners.slots import Learner
 from netbandit.protocols.protocol import Item
 from netbandit.scenario.activity import PoissonActivity

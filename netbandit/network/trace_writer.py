@@ -23,7 +23,7 @@ class Trace:
     in nanoseconds ``pulled`` and ``due``.
 
     The line of a job has ``job`` (``"message"``, ``"item"``, ``"decision"``, ``"aggregate"``), ``node``, and in
-    nanoseconds ``begin`` and ``end``; that of a message has its ``kind``, too.
+    nanoseconds ``begin`` and ``end``; that of a message ``handles`` its kind.
 
     Args:
         path: The file, made anew.
@@ -78,16 +78,16 @@ class Trace:
             line = {"phase": name, "agent": agent, "round": round, "begin": begin, "end": end, **details}
             self._file.write(json.dumps(line) + "\n")
 
-    def reward(self, arm: int, agent: int, pulled: int, due: int) -> None:
-        """Write that *agent* has pulled *arm* at a time, and when its reward is due, in nanoseconds."""
-        self._file.write(json.dumps({"reward": arm, "agent": agent, "pulled": pulled, "due": due}) + "\n")
-
     def job(self, work: str, node: int, begin: int, end: int, kind: str | None) -> None:
         """Write what *node* computed from *begin* to *end*, in nanoseconds; of a message its *kind*."""
         line: dict[str, object] = {"job": work, "node": self._name(node), "begin": begin, "end": end}
         if kind is not None:
-            line["kind"] = kind
+            line["handles"] = kind
         self._file.write(json.dumps(line) + "\n")
+
+    def reward(self, arm: int, agent: int, pulled: int, due: int) -> None:
+        """Write that *agent* has pulled *arm* at a time, and when its reward is due, in nanoseconds."""
+        self._file.write(json.dumps({"reward": arm, "agent": agent, "pulled": pulled, "due": due}) + "\n")
 
     def _name(self, node: int) -> int | str:
         return "server" if node == self._server else node

@@ -1,4 +1,4 @@
-"""A round in time, from a trace: who waits for whom, with an arrow for each message."""
+"""A round in time, from a trace: which agent waits for which, with an arrow for each message."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from netbandit.plots.style import (
 from netbandit.results.numbers import scaled
 from netbandit.results.store import lookup
 from netbandit.simulation.result import RunResult
-from netbandit.trace.read import SERVER, WAITS, Lines, Phase, Transfer
+from netbandit.trace.read import SERVER, WAITS, Job, Lines, Phase, Transfer
 from netbandit.util.units import parse_duration
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ MOST_LINES = 200_000
 """So many lines of a trace are read: the first round is among them, or too large to be drawn."""
 
 _WAIT, _EXPLORE, _LACK = "#F3D9A4", "#CFE3F1", "#EBCFE0"
+_COMPUTE = "#8C8C8C"
 _THICK = 0.62
 
 
@@ -46,12 +47,13 @@ class Round:
     Attributes:
         number: The round.
         nodes: The rows: the server, if it takes part, and agents.
-        agents: How many agents take part.
+        agents: The number of agents.
         messages: The messages that are shown, in the order in which they are put on a link.
-        total: How many messages the round has.
-        waits: What the agents do while they wait for the round.
-        explores: What led them to it.
-        lacks: What they do before it while rewards are late.
+        total: The number of messages of the round.
+        waits: The phases in which agents wait for the round.
+        explores: The exploration phases before it.
+        lacks: The phases before it in which agents await late rewards.
+        jobs: The jobs of the nodes meanwhile.
         begin: When what is shown begins.
         end: When it ends.
     """
@@ -64,6 +66,7 @@ class Round:
     waits: list[Phase]
     explores: list[Phase]
     lacks: list[Phase]
+    jobs: list[Job]
     begin: int
     end: int
 
@@ -94,7 +97,8 @@ def first_round(lines: Lines) -> Round | None:
     if len(shown) > MOST_MESSAGES:
         shown = shown[:MOST_MESSAGES]
         end = max(message.arrival for message in shown)
-    return Round(number, nodes, len(everybody), shown, len(sent), waits, explores, lacks, begin, end)
+    jobs = [job for job in lines.jobs if job.node in nodes and job.begin < end and begin < job.end]
+    return Round(number, nodes, len(everybody), shown, len(sent), waits, explores, lacks, jobs, begin, end)
 
 
 @drawing()
@@ -103,8 +107,8 @@ def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = N
 
     Args:
         run: The run the trace is of.
-        what: What is drawn.
-        values: What the title says tells the run from others.
+        what: The round to draw.
+        values: The values by which the title identifies the run.
     """
     from netbandit.util.extras.plots import Patch
 
@@ -114,7 +118,7 @@ def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = N
         notes.append(f"the first {MOST_NODES} of {scaled(what.agents)} agents")
     if len(what.messages) < what.total:
         notes.append(f"{scaled(len(what.messages))} of {scaled(what.total)} messages")
-    told = "who waits for whom" if what.waits else "message by message"  # observations are used as they arrive
+    told = "which agent waits for which" if what.waits else "message by message"  # observations are used as they arrive
     drawn, (panel,) = figure(f"{run.name}: round {what.number}, {told}", "; ".join(filter(None, notes)))
     row = {node: place for place, node in enumerate(what.nodes)}
     span = max(what.end - what.begin, slot) / slot
@@ -137,6 +141,12 @@ def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = N
                 zorder=1.5,
             )
             handles.append(Patch(color=colour, label=text))
+    if what.jobs:
+        begins = np.array([job.begin for job in what.jobs])
+        spans = np.array([job.end for job in what.jobs]) - begins
+        rows = [row[job.node] for job in what.jobs]
+        panel.barh(rows, spans / slot, left=begins / slot, height=_THICK / 2, color=_COMPUTE, zorder=2)
+        handles.append(Patch(color=_COMPUTE, label="computes"))
     handles += _draw_messages(panel, what.messages, row, slot)
     _axes(panel, what, run, low, high)
     if handles:

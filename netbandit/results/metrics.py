@@ -300,6 +300,11 @@ METRICS: dict[str, MetricEntry] = {
     "waiting_most": MetricEntry("messages", "The most messages that waited for a link, in one direction.", _QUEUES),
     "busy": MetricEntry("", "Share of the run's time that an agent computes, mean over agents.", _COMPUTING),
     "server_busy": MetricEntry("", "Share of the run's time that the server computes.", _COMPUTING),
+    "round_computing_slots": MetricEntry(
+        "slots",
+        "Of ``round_slots``, those in which any node computed; in the rest only messages are waited for.",
+        "elimination whose nodes compute",
+    ),
     "inbox_wait_ms": MetricEntry(
         "ms", "From the arrival of a message until it begins to be handled, mean; null if none was.", _COMPUTING
     ),
@@ -334,8 +339,8 @@ METRICS: dict[str, MetricEntry] = {
         "had forgotten.",
         _LATE,
     ),
-    "uploads": MetricEntry("messages", "Deposits sent to the keeper.", "parameter-server"),
-    "downloads": MetricEntry("messages", "Answers and pushes sent by the keeper.", "parameter-server"),
+    "uploads": MetricEntry("messages", "Deposits sent to the server.", "parameter-server"),
+    "downloads": MetricEntry("messages", "Answers and pushes sent by the server.", "parameter-server"),
     "unseen": MetricEntry(
         "observations",
         "Observations that existed before a decision and were not in its sums, mean over decisions.",

@@ -46,7 +46,7 @@ class Epochs(Driver):
         context: The replication context, with a finite bandit, an epoch learner and a round-based protocol.
     """
 
-    talk = "round"
+    pattern = "round"
 
     def __init__(self, context: ReplicationContext) -> None:
         super().__init__(context)
@@ -66,6 +66,7 @@ class Epochs(Driver):
         self._own = [self._generators(agent) for agent in agents] if alone else []
         self._forgets = self.aggregation.per_agent and network.forgets
         self._waits: dict[int, Counter[int]] = {}
+        self._computing: Counter[int] = Counter()  # for how long (ns) nodes computed in the waits of each round
         self._waiting: dict[int, tuple[int, int, int]] = {}
         self._exploring: dict[int, int] = {}  # agents whose phase the horizon cuts, and its round
         self._regret = PhaseAccount(bandit.gaps, clock.horizon)
@@ -162,15 +163,25 @@ class Epochs(Driver):
         remarks = (*self.aggregation.remarks(), *([STILL_EXPLORING] if over else []))
         return DriverResult(regret, {"regret": curve}, metrics, spent, remarks)
 
+    @property
+    def _computed(self) -> int:
+        """For how long (ns) any node has computed so far."""
+        computing = self.context.network.computing
+        return 0 if computing is None else computing.together()
+
     def _waited(self, rounds: Iterable[int]) -> dict[str, Metric]:
         """Return the slots from a contribution to the next phase over agents and *rounds*: mean, median and largest.
+
+        Where nodes compute, and in how many of these slots some did.
 
         Without any, the mean is 0 where nobody waits, and None where somebody does: a wait that did not end is none of
         zero.
         """
         waits: Counter[int] = Counter()
+        computed = 0
         for number in rounds:
             waits.update(self._waits.get(number, ()))
+            computed += self._computing[number]
         agents = waits.total()
         if not agents:
             nothing = None if self._waiting else 0.0
@@ -178,11 +189,14 @@ class Epochs(Driver):
         slots = sorted(waits)
         below = list(accumulate(waits[each] for each in slots))
         middle = [slots[bisect_left(below, place)] for place in ((agents + 1) // 2, agents // 2 + 1)]
-        return {
+        found: dict[str, Metric] = {
             "round_slots": sum(each * count for each, count in waits.items()) / agents,
             "round_slots_median": sum(middle) / 2,
             "round_slots_max": slots[-1],
         }
+        if self.context.network.computing is not None:
+            found["round_computing_slots"] = computed / self._clock.slot / agents
+        return found
 
     def _live(self, agent: int) -> Generator[Event, Any, None]:
         """Run one incarnation of an agent: explore, contribute, wait, and repeat; finally commit to one arm."""
@@ -223,6 +237,7 @@ class Epochs(Driver):
             item = rounds.contribution(agent, cohort, row, number)
             best = epoch.best[row]
             self._waiting[agent] = number, end, best
+            computed = self._computed
             self._fingerprint.record(end * clock.slot, agent, EXPLOIT.code, best)
             if item is not None and not (yield from self._compute(agent, "item")):
                 return
@@ -233,6 +248,7 @@ class Epochs(Driver):
             start = clock.boundary(clock.now)
             self._exploit(agent, number, end, min(start, limit), best)
             self._wait_ended(number, end, start)
+            self._computing[number] += self._computed - computed
             rounds.resume(agent, cohort, number, answer)
             number += 1
 

@@ -49,6 +49,12 @@ def test_a_round_over_a_server_takes_what_its_jobs_take(tmp_path):
     assert waits(tmp_path, AGENTS, SERVER) == 10 + way + agents + 5 + 1
 
 
+def test_a_wait_is_told_by_its_cause(tmp_path):
+    found = run(tmp_path, AGENTS, SERVER, text=SERVED).metrics
+    assert found["round_slots"] == 10 + 2 * 5 + 5 + 5 + 1
+    assert found["round_computing_slots"] == 10 + 5 + 5 + 1  # the rest are two latencies
+
+
 def test_a_slow_agent_holds_up_all_and_a_deadline_does_not_wait_for_it(tmp_path):
     slow = "compute={agents={item='10 ms'}, speed=[1.0, 1.0, 1.0, 1.0, 6.0]}"
     assert waits(tmp_path, slow) == 2 * 5 + 60
@@ -91,7 +97,7 @@ def test_what_a_decision_sends_leaves_when_it_is_computed(tmp_path):
 
 def test_decisions_go_ahead_of_messages_that_wait(tmp_path):
     _, jobs = sent(tmp_path, "compute.agents={decision='100 us', message='400 us'}")
-    mine = [(line["job"], line["begin"] // 1000, line.get("kind")) for line in jobs if line["node"] == 0][:5]
+    mine = [(line["job"], line["begin"] // 1000, line.get("handles")) for line in jobs if line["node"] == 0][:5]
     # Both neighbours tell it something at 400 us; the second message is still handled when the next slot begins.
     assert [(job, begin) for job, begin, _ in mine] == [
         ("decision", 0),

@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapV
 from pydantic_core import PydanticCustomError
 
 from netbandit.byzantine.adversaries.attacks import Form
+from netbandit.compilation.steps import Compiled
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
@@ -22,6 +23,8 @@ from netbandit.parts.component import Checks, Mistake, Note, Others
 from netbandit.parts.settings import PositiveOrInfinite
 from netbandit.privacy.accountant import PrivacySpent, account_statistics
 from netbandit.privacy.gaussian import gaussian, noise_multiplier
+
+Numbers = NDArray[np.float64]
 
 
 def _explore(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -114,9 +117,9 @@ class Pfcb(StepLearner):
         assert world.costs is not None
         assert world.capacities is not None
         assert world.members is not None
-        from netbandit.learners import pfcb_steps
+        from netbandit.learners.greedy import choose
 
-        self._steps = pfcb_steps
+        self._procure, self._weigh = choose, Compiled(weigh, {}, "weigh")
         self.world = world
         self.costs, self.capacities = world.costs, world.capacities
         self.aim = world.quality_threshold + self.margin
@@ -160,7 +163,7 @@ class Pfcb(StepLearner):
                 units[producer] = 1.0
             return
         spread = sqrt(1.5 * log(self.factors[agent] * max(slot - self.since[agent], 1)))
-        self._steps.trust(
+        trust(
             self.units[agent],
             self.good[agent],
             spread,
@@ -169,7 +172,7 @@ class Pfcb(StepLearner):
             self._optimistic,
             self._believed,
         )
-        self._steps.choose(self._optimistic, self._believed, self.capacities[agent], self.aim, self._order, units)
+        self._procure(self._optimistic, self._believed, self.capacities[agent], self.aim, self._order, units)
 
     def learn_one(self, slot: int, agent: int, units: NDArray[Any], good: NDArray[Any]) -> None:
         """Count the units that were procured, and those of them that were good."""
@@ -218,7 +221,7 @@ class Pfcb(StepLearner):
         counts = self.sharers.tolist()
         spreads = np.array([sqrt(1.5 * log(count * slots)) for count, slots in zip(counts, latest, strict=True)])
         statistics = told.reshape(len(told), 2, -1)
-        self.accepted += self._steps.weigh(self.units, self.good, agents, statistics, spreads, self._band, self._weight)
+        self.accepted += self._weigh(self.units, self.good, agents, statistics, spreads, self._band, self._weight)
         self.heard += statistics.shape[0] * statistics.shape[2]
 
     def account(self, releases: int) -> PrivacySpent:
@@ -257,3 +260,59 @@ class Pfcb(StepLearner):
         if longest < horizon:
             return ()
         return (f"agents that explore for {longest:,} slots never exploit: the horizon is {horizon:,}",)
+
+
+def trust(
+    units: Numbers, good: Numbers, spread: float, rho: float, costs: Numbers, qualities: Numbers, revenues: Numbers
+) -> None:
+    """Write the optimistic qualities and what a unit of each producer would then earn.
+
+    ``q+ = min(1, Y/W + sqrt(3 ln t / (2 W)))`` (Solanki et al. 2022, Algorithm 2 line 23), ``r = rho q+ - c``.
+
+    Args:
+        units: W, own and accepted, shape (m,).
+        good: Y, shape (m,).
+        spread: ``sqrt(1.5 ln t)``, or with ln(n t) where all observations of all agents are pooled.
+        rho: What a good unit is worth.
+        costs: c, shape (m,).
+        qualities: Where q+ is written, shape (m,).
+        revenues: Where r is written, shape (m,).
+    """
+    for producer in range(units.shape[0]):
+        quality = good[producer] / units[producer] + spread / sqrt(units[producer])
+        qualities[producer] = min(1.0, quality)
+        revenues[producer] = rho * qualities[producer] - costs[producer]
+
+
+def weigh(
+    units: Numbers, good: Numbers, agents: NDArray[np.int64], heard: Numbers, spreads: Numbers, band: float,
+    weight: float,
+) -> int:  # fmt: skip
+    """Take in what fits of some agents' statistics, one after the other; return how many of them did.
+
+    Procedure 1 of Solanki et al.: accepted if the quality heard lies within *band* confidence widths of one's own.
+
+    Args:
+        units: W of all agents, own and accepted, shape (M, m); updated.
+        good: Y, shape (M, m); updated.
+        agents: Who hears each message, in order of arrival, shape (messages,).
+        heard: w~ and y~ of each message, shape (messages, 2, m).
+        spreads: ``sqrt(1.5 ln(n t))`` of all agents, shape (M,).
+        band: Half-width of the band, in confidence widths; ``inf`` accepts all, also w~ = 0.
+        weight: What a unit heard of counts, compared with an own one.
+    """
+    accepted = 0
+    for message in range(heard.shape[0]):
+        agent = agents[message]
+        for producer in range(units.shape[1]):
+            heard_units, heard_good = heard[message, 0, producer], heard[message, 1, producer]
+            if band < inf:
+                if not heard_units > 0.0 or not units[agent, producer] > 0.0:
+                    continue  # there is nothing to compare
+                distance = abs(heard_good / heard_units - good[agent, producer] / units[agent, producer])
+                if distance > band * spreads[agent] / sqrt(units[agent, producer]):
+                    continue
+            units[agent, producer] += weight * heard_units
+            good[agent, producer] += weight * heard_good
+            accepted += 1
+    return accepted

@@ -398,25 +398,31 @@ class CountingLearner(StepLearner):
         own = self.world.own_arms
         return own is None or bool(own[agent, int(told[0])])
 
-    def hear(self, slot: int, agents: Agents, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> None:
-        """Count what is accepted of what others have observed, now or when it is time."""
+    def receive(
+        self, slot: int, agents: Agents, sources: Agents, payloads: Numbers, sent_slots: NDArray[np.int64]
+    ) -> None:
+        """Count the observations of others that are accepted, at once or when they are due."""
         if len(self._own):
             known = self.known
             if self.world.forgets:  # the totals of an earlier life stay counted
-                self._begin_lives(self._totals, self._newest, self._known_lives, agents, sources, told[:, -1], said)
-                told = np.ascontiguousarray(told[:, :-1])
-            self._count_totals(known.pulls, known.sums, self._totals, self._newest, agents, sources, told, said)
+                self._begin_lives(
+                    self._totals, self._newest, self._known_lives, agents, sources, payloads[:, -1], sent_slots
+                )
+                payloads = np.ascontiguousarray(payloads[:, :-1])
+            self._count_totals(
+                known.pulls, known.sums, self._totals, self._newest, agents, sources, payloads, sent_slots
+            )
             return
         if self._probabilities is not None:
-            kept = self._drawn(agents, sources, said) < self._probabilities[agents]
-            agents, told, said = agents[kept], told[kept], said[kept]
+            kept = self._drawn(agents, sources, sent_slots) < self._probabilities[agents]
+            agents, payloads, sent_slots = agents[kept], payloads[kept], sent_slots[kept]
         if self.use_after == 1:
-            self._count(self.known.pulls, self.known.sums, agents, told)
+            self._count(self.known.pulls, self.known.sums, agents, payloads)
             return
-        due = said + self.use_after
+        due = sent_slots + self.use_after
         for time in np.unique(due).tolist():
             rows = due == time
-            self._later.setdefault(time, []).append((agents[rows], told[rows]))
+            self._later.setdefault(time, []).append((agents[rows], payloads[rows]))
         self._use_until(slot)
 
     def forget(self, slot: int, agents: Agents) -> None:

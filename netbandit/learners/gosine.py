@@ -196,9 +196,11 @@ class Gosine(StepLearner):
         """Return the arm that each of *agents* pulled most in its last phase, shape (n, 1)."""
         return self.most_pulled[agents, None].astype(np.float64)
 
-    def hear(self, slot: int, agents: Agents, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> None:
-        """Let each arm that an agent was told replace its L, unless the agent holds it."""
-        arms = told[:, 0].astype(np.int64).tolist()
+    def receive(
+        self, slot: int, agents: Agents, sources: Agents, payloads: Numbers, sent_slots: NDArray[np.int64]
+    ) -> None:
+        """Let each arm recommended to an agent replace its L, unless the agent holds it."""
+        arms = payloads[:, 0].astype(np.int64).tolist()
         if self.block != "none":
             for agent, source, arm in zip(agents.tolist(), sources.tolist(), arms, strict=True):
                 self._recommended[agent].append((source, arm))

@@ -208,19 +208,19 @@ class Pfcb(StepLearner):
             return 0.0
         return noise_multiplier(round_epsilon(self.epsilon, self.world.horizon, rounds, number), self.delta)
 
-    def hear(
+    def receive(
         self,
         slot: int,
         agents: NDArray[np.int64],
         sources: NDArray[np.int64],
-        told: NDArray[np.float64],
-        said: NDArray[np.int64],
+        payloads: NDArray[np.float64],
+        sent_slots: NDArray[np.int64],
     ) -> None:
         """Let agents weigh what they hear, one message after the other, by what they believed in the slot before."""
         latest = np.maximum(slot - 1 - self.since, 1).tolist()
         counts = self.sharers.tolist()
         spreads = np.array([sqrt(1.5 * log(count * slots)) for count, slots in zip(counts, latest, strict=True)])
-        statistics = told.reshape(len(told), 2, -1)
+        statistics = payloads.reshape(len(payloads), 2, -1)
         self.accepted += self._weigh(self.units, self.good, agents, statistics, spreads, self._band, self._weight)
         self.heard += statistics.shape[0] * statistics.shape[2]
 

@@ -11,7 +11,7 @@ from netbandit.learners.world import World
 from netbandit.parts.component import Checks, Mistake, Note, Others
 
 _MOST_AGENTS = 3_000
-"""For so many agents all eigenvectors take some ten seconds."""
+"""Computing all eigenvectors for so many agents takes about ten seconds."""
 
 
 class CoopUcb2(ExchangingLearner):
@@ -42,12 +42,12 @@ class CoopUcb2(ExchangingLearner):
     """The factor applied to n^ and s^ before every decision; below 1, ln of the sum of n^ replaces ln of the slots."""
 
     def check(self) -> Checks:
-        """Yield *eta* where it is not used."""
+        """Yield *eta* if it is not used."""
         if self.index == "coop-ucb" and self.eta != 2.0:
             yield Note("eta", 'has no effect with index = "coop-ucb"')
 
     def check_with(self, others: Others) -> Checks:
-        """Yield an index that needs the eigenvectors of a symmetric matrix over one that is not."""
+        """Yield an index that needs eigenvectors, if the mixing matrix is not symmetric or too large."""
         if self.index == "coop-ucb" and getattr(others.protocol, "weights", "") == "uniform":
             yield Mistake("index", 'must be "coop-ucb2" with protocol.weights = "uniform", which is not symmetric')
         if self.index == "coop-ucb" and others.agents > _MOST_AGENTS:
@@ -55,7 +55,7 @@ class CoopUcb2(ExchangingLearner):
             yield Mistake("index", text)
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Know nothing yet."""
+        """Initialise the state."""
         super().start(world, agents, rng)
         self.mixed, self.told, self.gathered = np.zeros((3, agents, 2, world.arms))
         self._decided, self._told_after = np.zeros((2, agents), dtype=np.int64)  # decisions, and those before a row
@@ -77,7 +77,7 @@ class CoopUcb2(ExchangingLearner):
         return np.asarray(agents * (vectors[:, left] ** 2 @ (squares / (1 - squares))))
 
     def choose_one(self, slot: int, agent: int) -> Any:
-        """Let what was observed fade, then choose; arms of which nothing is known yet come first."""
+        """Discount all counts, then choose; arms without any observation come first."""
         self._decided[agent] += 1
         if self.discount < 1.0:
             for arm in range(self.world.arms):
@@ -98,7 +98,7 @@ class CoopUcb2(ExchangingLearner):
         return arm
 
     def unknown_one(self, agent: int) -> Any:
-        """Return the arm of which nothing is known that *agent* has pulled least, the lowest among equals; -1: none."""
+        """Return the least pulled arm without any observation, the lowest among equals; -1: there is none."""
         found = -1
         if self._open is not None:
             for place in range(self.counts[agent]):
@@ -128,13 +128,13 @@ class CoopUcb2(ExchangingLearner):
         return index
 
     def counted_one(self, agent: int, part: int, arm: int) -> Any:
-        """Return n^ or s^ of an *arm* with what is not mixed yet, which counts with weight 1/M."""
+        """Return n^ or s^ of an *arm*, in which what is not mixed yet has weight 1/M."""
         return self.mixed[agent, part, arm] + 1.0 / self.group[agent] * (
             self.told[agent, part, arm] + self.gathered[agent, part, arm]
         )
 
     def learn_one(self, slot: int, agent: int, arm: int, reward: float) -> None:
-        """Count the own pull, which fades in each decision."""
+        """Count the own pull, discounted in each decision since."""
         weight = 1.0
         if self._open is not None:
             self._open[agent, arm] -= 1.0
@@ -159,7 +159,7 @@ class CoopUcb2(ExchangingLearner):
         return np.array([told.sum(axis=0), self.own_pulls[agents].sum(axis=0)])
 
     def mix(self, slot: int, agents: Agents, mixed: Numbers, largest: Numbers) -> None:
-        """Go on from what was mixed; what has faded since it was told has faded in it as well."""
+        """Adopt the mixed rows, discounted by the decisions since they were sent."""
         if self.discount < 1:
             faded = (self._decided[agents] - self._told_after[agents]).astype(np.float64)
             mixed = np.power(self.discount, faded)[:, None] * mixed

@@ -11,7 +11,7 @@ from netbandit.learners.world import World
 from netbandit.parts.component import Checks, Note
 
 AT_ONCE = 1e-9
-"""Below this |lambda_2| one plain step evens everything out."""
+"""Below this |lambda_2| one plain step averages completely."""
 
 
 class Dducb(ExchangingLearner):
@@ -46,12 +46,12 @@ class Dducb(ExchangingLearner):
     beta += gamma, so that earlier pulls continue to be mixed."""
 
     def check(self) -> Checks:
-        """Yield a precision that is not used."""
+        """Yield a precision without effect."""
         if self.stage is not None and self.precision != 1 / 22:
             yield Note("precision", "has no effect where stage is given")
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Know nothing yet."""
+        """Initialise the state."""
         super().start(world, agents, rng)
         self.alpha, self.beta, self._before, self.gamma, self.delta = np.zeros((5, agents, 2, world.arms))
         self.times = np.zeros(agents)
@@ -61,7 +61,7 @@ class Dducb(ExchangingLearner):
         left = world.eigenvalue
         steps = stage_steps(agents, left, self.precision) if self.stage is None else self.stage
         self.factors = step_factors(steps, left if self.accelerate else 0.0)
-        """What ``P q_r`` and ``-q_{r-1}`` are multiplied by in each step of a stage, shape (C, 2)."""
+        """The factors of ``P q_r`` and ``-q_{r-1}`` in each step of a stage, shape (C, 2)."""
 
     def level_one(self, slot: int, agent: int) -> Any:
         """Return ``ln s / M``."""
@@ -89,7 +89,7 @@ class Dducb(ExchangingLearner):
         self.times[agent] += 1.0
 
     def share(self, slot: int, agents: Agents) -> Numbers | None:
-        """Return what is being mixed, shape (n, 2 K); nothing in the first slots."""
+        """Return the rows that are being mixed, shape (n, 2 K); None in the first slots."""
         if slot < self.tried:
             return None
         self.mass.add(self.steps[agents], agents, self._counted)
@@ -101,7 +101,7 @@ class Dducb(ExchangingLearner):
         return np.array([mixed.sum(axis=0), pulls.sum(axis=0)])
 
     def mix(self, slot: int, agents: Agents, mixed: Numbers, largest: Numbers) -> None:
-        """Make a step, by P q_r; at the end of a stage begin the next."""
+        """Step, by P q_r; at the end of a stage begin the next."""
         now, then = self.factors[self._step[agents]].T[:, :, None, None]
         before = self.beta[agents]
         self.beta[agents] = now * mixed.reshape(len(agents), 2, -1) - then * self._before[agents]
@@ -124,13 +124,13 @@ class Dducb(ExchangingLearner):
         self.begun[ending] = slot
 
     def advice(self) -> str:
-        """Accelerated steps amplify what is missing."""
+        """Say that accelerated steps amplify missing values."""
         amplifies = ", which accelerated steps amplify (accelerate = false avoids this)" if self.accelerate else ""
         return f'{amplifies}; with protocol.pace = "step" and no deadline no value is missing'
 
 
 def stage_steps(agents: int, left: float, precision: float) -> int:
-    """Return C, the steps after which what *agents* mix is even up to *precision*.
+    """Return C, the number of steps after which the averages of *agents* agree up to *precision*.
 
     Args:
         agents: M.
@@ -143,7 +143,7 @@ def stage_steps(agents: int, left: float, precision: float) -> int:
 
 
 def step_factors(steps: int, left: float) -> Numbers:
-    """Return what ``P q_r`` and ``-q_{r-1}`` are multiplied by for r = 0 ... C - 1, shape (C, 2).
+    """Return the factors of ``P q_r`` and ``-q_{r-1}`` for r = 0 ... C - 1, shape (C, 2).
 
     By ratios ``w_{r-1} / w_r``, which stay below 1, where the w themselves grow without bound.
 

@@ -12,10 +12,10 @@ from netbandit.learners.world import World
 from netbandit.parts.component import Checks, Mistake, Note, Others
 
 _BLOCK = 256
-"""Slots whose random numbers are drawn at once."""
+"""How many slots' random numbers are drawn at once."""
 
 _WEIGHTS = {1: "uniform", 2: "metropolis"}
-"""The weights that each theorem is proved for."""
+"""The weights for which each theorem is proved."""
 
 
 class DecUcb(ExchangingLearner):
@@ -24,11 +24,11 @@ class DecUcb(ExchangingLearner):
     Mixes estimates z of the means, and tracks by m how often others have pulled an arm; needs no global knowledge.
 
     n and x are an agent's own counts and means. After all arms were pulled once, z = x and m = n. In a slot an agent
-    pulls an arm that it has pulled K times less often than somebody it has heard of, ``n <= m - K``, if there is one,
-    else the one with the largest ``z + C``. It tells z and m as they were before the pull; at the next boundary
+    pulls an arm that it has pulled K times less often than another agent, as far as it knows, ``n <= m - K``, if there
+    is one, else the one with the largest ``z + C``. It sends z and m as they were before the pull; at the next boundary
     ``z_i <- sum_j w_ij z_j + x_i(new) - x_i(old)`` and ``m_i <- max(n_i(new), m_i, m_j of all neighbours)``. In the
     paper's (8) the sum of w_ii leaves out the agent itself, as here. Links go both ways: the paper's directed graphs
-    are left out. |N_i| counts the neighbours of an agent in the graph, and itself, also where nobody talks.
+    are left out. |N_i| counts the neighbours of an agent in the graph, and itself, even if agents never communicate.
 
     State: ``estimates`` z, ``own_pulls`` n, ``most`` m, each of shape (M, K).
     """
@@ -41,7 +41,7 @@ class DecUcb(ExchangingLearner):
     one is, as in the paper."""
 
     def check_with(self, others: Others) -> Checks:
-        """Yield sets of arms, and weights for which the theorem does not stand."""
+        """Yield sets of arms, and weights for which the theorem is not proved."""
         yield from self._check_arms(others)
         weights = getattr(others.protocol, "weights", None)
         if weights not in (None, _WEIGHTS[self.theorem]):
@@ -56,7 +56,7 @@ class DecUcb(ExchangingLearner):
                 yield Mistake(key, text, table="bandit")
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Know nothing yet; what decides among arms comes from the stream ``catch_up`` of the agent."""
+        """Initialise the state; random choices among arms use the stream ``catch_up`` of the agent."""
         super().start(world, agents, rng)
         self.sums, self.estimates, self.most, self._since = np.zeros((4, agents, world.arms))
         self._arms = np.zeros(agents, dtype=np.int64)
@@ -70,7 +70,7 @@ class DecUcb(ExchangingLearner):
         self._uniforms = np.zeros(agents)
 
     def choose(self, slot: int, agents: Agents) -> NDArray[Any]:
-        """Draw what decides among arms that lag behind, then choose."""
+        """Draw the numbers for random choices among arms that lag behind, then choose."""
         if not self.catch_up:
             self._uniforms[:] = self._drawn_for(slot)
         return super().choose(slot, agents)
@@ -82,7 +82,7 @@ class DecUcb(ExchangingLearner):
         return self._drawn[:, slot - self._drawn_from]
 
     def best_one(self, slot: int, agent: int) -> Any:
-        """Return an arm that must catch up, or else the one with the largest index."""
+        """Return an arm that lags behind, if there is one, else the one with the largest index."""
         behind = 0
         best = -1
         for arm in range(self.world.arms):
@@ -102,7 +102,7 @@ class DecUcb(ExchangingLearner):
         return best
 
     def behind_one(self, agent: int, arm: int) -> Any:
-        """Return whether *agent* has pulled *arm* K times less often than somebody it has heard of."""
+        """Return whether *arm* lags behind: ``n <= m - K``."""
         return self.own_pulls[agent, arm] <= self.most[agent, arm] - self.world.arms
 
     def level_one(self, slot: int, agent: int) -> Any:
@@ -141,7 +141,7 @@ class DecUcb(ExchangingLearner):
         return rows
 
     def mix(self, slot: int, agents: Agents, mixed: Numbers, largest: Numbers) -> None:
-        """Go on from what was mixed, and from the change of x since that was told."""
+        """Adopt the mixed rows, plus the change of x since they were sent."""
         arms = self.world.arms
         self.estimates[agents] = mixed[:, :arms] + self._since[agents]
         most = np.maximum(self.own_pulls[agents], self.most[agents])
@@ -149,9 +149,9 @@ class DecUcb(ExchangingLearner):
         self.steps[agents] += 1
 
     def tells(self) -> Form | None:
-        """See `AnyLearner.tells`: estimates, and counts of which the largest is taken."""
+        """See `AnyLearner.tells`: estimates, and counts of which receivers use the largest."""
         return "mixed means"
 
     def figures(self) -> dict[str, float | int | None]:
-        """Return nothing: means have no mass."""
+        """Return no metrics: means have no mass."""
         return {}

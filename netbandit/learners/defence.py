@@ -136,7 +136,7 @@ def defence_checks(learner: Any, others: Others) -> Checks:
             yield Note("tolerate", 'is not used with robust = "mean"')
         return
     if others.protocol.isolated:
-        yield Note("robust", "has no effect: nobody hears of others")
+        yield Note("robust", "has no effect: agents never communicate")
         return
     if learner.robust in ("median", "geometric") and learner.tolerate is not None:
         yield Note("tolerate", f'robust = "{learner.robust}" withstands what it can: only what is noted depends on it')

@@ -154,7 +154,7 @@ class Elimination(DifferingSets, EpochLearner):
         if self.robust == "mean":
             return
         if others.protocol.isolated:
-            yield Note("robust", "has no effect: nobody hears of others")
+            yield Note("robust", "has no effect: agents never communicate")
             return
         if others.differing and self.robust not in BY_ARM:
             text = f'must be mean, median or trimmed, not "{self.robust}": each agent concludes for itself here, from'

@@ -17,7 +17,7 @@ Numbers = NDArray[np.float64]
 
 
 class ExchangingLearner(StepLearner):
-    """Pulls each own arm once, in order, then the one with the largest index; tells 2 K numbers in a step.
+    """Pulls each own arm once, in order, then the one with the largest index; sends 2 K numbers in a step.
 
     State: ``own_pulls``, how often each agent has pulled each arm, shape (M, K); ``steps``, the steps that each agent
     has made, shape (M,); ``mass``, see `Mass`.
@@ -26,23 +26,23 @@ class ExchangingLearner(StepLearner):
     counts_slots: ClassVar[bool] = True
     late_rewards: ClassVar[bool] = False
     impossible: ClassVar[Mapping[str, str]] = {
-        "robust": "agents mix rows whose sums must be kept, and a robust step does not keep them"
+        "robust": "agents mix rows whose sums must be preserved, which a robust step does not"
     }
 
     def tells(self) -> Form | None:
-        """See `AnyLearner.tells`: numbers, and what they sum up to."""
+        """See `AnyLearner.tells`: counts and sums."""
         return "mixed counts"
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Make what all of these learners keep."""
+        """Initialise the state that these learners have in common."""
         self.world = world
         own = np.ones((agents, world.arms), dtype=bool) if world.own_arms is None else world.own_arms
         self.own_arms = np.argsort(~own, axis=1, kind="stable")
         self.counts = own.sum(axis=1)
         self.tried = int(self.counts.max())
-        """The first slot before which everybody has tried all of its arms."""
+        """The slot from which on all agents have tried all of their arms."""
         self.group = np.ones(agents) if world.members is None else world.members.astype(np.float64)
-        """With how many each agent mixes, itself included: M, or 1 where nobody hears anything."""
+        """How many agents each agent mixes with, itself included: M, or 1 if agents never communicate."""
         self.own_pulls = np.zeros((agents, world.arms))
         self.steps = np.zeros(agents, dtype=np.int64)
         self.mass = Mass(agents)
@@ -53,7 +53,7 @@ class ExchangingLearner(StepLearner):
 
     @abstractmethod
     def level_one(self, slot: int, agent: int) -> Any:
-        """Return what the bonuses of all arms of *agent* have in common, such as ln tau."""
+        """Return the factor that the bonuses of all arms of *agent* have in common, such as ln tau."""
 
     @abstractmethod
     def index_one(self, agent: int, arm: int, level: float) -> Any:
@@ -99,7 +99,7 @@ class ExchangingLearner(StepLearner):
         return {"mass": self.mass.value}
 
     def remarks(self) -> tuple[str, ...]:
-        """Say if sums were not preserved."""
+        """Warn if sums were not preserved."""
         mass = self.mass.value
         if mass is None or abs(mass - 1) <= _KEPT:
             return ()
@@ -107,7 +107,7 @@ class ExchangingLearner(StepLearner):
         return (f"sums over agents were not preserved (mass = {mass:.3g}): {lost}{self.advice()}",)
 
     def advice(self) -> str:
-        """Return what to do about it, to follow on the remark; by default nothing."""
+        """Return advice to append to the remark; by default none."""
         return ""
 
 
@@ -115,10 +115,10 @@ _KEPT = 1e-6
 
 
 class Mass:
-    """How much of what agents have counted is in what they mix: 1 for each arm if sums are kept.
+    """The share of the agents' counts that is in what they mix: 1 for each arm if sums are preserved.
 
-    Neighbours are up to a step apart, and only what all agents tell for the same step adds up to what they have
-    counted. The latest step that all have told counts.
+    Neighbours are up to a step apart, and only the rows of all agents for the same step add up to the counts. The
+    latest step for which all have sent a row is used.
 
     Args:
         agents: The number M of agents.
@@ -133,7 +133,7 @@ class Mass:
     def value(self) -> float | None:
         """Sum of the counts told over the pulls that they stand for, of the arm for which that is furthest from 1.
 
-        None before anything was told.
+        None before anything was sent.
         """
         if self._complete is None:
             return None
@@ -142,12 +142,12 @@ class Mass:
         return float(shares[np.abs(shares - 1).argmax()])
 
     def add(self, steps: NDArray[np.int64], agents: Agents, counted: Callable[[Agents], Numbers]) -> None:
-        """Take in that *agents* tell rows for *steps*, each of shape (n,).
+        """Note that *agents* send rows for *steps*, each of shape (n,).
 
         Args:
             steps: The steps.
             agents: The agents.
-            counted: Returns what some of them tell of each arm, added up, and how many pulls that stands for, shape
+            counted: Returns the sum of what some of them send of each arm, and the number of pulls it represents, shape
                 (2, K).
         """
         if len(steps) == self._agents and (steps == steps[0]).all():

@@ -48,7 +48,7 @@ class GatherLearner(AnyLearner):
     def play(
         self, contexts: NDArray[np.float64], rewards: NDArray[np.float64], normals: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """Choose an arm for each user, one after the other, and learn from what the arm paid.
+        """Choose an arm for each user, one after another, and learn from its reward.
 
         Args:
             contexts: Shape (users, K, m), C-contiguous.
@@ -62,7 +62,7 @@ class GatherLearner(AnyLearner):
         """
 
     def operations(self, arms: int, dimension: int) -> int | None:
-        """Return the unit operations of a decision, by the paper's count, or None where nobody has counted, as here.
+        """Return the unit operations of a decision, by the paper's count; None, the default: unknown.
 
         Args:
             arms: K.
@@ -77,7 +77,7 @@ class GatherLearner(AnyLearner):
 
 
 class LinearLearner(GatherLearner):
-    """What both learners have in common: their keys, and that they can decide in every slot too."""
+    """The common base of both learners: their keys, and learners that decide in every slot in their place."""
 
     talks: ClassVar[frozenset[CommunicationPattern]] = frozenset({"gather", "call", "deposit"})
     stands_in_slots: ClassVar[bool] = True
@@ -98,7 +98,7 @@ class LinearLearner(GatherLearner):
     """Where each agent decides on its own: see ``oful``."""
 
     def check_with(self, others: Others) -> Checks:
-        """Yield keys that the way to talk leaves without effect."""
+        """Yield keys without effect over the protocol."""
         if others.talk == "gather":
             for key in sorted(self.model_fields_set & {"upload", "push", "decide"}):
                 yield Note(key, "is used only where each agent decides on its own, not where one sees all parts")
@@ -137,7 +137,7 @@ class LinUcb(LinearLearner):
         return self._shared(SharedLinUcb, self.alpha)
 
     def start(self, dimension: int) -> None:
-        """Know nothing yet."""
+        """Initialise the state."""
         self._gram = np.eye(dimension) * self.regularizer
         self._inverse = np.eye(dimension) / self.regularizer
         self._response = np.zeros(dimension)
@@ -181,7 +181,7 @@ class LinTs(LinearLearner):
         return self._shared(SharedLinTs, self.v)
 
     def start(self, dimension: int) -> None:
-        """Know nothing yet."""
+        """Initialise the state."""
         self._gram = np.eye(dimension) * self.regularizer
         self._response = np.zeros(dimension)
         self._expansion: Expansion | None = None
@@ -219,7 +219,7 @@ class LinTs(LinearLearner):
 
 
 def in_slots(learner: AnyLearner) -> Learner:
-    """Return the learner that decides in every slot of each agent: *learner* itself, or what stands for it there."""
+    """Return the learner that decides in every slot of each agent: *learner*, or the one in its place."""
     found = learner.in_slots() if isinstance(learner, GatherLearner) else learner
     assert isinstance(found, Learner)  # checked before anything runs
     return found
@@ -230,12 +230,12 @@ class SharedLinUcb(Oful):
 
     @property
     def weight(self) -> float:
-        """What the width of an arm is multiplied with."""
+        """The factor of the width of an arm."""
         assert not isinstance(self.radius, str)
         return self.radius
 
     def remarks(self) -> tuple[str, ...]:
-        """Say that agents explore too little for the noise of the rewards, where they do."""
+        """Warn if agents explore too little for the noise of the rewards."""
         return self._daring("alpha", self.weight, 2 * self.world.sub_gaussian)
 
     def _daring(self, key: str, value: float, enough: float) -> tuple[str, ...]:
@@ -259,7 +259,7 @@ class SharedLinTs(SharedLinUcb):
         )
 
     def remarks(self) -> tuple[str, ...]:
-        """Say that agents explore too little for the noise of the rewards, where they do."""
+        """Warn if agents explore too little for the noise of the rewards."""
         return self._daring("v", self.weight, self.world.sub_gaussian)
 
     def choose(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.int64]:

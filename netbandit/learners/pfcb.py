@@ -105,7 +105,7 @@ class Pfcb(StepLearner):
                 yield Note("start" if key == "begin" else key, text)
 
     def check_with(self, others: Others) -> Checks:
-        """Yield a margin with which nothing could be procured."""
+        """Yield a margin with which no quality suffices."""
         if getattr(others.protocol, "when", "slot") == "pull":
             yield Mistake("when", 'must be "slot": agents that procure share all at once', table="protocol")
         threshold = getattr(others.bandit, "quality_threshold", None)
@@ -113,7 +113,7 @@ class Pfcb(StepLearner):
             yield Mistake("margin", f"must be at most {1 - threshold:g}: no quality is above 1")
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Know nothing yet; noise comes from ``noise``, index: the round."""
+        """Initialise the state; noise comes from ``noise``, index: the round."""
         assert world.costs is not None
         assert world.capacities is not None
         assert world.members is not None
@@ -189,7 +189,7 @@ class Pfcb(StepLearner):
         return self.slots[place] if place < len(self.slots) else None
 
     def share(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return what every agent tells in the next round z, shape (n, 2 m): w~ and y~; then w = y = 0.
+        """Return the release of every agent in the next round z, shape (n, 2 m): w~ and y~; then w = y = 0.
 
         Equations 10 and 11: noise of standard deviation ``k sqrt(2 ln(1.25 / delta)) / epsilon_z`` on both.
         """
@@ -216,7 +216,7 @@ class Pfcb(StepLearner):
         payloads: NDArray[np.float64],
         sent_slots: NDArray[np.int64],
     ) -> None:
-        """Let agents weigh what they hear, one message after the other, by what they believed in the slot before."""
+        """Accept or reject received statistics, one message after another, by the estimates of the slot before."""
         latest = np.maximum(slot - 1 - self.since, 1).tolist()
         counts = self.sharers.tolist()
         spreads = np.array([sqrt(1.5 * log(count * slots)) for count, slots in zip(counts, latest, strict=True)])
@@ -225,7 +225,7 @@ class Pfcb(StepLearner):
         self.heard += statistics.shape[0] * statistics.shape[2]
 
     def account(self, releases: int) -> PrivacySpent:
-        """Return the privacy spent in as many rounds, per producer: no quantity is told in two of them."""
+        """Return the privacy spent in so many rounds, per producer: no quantity is released in two of them."""
         private = self.sharing == "private" and self.epsilon < inf
         spent = [
             round_epsilon(self.epsilon, self.world.horizon, len(self.slots), number) if private else inf
@@ -242,7 +242,7 @@ class Pfcb(StepLearner):
         self.since[agents] = slot
 
     def figures(self) -> dict[str, float | int | None]:
-        """Return the share of what was heard that was accepted."""
+        """Return the share of received statistics that was accepted."""
         return {"accepted": self.accepted / self.heard if self.heard else None}
 
     def tells(self) -> Form | None:
@@ -255,7 +255,7 @@ class Pfcb(StepLearner):
         return self.sharing != "private" or self.epsilon == inf
 
     def remarks(self) -> tuple[str, ...]:
-        """Say that agents never get to use what they learn, where they do not."""
+        """Warn if agents never exploit."""
         longest, horizon = int(self.explored.max()), self.world.horizon
         if longest < horizon:
             return ()
@@ -265,7 +265,7 @@ class Pfcb(StepLearner):
 def trust(
     units: Numbers, good: Numbers, spread: float, rho: float, costs: Numbers, qualities: Numbers, revenues: Numbers
 ) -> None:
-    """Write the optimistic qualities and what a unit of each producer would then earn.
+    """Write the optimistic qualities, and the revenue of a unit of each producer at these.
 
     ``q+ = min(1, Y/W + sqrt(3 ln t / (2 W)))`` (Solanki et al. 2022, Algorithm 2 line 23), ``r = rho q+ - c``.
 
@@ -273,7 +273,7 @@ def trust(
         units: W, own and accepted, shape (m,).
         good: Y, shape (m,).
         spread: ``sqrt(1.5 ln t)``, or with ln(n t) where all observations of all agents are pooled.
-        rho: What a good unit is worth.
+        rho: The value of a good unit.
         costs: c, shape (m,).
         qualities: Where q+ is written, shape (m,).
         revenues: Where r is written, shape (m,).
@@ -288,18 +288,18 @@ def weigh(
     units: Numbers, good: Numbers, agents: NDArray[np.int64], heard: Numbers, spreads: Numbers, band: float,
     weight: float,
 ) -> int:  # fmt: skip
-    """Take in what fits of some agents' statistics, one after the other; return how many of them did.
+    """Add the statistics that are accepted, one message after another; return how many were.
 
     Procedure 1 of Solanki et al.: accepted if the quality heard lies within *band* confidence widths of one's own.
 
     Args:
         units: W of all agents, own and accepted, shape (M, m); updated.
         good: Y, shape (M, m); updated.
-        agents: Who hears each message, in order of arrival, shape (messages,).
+        agents: The receiver of each message, in order of arrival, shape (messages,).
         heard: w~ and y~ of each message, shape (messages, 2, m).
         spreads: ``sqrt(1.5 ln(n t))`` of all agents, shape (M,).
         band: Half-width of the band, in confidence widths; ``inf`` accepts all, also w~ = 0.
-        weight: What a unit heard of counts, compared with an own one.
+        weight: The weight of a received unit, compared with an own one.
     """
     accepted = 0
     for message in range(heard.shape[0]):

@@ -87,7 +87,7 @@ class Learner(AnyLearner):
         super().__init_subclass__(**kwargs)
         if "hear" in cls.__dict__ and "receive" not in cls.__dict__:
             warnings.warn(f"{cls.__qualname__}.hear is now receive", DeprecationWarning, stacklevel=2)
-            cls.receive = cls.hear  # type: ignore[method-assign]
+            cls.receive = cls.hear
         elif "receive" in cls.__dict__:
             cls.hear = cls.receive  # type: ignore[method-assign]  # for super().hear
         if "talks" not in cls.__dict__:

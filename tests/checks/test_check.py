@@ -126,7 +126,7 @@ ONE_MISTAKE = {
     "nothing to adopt": (
         ['learner.kind="mine:Waiting"'],
         "learner.kind",
-        "nothing is ever told",
+        "nothing is ever sent",
     ),
     "rounds over gathers": (
         ["protocol.kind=vertical"],

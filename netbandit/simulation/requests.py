@@ -96,7 +96,7 @@ class Requests(CommunicationStrategy):
         if self._heard:
             agents, sources, told, said = zip(*self._heard, strict=True)
             self._heard = []
-            self._learner.hear(slot, np.array(agents), np.array(sources), np.array(told), np.array(said))
+            self._learner.receive(slot, np.array(agents), np.array(sources), np.array(told), np.array(said))
 
     @property
     def releases(self) -> int:

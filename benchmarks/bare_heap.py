@@ -11,7 +11,7 @@ from netbandit.util.jit import njit
 Integers = NDArray[np.int64]
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def flood(starts: Integers, near: Integers, latencies: Integers, most: int) -> int:
     """Let every node flood an item; return how many messages were delivered.
 
@@ -48,7 +48,7 @@ def flood(starts: Integers, near: Integers, latencies: Integers, most: int) -> i
     return delivered
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _push(times: Integers, channels: Integers, items: Integers, size: int, time: int, channel: int, item: int) -> int:
     index = size
     while index > 0:
@@ -61,7 +61,7 @@ def _push(times: Integers, channels: Integers, items: Integers, size: int, time:
     return size + 1
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _pop(times: Integers, channels: Integers, items: Integers, size: int) -> int:
     last = size - 1
     time, channel, item = times[last], channels[last], items[last]

@@ -122,7 +122,7 @@ def grid() -> str:
         lines += ["::::{grid} 1 2 2 3", ":gutter: 3\n"]
         for name in names.split():
             lines += [f":::{{grid-item-card}} {title_of(name)}", f":link: {name}", ":link-type: doc"]
-            lines += [f":img-bottom: pictures/{name}.png", f":img-alt: {title_of(name)}", ":::\n"]
+            lines += [f":img-bottom: pictures/thumbnails/{name}.png", f":img-alt: {title_of(name)}", ":::\n"]
         lines.append("::::\n")
     return "\n".join(lines)
 

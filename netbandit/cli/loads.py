@@ -59,13 +59,13 @@ def links(folder: Path, where: tuple[str, ...], rows: int, as_csv: bool) -> None
     at the points that have the VALUEs given; means over replications. Where bandwidth is unlimited nothing waits, and
     the links with most bytes come first.
     """
-    from netbandit.report.loads import busiest_links
+    from netbandit.report.loads import busiest_links, tells
     from netbandit.results.loads import link_blocks
 
     if as_csv:
         _print_csv(folder, where, link_blocks)
     else:
-        _show(folder, where, lambda point: (busiest_links(point, rows), ""))
+        _show(folder, where, lambda point: (busiest_links(point, rows), ""), tells, "sent")
 
 
 @click.command()
@@ -87,21 +87,27 @@ def nodes(folder: Path, where: tuple[str, ...], battery: float | None, rows: int
     what [energy] says besides; without energy.capacity that is divided equally among agents. A battery lasts as long as
     its energy covers the power spent in the run, net of what is harvested.
     """
-    from netbandit.report.loads import battery_line, thirstiest_nodes
+    from netbandit.report.loads import battery_line, spends, thirstiest_nodes
     from netbandit.results.loads import node_blocks
 
     if as_csv:
         _print_csv(folder, where, lambda study: node_blocks(study, battery))
     else:
-        _show(folder, where, lambda point: (thirstiest_nodes(point, rows, battery), battery_line(point, battery)))
+        tables = lambda point: (thirstiest_nodes(point, rows, battery), battery_line(point, battery))  # noqa: E731
+        _show(folder, where, tables, spends, "sent or spent")
 
 
-def _show(folder: Path, where: tuple[str, ...], tables: "Callable[[PointResult], tuple[Table, str]]") -> None:
-    """Print a table for each point that is meant, and a line below it."""
+def _show(
+    folder: Path,
+    where: tuple[str, ...],
+    tables: "Callable[[PointResult], tuple[Table, str]]",
+    shows: "Callable[[PointResult], bool]",
+    done: str,
+) -> None:
+    """Print a table for each point that is meant and has something to show, and a line below it."""
     from rich.console import Console
     from rich.text import Text
 
-    from netbandit.report.loads import tells
     from netbandit.results.columns import plain_table
     from netbandit.results.numbers import cell
     from netbandit.results.varied_keys import distinguishing, short_names
@@ -109,7 +115,7 @@ def _show(folder: Path, where: tuple[str, ...], tables: "Callable[[PointResult],
 
     study = results_of(folder)
     points = _points(study, where)
-    told = [point for point in points if tells(point)]
+    told = [point for point in points if shows(point)]
     console = Console(highlight=False)
     keys = distinguishing(study)
     for point in told[:_MOST_POINTS]:
@@ -134,7 +140,7 @@ def _show(folder: Path, where: tuple[str, ...], tables: "Callable[[PointResult],
         click.echo(f"{pluralize(len(told) - _MOST_POINTS, 'point')} more: choose by KEY=VALUE, or print all by --csv")
     if len(told) < len(points):
         silent = pluralize(len(points) - len(told), "point")
-        click.echo(f"{silent} left out: nothing was sent, or an earlier version did not record by whom", err=True)
+        click.echo(f"{silent} left out: nothing was {done}, or an earlier version did not record by whom", err=True)
 
 
 def _points(study: Any, where: tuple[str, ...]) -> "list[PointResult]":

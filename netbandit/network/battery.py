@@ -6,7 +6,7 @@ rounded: up, to whole nanoseconds.
 
 from collections.abc import Iterator
 from copy import copy
-from math import inf
+from math import ceil, inf
 
 from netbandit.network.downtimes import NEVER_DOWN, Downtimes
 
@@ -26,7 +26,7 @@ class Battery:
 
     Args:
         capacity: Its capacity (aJ); it begins full.
-        idle: The power of the agent while it is up (nW).
+        idle: The power of the agent while it is up (nW); see `draw`.
         pull: The energy of a pull (aJ).
         slot: The length of a slot (ns).
         end: The end of the run (ns), after which only payments are made.
@@ -74,7 +74,9 @@ class Battery:
         self._is_faulted = False
         self._harvests = self._following is not None
         self._evenings: tuple[tuple[int, int], ...] = ()  # time and level when a harvest ended, the first and the last
-        self._night = 0  # the deepest fall while nothing was harvested
+        self._periods = 0  # how many harvests ended after the first
+        self._night = (0, 0)  # the deepest fall while nothing was harvested, and how long that was
+        self._computes = 0
         # What is there but for a pull, over what a slot takes, are slots that it lasts.
         self._takes = idle * slot + pull
         self.lasts_until: float = 0
@@ -108,23 +110,47 @@ class Battery:
         self._take(amount)
         self._look_ahead()
 
+    def draw(self, time: int, power: int) -> None:
+        """Let the agent take *power* (nW) beside its idle power from a *time* (ns) on, not before `time`."""
+        self.advance(time)
+        self._idle += power - self._computes
+        self._computes = power
+        self._takes = self._idle * self._slot + self._pull
+        self._look_ahead()
+
     def lifetime(self) -> float | None:
         """Return when (ns) it first runs empty at the mean rate so far, after the run; infinity: it is sustained.
 
         For an intermittent harvest, the rate is that between the first and the last end of a harvest, which are
-        whole periods; None: there are no two.
+        whole periods, and the level falls and rises in each as in a night and a day; None: there are no two.
         """
         if self.first_death is not None:
             return self.first_death
         if not self._harvests or (self._following is None and not self._evenings):
             drain = self.spent - self.harvested
             return self._end * self.capacity / drain if drain > 0 else inf
-        if len(self._evenings) < 2:
+        if not self._periods:
             return None
         (first, before), (last, level) = self._evenings
-        if level >= before:
-            return inf
-        return last + max(0, level - self._night) * (last - first) / (before - level)
+        return inf if level >= before else self._forecast(last, level, (last - first, before - level))
+
+    def _forecast(self, dusk: int, level: int, change: tuple[int, int]) -> float:
+        """Return when (ns) it runs empty after the run, from the last dusk, and what all periods took together."""
+        period, fall = (each / self._periods for each in change)
+        night, length = self._night
+        ahead = max(1, ceil((level - night) / fall))  # the first night that it does not last, after this one
+        evening, last = dusk + ahead * period, level - (ahead - 1) * fall
+        moments = [(dusk + (ahead - 1) * period + length, last - night), (evening, last - fall)]
+        if self._power == 0 and (left := dusk + length - self.time) > 0:  # the run ended at night
+            moments.insert(0, (dusk + length, self.level - night * left / length))
+        moments.append((evening + length, last - fall - night))
+        time: float = self.time
+        full = float(self.level)
+        for end, rest in (moment for moment in moments if moment[0] > self.time):
+            if rest <= 0:
+                return time + full * (end - time) / (full - rest)
+            time, full = end, rest
+        return time
 
     def next_change(self) -> float:
         """Return when (ns) the agent goes down or recovers without payments, or, if earlier, when to ask again."""
@@ -159,9 +185,11 @@ class Battery:
             before, self._power = self._power, self._following[1]
             self._following = next(self._harvest, None)
             if before and not self._power:
+                self._periods += bool(self._evenings)
                 self._evenings = (*self._evenings[:1], (self.time, self.level))
             elif self._power and not before and self._evenings:
-                self._night = max(self._night, self._evenings[-1][1] - self.level)
+                dusk, level = self._evenings[-1]
+                self._night = max(self._night, (level - self.level, self.time - dusk))
         self._power_until = inf if self._following is None else self._following[0]
         if self.time >= self._fault_until:
             self._is_faulted = self._faulted.at(self.time)

@@ -40,7 +40,7 @@ class Gossip(NeighbourRounds):
 
     def act(self, node: Node, labels: Labels) -> None:
         """Tell a neighbour all that one holds, unless one has spoken in this slot, and again in the next."""
-        if self.aggregation.apart and (node.is_deserted or not node.held):
+        if self.aggregation.per_agent and (node.is_deserted or not node.held):
             node.next_slot = -1
             return
         now, slot = node.now, self.clock.slot

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -328,7 +329,10 @@ class Local(TtlFlood[SyncPacket], LocalKeys, CallProtocol):
                     item = self._releasing.name(agent, item, meeting.param_set)
                     self._held[agent, meeting.param_set].take(item.value)
                 progress.heard.setdefault(agent, {})[agent] = item
-                self._say(agent, meeting, progress, item)
+                self.network.when_computed(agent, "item", partial(self._say_computed, agent, meeting, progress, item))
+
+    def _say_computed(self, agent: int, meeting: Meeting, progress: Progress, item: Item, _: object) -> None:
+        self._say(agent, meeting, progress, item)
 
     def _drop_out(self, agent: int, part: Part) -> None:
         """Let *agent* take part in a meeting no more, which it tells nothing."""

@@ -1,10 +1,13 @@
 """The compiled consensus step: each agent computes the weighted sum of its own row and its neighbours'."""
 
-from netbandit.util.jit import njit
+from netbandit.util.jit import Floats, Integers, njit
 
 
 @njit(cache=True)
-def mix(own_weights, weights, first, agents, own, table, places, mixed, largest):  # type: ignore[no-untyped-def]
+def mix(
+    own_weights: Floats, weights: Floats, first: Integers, agents: Integers, own: Floats, table: Floats,
+    places: Integers, mixed: Floats, largest: Floats,
+) -> None:  # fmt: skip
     """Fill in what `netbandit.protocols.mixing.mixed_rows` returns.
 
     Args:

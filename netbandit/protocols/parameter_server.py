@@ -1,6 +1,7 @@
 """Parameter server: agents upload asynchronously, and receive what the server has of all agents."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
@@ -102,12 +103,12 @@ class ParameterServer(CarryKey, DeadlineKey, UploadProtocol):
         self._number = 0
         self._latest: dict[int, int] = {}
         self._deadline = self.deadline_ns(network.clock.slot) if self.answer == "uploader" else None
+        self._absorbing: list[tuple[int, int, Item]] = []
         self._uploaded: InstantQueue[tuple[int, int, Item]] = InstantQueue(self.clock, self._act, SENDS)
         self._hops: InstantQueue[Message] = InstantQueue(self.clock, self._finish_hops, AGENTS)
 
     def deposit(self, agent: int) -> None:
         """See `UploadProtocol.deposit`."""
-        now = self.clock.now
         item = self.upload_handler.deposit(agent)
         self.uploads += 1
         self._number += 1
@@ -117,6 +118,10 @@ class ParameterServer(CarryKey, DeadlineKey, UploadProtocol):
         elif self._deadline is not None:
             callbacks: list[Callable[[Event], None]] = [lambda _: self._pass_deadline(agent, number)]
             self.clock.environment.schedule(ScheduledEvent(callbacks), AGENTS, self._deadline)
+        self.network.when_computed(agent, "item", partial(self._upload, agent, number, item))
+
+    def _upload(self, agent: int, number: int, item: Item, _: object) -> None:
+        now = self.clock.now
         if agent == self._host:
             self._uploaded.at(now, self._host, (agent, number, item))
         else:
@@ -176,11 +181,22 @@ class ParameterServer(CarryKey, DeadlineKey, UploadProtocol):
         return found
 
     def _act(self, due: list[tuple[int, list[tuple[int, int, Item]]]]) -> None:
-        """Let the server absorb all uploads of this instant, and say what it has."""
+        """Let the server absorb all uploads of this instant, and those that come before it begins."""
+        ((_, uploads),) = due
+        begins = not self._absorbing
+        self._absorbing += uploads
+        if begins:
+            self.network.when_computed(self._host, "aggregate", self._answer, self._take_uploads, self._absorbing.clear)
+
+    def _take_uploads(self) -> list[tuple[int, int, Item]]:
+        uploads, self._absorbing = self._absorbing, []
+        return uploads
+
+    def _answer(self, uploads: list[tuple[int, int, Item]]) -> None:
+        """Let the server absorb *uploads*, and say what it has."""
         now = self.clock.now
         if now >= self.clock.end:
             return
-        ((_, uploads),) = due
         uploads.sort(key=lambda upload: upload[:2])
         handler = self.upload_handler
         handler.absorb([(agent, item) for agent, _, item in uploads])

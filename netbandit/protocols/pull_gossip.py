@@ -1,5 +1,6 @@
 """Pull gossip: an agent sends a request to one random neighbour, which responds."""
 
+from functools import partial
 from typing import NamedTuple
 
 from netbandit.network.clock import AGENTS, InstantQueue
@@ -77,8 +78,9 @@ class PullGossip(DeadlineKey, RequestProtocol):
                 item = self.answer(node, sender)
                 if item is None:
                     continue
-                self._say(ANSWER, HEADER_BYTES + item.size, node, sender, item)
+                answer_now = partial(self._say, ANSWER, HEADER_BYTES + item.size, node, sender, item)
+                self.network.when_computed(node, "item", answer_now)
 
-    def _say(self, kind: Kind, size: int, sender: int, receiver: int, answer: Item | None) -> None:
+    def _say(self, kind: Kind, size: int, sender: int, receiver: int, answer: Item | None, _: object = None) -> None:
         message = Message(kind, size, _Said(sender, answer, self.clock.now), 0)
         self.network.send(message, (self.network.channel(sender, receiver),))

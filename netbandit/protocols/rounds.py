@@ -462,11 +462,11 @@ class RoundProtocol(CallbackRoundProtocol):
             raise me.error(f"returns {aggregate!r}: it must return an item, such as self.aggregate([...]) gives")
         number = me.round
         state = self._rounds[number]
-        apart = self.aggregation.apart
-        told = None if apart else next((told for other, told in state.answers if _same(other, aggregate)), None)
+        per_agent = self.aggregation.per_agent
+        told = None if per_agent else next((told for other, told in state.answers if _same(other, aggregate)), None)
         if told is None:
             try:
-                told = self.aggregation.conclude(number, me.id if apart else 0, aggregate)
+                told = self.aggregation.conclude(number, me.id if per_agent else 0, aggregate)
             except Exception as error:
                 raise me.error(f"returns what nothing follows from: {type(error).__name__}: {error}") from error
             state.answers.append((aggregate, told))

@@ -86,6 +86,28 @@ def test_a_report_has_the_loads_of_each_network_that_is_used(path, study):
     assert found.battery in html
 
 
+def test_agents_that_never_send_spend_too(tmp_path):
+    """Agents idle at 1 mW: a battery of 60 J lasts 1,000 minutes."""
+    (tmp_path / "silent.toml").write_text(
+        """topology = { family = "ring", agents = 3 }
+bandit = { kind = "bernoulli", means = [0.2, 0.7] }
+learner.kind = "ucb"
+protocol.kind = "silent"
+energy = { idle = "1 mW", capacity = "60 J" }
+run = { horizon = 2000, slot = "1 s" }
+"""
+    )
+    silent = nb.Scenario.from_toml(tmp_path / "silent.toml")
+    silent.run(out=tmp_path / "out")
+    shown = invoke("nodes", tmp_path / "out")
+    assert shown.exit_code == 0
+    assert "a battery lasts the median agent 16.7 h" in shown.output
+    assert "left out" not in shown.output
+    assert "1 point left out: nothing was sent" in invoke("links", tmp_path / "out").output
+    (found,) = loads(load_study(tmp_path / "out"))
+    assert (found.links.rows, len(found.nodes.rows)) == ([], 3)
+
+
 def test_a_picture_shows_where_the_bottleneck_is(study):
     there = {one.name: one for one in planned(study)}
     assert "bottleneck-silent" not in there

@@ -12,7 +12,7 @@ class QueuedMessage:
 
     Attributes:
         message: The message.
-        packet: What it is a transmission of, if there is a record of that.
+        packet: The packet that it transmits; None: there is no record.
         handed: When (ns) it was put on its channel,
         slot: and in which slot.
         duration: How long (ns) it occupies the channel.

@@ -144,7 +144,7 @@ def handshake_with_link(
 ) -> np.int64:
     """Return the time of a round of gis with the link (*one*, *other*) added, or any larger time if above *limit*.
 
-    Only items that an end of it is told of over it, before or when it is told without it, can take another time.
+    Only items that one of its ends receives over it, no later than it would without it, can take another time.
 
     Args:
         hops: The links without it.
@@ -173,7 +173,7 @@ def handshake_with_link(
 def handshake_without_link(hops: Hops, ways: Ways, sources: Integers, one: int, other: int) -> int | np.int64:
     """Return the time of a round of gis without the link (*one*, *other*), `NEVER` if it never ends.
 
-    Only items that one of its ends was first told of by the other can take another time. See `handshake_with_link`.
+    Only items that one of its ends first received from the other can take another time. See `handshake_with_link`.
     """
     agents = len(hops.starts) - 1
     longest = np.int64(0)
@@ -267,7 +267,7 @@ def last_by_tree(hops: Hops, source: int, most: int) -> int | np.int64:
 
     Args:
         hops: The links.
-        source: Who tells it.
+        source: The node that sends it.
         most: See above; below 0: it goes to all, and `NEVER` is returned where it does not reach all.
     """
     agents = len(hops.starts) - 1

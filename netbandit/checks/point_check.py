@@ -67,7 +67,7 @@ from netbandit.simulation.build_faults import (
     tie_notes,
 )
 from netbandit.simulation.build_feedback import agent_problems, feedback_notes, feedback_problems, rewards_may_lack
-from netbandit.simulation.drivers import talk_of
+from netbandit.simulation.drivers import pattern_of
 from netbandit.simulation.lies import how_many
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.return_validation import checked
@@ -336,10 +336,10 @@ class PointCheck:
     def _check_world(self, bandit: type[Bandit], learner: type[AnyLearner]) -> frozenset[CommunicationPattern]:
         """Return the communication patterns of the learner with this bandit."""
         try:
-            talk = talk_of(bandit, learner)
+            talk = pattern_of(bandit, learner)
             if talk is None:
                 return learner.talks
-            # Agents that can call for each other may be able to deposit with a keeper, too.
+            # Agents that can call for each other may be able to deposit with a server, too.
             return frozenset({talk}) | (learner.talks & {"deposit"} if talk == "call" else frozenset())
         except TypeError as error:
             kinds = {table: self._kind(table) for table in ("learner", "bandit")}
@@ -446,13 +446,13 @@ class PointCheck:
         changing = parts.family.changes is not None or graph.contacts is not None
         changing |= scenario.energy.capacity is not None  # a forwarding agent may run out of energy
         self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, changing=changing)
-        if talk_of(type(parts.bandit), type(parts.learner)) != "broadcast":  # of which nobody waits for one
+        if pattern_of(type(parts.bandit), type(parts.learner)) != "broadcast":  # of which nobody waits for one
             self.notes += queue_notes(scenario.links, parts.protocol)
         self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, changing=changing)
         self.problems += outage_problems(scenario.faults, graph, slot)
         self.problems += mains_problems(scenario.energy, graph)
         end, kind = scenario.run.horizon * slot, self._kind("protocol")
-        talk = talk_of(type(parts.bandit), type(parts.learner)) or ""
+        talk = pattern_of(type(parts.bandit), type(parts.learner)) or ""
         self.problems += contact_problems(parts.family, graph, slot, end, parts.protocol, kind, talk)
         self.notes += contact_notes(parts.family, parts.protocol)
         self.problems += agent_problems(scenario.feedback, graph.agents)
@@ -532,7 +532,7 @@ _TALKS = {
     "gather": "an agent collects data from all others before it decides",
     "call": "an agent asks all others for their statistics",
     "ask": "an agent asks one neighbour, which answers",
-    "deposit": "an agent deposits its statistics with a keeper",
+    "deposit": "an agent deposits its statistics with a server",
     "exchange": "in every step each agent sends its values to its neighbours, and mixes theirs",
 }
 """Each communication pattern in words, for messages."""
@@ -543,7 +543,7 @@ def _playing(bandit: type[Bandit], learner: type[AnyLearner]) -> dict[str, list[
 
     def plays(bandit: type[Bandit], learner: type[AnyLearner]) -> bool:
         try:
-            talk_of(bandit, learner)
+            pattern_of(bandit, learner)
         except TypeError:
             return False
         return True

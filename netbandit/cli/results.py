@@ -185,7 +185,7 @@ def _tell_of_traces(folder: Path, study: "StudyResult") -> None:
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
-    help="How much of the trace to take.  [default: 100000 messages and phases for perfetto, 20000 messages for html, "
+    help="How much of the trace to take.  [default: 100000 lines for perfetto, 20000 messages for html, "
     "2000 for a film]",
 )
 def trace(place: Path, layout: str, out: Path | None, limit: int | None) -> None:
@@ -195,7 +195,7 @@ def trace(place: Path, layout: str, out: Path | None, limit: int | None) -> None
     writes traces. With html it is one page that plays the run back: messages move along the links of the network in
     simulated time, and a cursor along the regret; gif and mp4, which takes ffmpeg, are a film of that. With perfetto it
     is a file for https://ui.perfetto.dev and chrome://tracing: a track for each agent with what it explores and
-    exploits, arrows for messages, and the rounds.
+    exploits, arrows for messages, rewards that are learned late, and the rounds.
     """
     from netbandit.trace.read import TraceError
     from netbandit.util.extras import require

@@ -44,7 +44,7 @@ class Start(NamedTuple):
         interval: Slots from one synchronisation to the next, or 0 where a test decides.
         growth: See `netbandit.learners.ellipsoid.Trigger`.
         received: Whether agents choose by what they have received alone.
-        regularizer: Of a total that is adopted from a keeper.
+        regularizer: Of a total that is adopted from a server.
     """
 
     diagonal: Floats

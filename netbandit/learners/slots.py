@@ -88,11 +88,11 @@ class Learner(AnyLearner):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "talks" not in cls.__dict__:
-            talk = cls.talk()
+            talk = cls.communication_pattern()
             cls.talks = frozenset({talk}) if talk else frozenset({"round", "call", "broadcast"})
 
     @classmethod
-    def talk(cls) -> CommunicationPattern | None:
+    def communication_pattern(cls) -> CommunicationPattern | None:
         """Return the communication pattern that follows from its methods; None: agents never communicate."""
         shares, hears, adopts = (cls.has(name) for name in ("share", "hear", "adopt"))
         if cls.has("ask"):

@@ -42,7 +42,7 @@ class World:
         in_turn: Whether agents decide one after the other within a slot, each knowing all before it.
         log: What is counted for the time in logarithms: slots played, or all pulls of all agents so far.
         isolated: Whether nothing is ever shared.
-        deposits: Whether agents deposit what they know with a keeper, see `netbandit.learners.deposits`.
+        deposits: Whether agents deposit what they know with a server, see `netbandit.learners.uploads`.
         sets: Sets of parameters that agents keep and use in turn, because what they hear is always late; each set is a
             learner of its own, which decides in every ``sets``-th slot.
         param_set: Which of the sets this learner is.

@@ -82,7 +82,7 @@ def facets(whole: Arrangement, parts: Sequence[Part]) -> Facets:
 
     Args:
         whole: All points, whose values are in order.
-        parts: What there is to show, all with the same keys held fixed.
+        parts: The parts to show, all with the same keys held fixed.
     """
     return _asked(whole, parts) if whole.facing else _grid(whole, parts) or _in_turn(parts)
 

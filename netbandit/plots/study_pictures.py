@@ -110,11 +110,11 @@ def pictures(
 
 
 def planned(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "mean") -> list[Planned]:
-    """Return the pictures that *study* has, of the *statistic* that stands for the replications of a point.
+    """Return the pictures that *study* has, with a *statistic* over the replications of each point.
 
     Each key that varies has the picture that answers it:
 
-    - ``regret``: regret over the slots, or what is measured in its place where nobody knows it; always;
+    - ``regret``: regret over the slots, or the measure used where it is unknown; always;
     - ``structure``: regret against cost, delay as size, if three protocols or more are compared;
     - ``learners``: regret against data, energy and delay, if three learners or more are compared;
     - ``heatmap``: regret over the two numbers with the most values, if two have three values or more, most pairs of
@@ -316,7 +316,7 @@ class Asked:
         y: A metric; the regret if not given.
         color: A key that varies; if not given, the key of the series in all other pictures, unless it is *x*.
         where: Keys that vary, and the values, as they are shown, of the points to draw; all points if not given.
-        statistic: What stands for the replications of a point: ``mean``, ``median`` or a quantile such as ``q90``.
+        statistic: The statistic over the replications of a point: ``mean``, ``median`` or a quantile such as ``q90``.
         name: One of the pictures that the study has, drawn of these points; then *x* and *y* are its own.
         rows: A key that varies, each value of which is a row of panels.
         columns: The same for columns.

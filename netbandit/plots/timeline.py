@@ -1,4 +1,4 @@
-"""A round in time, from a trace: who waits for whom, with an arrow for each message."""
+"""A round in time, from a trace: which agent waits for which, with an arrow for each message."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,13 +47,13 @@ class Round:
     Attributes:
         number: The round.
         nodes: The rows: the server, if it takes part, and agents.
-        agents: How many agents take part.
+        agents: The number of agents.
         messages: The messages that are shown, in the order in which they are put on a link.
-        total: How many messages the round has.
-        waits: What the agents do while they wait for the round.
-        explores: What led them to it.
-        lacks: What they do before it while rewards are late.
-        jobs: What the nodes compute meanwhile.
+        total: The number of messages of the round.
+        waits: The phases in which agents wait for the round.
+        explores: The exploration phases before it.
+        lacks: The phases before it in which agents await late rewards.
+        jobs: The jobs of the nodes meanwhile.
         begin: When what is shown begins.
         end: When it ends.
     """
@@ -107,8 +107,8 @@ def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = N
 
     Args:
         run: The run the trace is of.
-        what: What is drawn.
-        values: What the title says tells the run from others.
+        what: The round to draw.
+        values: The values by which the title identifies the run.
     """
     from netbandit.util.extras.plots import Patch
 
@@ -118,7 +118,7 @@ def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = N
         notes.append(f"the first {MOST_NODES} of {scaled(what.agents)} agents")
     if len(what.messages) < what.total:
         notes.append(f"{scaled(len(what.messages))} of {scaled(what.total)} messages")
-    told = "who waits for whom" if what.waits else "message by message"  # observations are used as they arrive
+    told = "which agent waits for which" if what.waits else "message by message"  # observations are used as they arrive
     drawn, (panel,) = figure(f"{run.name}: round {what.number}, {told}", "; ".join(filter(None, notes)))
     row = {node: place for place, node in enumerate(what.nodes)}
     span = max(what.end - what.begin, slot) / slot

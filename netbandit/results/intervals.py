@@ -289,7 +289,7 @@ def _covariance(first: Samples, second: Samples) -> float:
 
 
 _FARTHER = 4.0
-"""How far beyond what was seen a value may lie, in ranges of what was seen and times 1 / (k + 1) for k rare values."""
+"""The distance of unseen values beyond the extremes, in observed ranges times 1 / (k + 1), for k rare values."""
 
 _ENOUGH = 10
 """So many values that are there once tell the spread."""
@@ -305,13 +305,13 @@ _SAME = 1e-12
 
 
 def all_equal(samples: Sequence[float]) -> bool:
-    """Say whether all samples are one number."""
+    """Return whether all samples are one number."""
     low, high = min(samples), max(samples)
     return high - low <= _SAME * max(abs(low), abs(high))
 
 
 def are_counts(samples: Sequence[float]) -> bool:
-    """Say whether samples are to be read as counts of a few values.
+    """Return whether samples are to be read as counts of a few values.
 
     They are where a value is there more than once, or some of several values are exactly zero, unless enough others
     are there once.
@@ -321,7 +321,7 @@ def are_counts(samples: Sequence[float]) -> bool:
 
 
 def half_width_of_counts(samples: Sequence[float], confidence: float) -> float:
-    """Return how far from the mean the farther end of the interval lies.
+    """Return the distance from the mean to the farther end of the interval.
 
     Args:
         samples: One number for each replication, not `all_equal`.
@@ -404,7 +404,7 @@ class StatisticError(ValueError):
 
 @dataclass(frozen=True)
 class Statistic:
-    """What stands for the replications of a point.
+    """A statistic over the replications of a point.
 
     Attributes:
         share: For a quantile the share of values below it; None for the mean.
@@ -428,7 +428,7 @@ class Statistic:
 
     @property
     def is_mean(self) -> bool:
-        """Whether it is the mean, whose interval lies around it."""
+        """Whether it is the mean, whose interval is symmetric."""
         return self.share is None
 
     @property
@@ -440,7 +440,7 @@ class Statistic:
 
     @property
     def name(self) -> str:
-        """What it is called: ``mean``, ``median`` or ``90 % quantile``."""
+        """Its name: ``mean``, ``median`` or ``90 % quantile``."""
         if self.share is None:
             return "mean"
         return "median" if self.share == 0.5 else f"{100 * self.share:g} % quantile"

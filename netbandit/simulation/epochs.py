@@ -46,7 +46,7 @@ class Epochs(Driver):
         context: The replication context, with a finite bandit, an epoch learner and a round-based protocol.
     """
 
-    talk = "round"
+    pattern = "round"
 
     def __init__(self, context: ReplicationContext) -> None:
         super().__init__(context)

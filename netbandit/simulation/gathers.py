@@ -50,7 +50,7 @@ class Gathers(Driver):
         context: The replication context, with a contextual bandit and a gather learner.
     """
 
-    talk = "gather"
+    pattern = "gather"
 
     def __init__(self, context: ReplicationContext) -> None:
         super().__init__(context)

@@ -127,7 +127,7 @@ class Liars:
         return {"lies": lies, "rejected": len(self._rejected)}
 
 
-class Lies(Liars):
+class MeanLies(Liars):
     """Forges means, and validates received items.
 
     Args:

@@ -41,7 +41,7 @@ from netbandit.simulation.build_contacts import build_changing
 from netbandit.simulation.build_energy import build_energy, energy_of
 from netbandit.simulation.dispatch.kernel import Choice, explained
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.drivers import driver_for, talk_of
+from netbandit.simulation.drivers import driver_for, pattern_of
 from netbandit.simulation.lies import liars_of
 from netbandit.simulation.result import Metric, RunResult, versions
 from netbandit.simulation.return_validation import checked
@@ -175,7 +175,7 @@ class Simulation:
 
     @property
     def _talk(self) -> str:
-        return talk_of(type(self._point.bandit), type(self._point.learner)) or ""
+        return pattern_of(type(self._point.bandit), type(self._point.learner)) or ""
 
     def context(self, topology: Topology, fingerprint: Fingerprint, writer: Trace | None) -> ReplicationContext:
         """Return all that a driver works with."""

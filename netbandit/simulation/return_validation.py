@@ -171,7 +171,7 @@ class _OfLearner(_OfAnyLearner):
     def share(self, rows: Any, slot: int, agents: Agents) -> NDArray[Any] | None:
         kind = type(self._part)
         # In a round everybody tells something, and who has begun to exchange does so in every step.
-        or_none = kind.talk() != "call" and not (kind.has("mix") and self._width is not None)
+        or_none = kind.communication_pattern() != "call" and not (kind.has("mix") and self._width is not None)
         return None if rows is None and or_none else self._rows(rows, agents, ", or None" if or_none else "")
 
     def answer(self, rows: Any, slot: int, agents: Agents) -> NDArray[Any]:

@@ -24,7 +24,7 @@ from netbandit.protocols.protocol import SERVER, CallbackRoundProtocol, Item, Ne
 from netbandit.protocols.sink import Sink
 from netbandit.simulation.build_feedback import rewards_may_lack
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.lies import Lies
+from netbandit.simulation.lies import MeanLies
 from netbandit.simulation.phase_feedback import PhaseRewards
 from netbandit.simulation.return_validation import checked
 
@@ -148,7 +148,7 @@ class RoundAggregation:
         self.context = context
         assert isinstance(context.learner, EpochLearner)
         self.learner = checked(context.learner.fresh())
-        self.lies = Lies(context, bounded=self.learner.bounded_releases)
+        self.lies = MeanLies(context, bounded=self.learner.bounded_releases)
         self._round = 0
         self._prepare(self.learner)
         self._agents = context.bandit.agents

@@ -18,11 +18,11 @@ from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
 from netbandit.simulation.bandit_environments import bandit_environment
 from netbandit.simulation.build_feedback import build_feedback
+from netbandit.simulation.decision_loop import compiled_loop, learn_due, vectorized_loop
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.feedback import Feedback
 from netbandit.simulation.figures import figures_of
 from netbandit.simulation.patterns import communication
-from netbandit.simulation.play import compiled, generic, learn_due
 from netbandit.simulation.result import Curve, Metric
 from netbandit.simulation.return_validation import checked
 from netbandit.simulation.slot_account import Account
@@ -31,7 +31,7 @@ from netbandit.user_code.errors import is_ours
 
 _DIGEST = (1 << 63) - 1
 
-_GENERIC = "this learner and bandit have no compiled loop: the generic one has the same law, but is slower"
+_NO_COMPILED_LOOP = "this learner and bandit have no compiled loop: the vectorized one has the same law, but is slower"
 
 
 class Slots(Driver):
@@ -46,7 +46,7 @@ class Slots(Driver):
     so the same agents are up until the next event.
 
     Four parts work together: the turns (`turns`), the environment (`bandit_environments`), the learner, and the
-    communication strategy (`communication`). Numpy calls or a compiled loop play the turns (`play`).
+    communication strategy (`communication`). Numpy calls or a compiled loop play the turns (`decision_loop`).
 
     Args:
         context: The replication context.
@@ -111,14 +111,14 @@ class Slots(Driver):
         self._slow, self._uncompiled = False, ""
         play = None
         try:
-            play = compiled(self.world, self.learners, self.account, strategy, self.turns, self.feedback)
+            play = compiled_loop(self.world, self.learners, self.account, strategy, self.turns, self.feedback)
             self._slow = play is None and template.plays == "vectors" and is_ours(type(template))
         except StepError as error:
             self._uncompiled = f"the steps of {type(template).__qualname__} are not compiled: {error}"
         self._play = (
             play
             if play is not None
-            else generic(self.world, self.learners, self.account, strategy, self.turns, self.feedback)
+            else vectorized_loop(self.world, self.learners, self.account, strategy, self.turns, self.feedback)
         )
         if context.network.agents_fail:
             for agent in context.network.watch_agents(self._changed):
@@ -210,7 +210,7 @@ class Slots(Driver):
             **self._feedback_metrics(),
         }
         values = account.total()
-        said = (_GENERIC if self._slow else "", self._uncompiled)
+        said = (_NO_COMPILED_LOOP if self._slow else "", self._uncompiled)
         remarks = (*learner.remarks(), *filter(None, said))
         curves = {"regret": Curve(account.knots, values)}
         return DriverResult(float(values[-1]), curves, metrics, spent, remarks)

@@ -36,7 +36,7 @@ class Transfer(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """What an agent did for a while; times in nanoseconds."""
+    """The activity of an agent for some time; times in nanoseconds."""
 
     name: str
     agent: int
@@ -81,7 +81,7 @@ def read_trace(trace: Path, limit: int | None = None) -> Lines:
 
     Args:
         trace: The file.
-        limit: How many lines are taken, of all kinds together; all if None.
+        limit: The number of lines taken, of all kinds together; all if None.
 
     Raises:
         TraceError: It cannot be read, was changed, or a line is none of a trace, with its number.

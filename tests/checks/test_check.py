@@ -6,8 +6,9 @@ import sys
 from time import process_time
 
 import pytest
+from helpers.examples import examples
 from helpers.scenes import SMALL, study
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.checks.check import check
@@ -274,7 +275,7 @@ VALUES = [
 
 
 def test_check_never_fails_otherwise(tmp_path):
-    @settings(max_examples=300, deadline=None)
+    @examples(300)
     @given(st.lists(st.tuples(st.sampled_from(KEYS), st.sampled_from(VALUES)), min_size=1, max_size=4))
     def mutate(changes):
         try:

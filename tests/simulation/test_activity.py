@@ -102,6 +102,7 @@ def _log(tmp_path, activity, text):
     return list(LOG), result
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("activity", ACTIVITIES)
 @pytest.mark.parametrize(
     "overrides",
@@ -116,7 +117,7 @@ def _log(tmp_path, activity, text):
 def test_the_compiled_loop_plays_as_one_call_a_turn(tmp_path, monkeypatch, activity, overrides):
     given = f"run.activity={activity}", *overrides
     compiled = run(tmp_path, *given, text=LINEAR)
-    monkeypatch.setattr(slots, "compiled", lambda *_: None)
+    monkeypatch.setattr(slots, "compiled_loop", lambda *_: None)
     generic = run(tmp_path, *given, text=LINEAR)
     assert compiled.fingerprint == generic.fingerprint
     assert compiled.metrics["regret"] == pytest.approx(generic.metrics["regret"], rel=1e-12)

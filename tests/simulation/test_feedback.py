@@ -142,6 +142,7 @@ LEARNERS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("delay", ["0 ms", "1 slot", "0.2 ms"])
 @pytest.mark.parametrize("learner", LEARNERS[:-1])
 def test_rewards_that_are_there_by_the_next_slot_change_no_decision(tmp_path, learner, delay):
@@ -194,6 +195,7 @@ def test_equal_laws_of_arms_are_one_law(tmp_path):
 LINEAR = {"kind": "linear", "dimension": 3, "arms": 6}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("learner", "protocol"),
     [

@@ -22,20 +22,20 @@ from netbandit.simulation.slot_account import Account
 from netbandit.simulation.turns import Turns
 from netbandit.user_code.errors import ReturnedError
 
-Play = Callable[[int, int], int]
+DecisionLoop = Callable[[int, int], int]
 """Plays the turns from the first to before the last, or fewer if an agent calls; returns the next turn to play."""
 
 _NOTHING = np.zeros(0)
 
 
-def compiled(
+def compiled_loop(
     world: BanditEnvironment,
     learners: Sequence[Learner],
     account: Account,
     strategy: CommunicationStrategy,
     turns: Turns,
     feedback: Feedback | None = None,
-) -> Play | None:
+) -> DecisionLoop | None:
     """Return the compiled loop for a learner and an environment; None if it is unsupported or would not pay off.
 
     Raises:
@@ -145,14 +145,14 @@ def _agent_by_agent(loop: Compiled, account: Account, turns: Turns) -> Callable[
     return play
 
 
-def generic(
+def vectorized_loop(
     world: BanditEnvironment,
     learners: Sequence[Learner],
     account: Account,
     strategy: CommunicationStrategy,
     turns: Turns,
     feedback: Feedback | None = None,
-) -> Play:
+) -> DecisionLoop:
     """Return the vectorized loop for any pair: one call of each method per turn, until an agent calls."""
     sets = len(learners)
 

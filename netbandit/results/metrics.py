@@ -169,8 +169,8 @@ METRICS: dict[str, MetricEntry] = {
     "lifetime_slots": MetricEntry(
         "slots",
         "When the first agent ran empty; if none did, when one would at the mean rate at which its level fell in the "
-        "run, or, where the harvest comes and goes, in the first night or on the first day that it would not last; null: "
-        "no level fell (see ``sustained``), or the harvest did not end twice.",
+        "run, or, where the harvest comes and goes, in the first night or on the first day that it would not last; "
+        "null: no level fell (see ``sustained``), or the harvest did not end twice.",
         _BATTERY,
     ),
     "sustained": MetricEntry(

@@ -172,7 +172,9 @@ DAYS = {"power": "4 mW", "from": "30 ms", "until": "60 ms", "every": "100 ms"}
 
 
 @pytest.mark.parametrize("horizon", [165, 190, 220, 230, 250, 300, 650, 4_700, 4_731])
-@pytest.mark.parametrize(("capacity", "power"), [("1 mJ", "2.6666666 mW"), ("0.1 mJ", "2.6666666 mW"), ("1 mJ", "0.5 mW")])
+@pytest.mark.parametrize(
+    ("capacity", "power"), [("1 mJ", "2.6666666 mW"), ("0.1 mJ", "2.6666666 mW"), ("1 mJ", "0.5 mW")]
+)
 def test_batteries_run_empty_when_they_were_forecast_to_at_whichever_hour_the_run_ends(horizon, capacity, power):
     """Each agent takes 1 mW: on some of 100 slots the harvest is less than that takes, or less than an agent takes."""
     scarce = energy(capacity=capacity, idle="1 mW", harvest={**DAYS, "power": power})

@@ -11,7 +11,7 @@ from netbandit.util.jit import njit
 Integers = NDArray[np.int64]
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def flood(starts: Integers, near: Integers, latencies: Integers, most: int) -> int:
     """Let every node flood an item; return how many messages were delivered.
 
@@ -48,33 +48,33 @@ def flood(starts: Integers, near: Integers, latencies: Integers, most: int) -> i
     return delivered
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _push(times: Integers, channels: Integers, items: Integers, size: int, time: int, channel: int, item: int) -> int:
-    place = size
-    while place > 0:
-        above = (place - 1) >> 1
+    index = size
+    while index > 0:
+        above = (index - 1) >> 1
         if times[above] <= time:
             break
-        times[place], channels[place], items[place] = times[above], channels[above], items[above]
-        place = above
-    times[place], channels[place], items[place] = time, channel, item
+        times[index], channels[index], items[index] = times[above], channels[above], items[above]
+        index = above
+    times[index], channels[index], items[index] = time, channel, item
     return size + 1
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _pop(times: Integers, channels: Integers, items: Integers, size: int) -> int:
     last = size - 1
     time, channel, item = times[last], channels[last], items[last]
-    place = 0
+    index = 0
     while True:
-        below = 2 * place + 1
+        below = 2 * index + 1
         if below >= last:
             break
         if below + 1 < last and times[below + 1] < times[below]:
             below += 1
         if times[below] >= time:
             break
-        times[place], channels[place], items[place] = times[below], channels[below], items[below]
-        place = below
-    times[place], channels[place], items[place] = time, channel, item
+        times[index], channels[index], items[index] = times[below], channels[below], items[below]
+        index = below
+    times[index], channels[index], items[index] = time, channel, item
     return last

@@ -17,7 +17,7 @@ from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.jitter import UniformJitter
 from netbandit.network.link import LinkClass
-from netbandit.network.loss_laws import BurstLoss, ConstantLoss
+from netbandit.network.loss_models import BurstLoss, ConstantLoss
 from netbandit.network.network import Network
 from netbandit.network.retry import ACK, Retry
 from netbandit.protocols.everybody import Everybody

@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.measure import Row
-from netbandit.results.machine import machine, machine_text
 from netbandit.results.safe_files import storage
 from netbandit.util.nesting import read_json
+from netbandit.util.process import machine, machine_text
 
 
 class RecordError(ValueError):

@@ -45,6 +45,7 @@ _LAZY = {
     "Run": "netbandit.scenario.model:RunSettings",
     "Energy": "netbandit.scenario.energy:EnergySettings",
     "Feedback": "netbandit.scenario.feedback:FeedbackSettings",
+    "Compute": "netbandit.scenario.compute:ComputeSettings",
     "Faults": "netbandit.scenario.faults:FaultsSettings",
     "Adversary": "netbandit.scenario.adversary:AdversarySettings",
     "Links": "netbandit.scenario.links:LinksSettings",

@@ -36,6 +36,7 @@ from netbandit.protocols.primitives import text as text
 from netbandit.protocols.protocol import NetworkProtocol as NetworkProtocol
 from netbandit.protocols.rounds import RoundProtocol as RoundProtocol
 from netbandit.scenario.adversary import AdversarySettings
+from netbandit.scenario.compute import ComputeSettings
 from netbandit.scenario.energy import EnergySettings
 from netbandit.scenario.errors import ScenarioError as ScenarioError
 from netbandit.scenario.faults import FaultsSettings
@@ -44,6 +45,7 @@ from netbandit.scenario.links import LinkSettings, LinksSettings
 from netbandit.scenario.model import RunSettings
 
 Adversary = AdversarySettings
+Compute = ComputeSettings
 Energy = EnergySettings
 Feedback = FeedbackSettings
 Faults = FaultsSettings

@@ -1,10 +1,15 @@
 """Settings of all tests."""
 
 import gc
-import importlib
+import importlib.util
 import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from zlib import crc32
 
 import pytest
+from _pytest.assertion.rewrite import AssertionRewritingHook
 from helpers.fresh import Fresh
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
@@ -14,13 +19,14 @@ from netbandit.running import progress
 # Each run tests the same examples, however long they take: nothing is found by chance, or missed by a busy machine.
 settings.register_profile(
     "same",
+    max_examples=33,
     deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-# As many others, from the seed that --hypothesis-seed gives: what the tests search with, where they are asked to.
-settings.register_profile("search", settings.get_profile("same"), derandomize=False, database=None)
+# Others, and more, from the seed that --hypothesis-seed gives: what the tests search with, where they are asked to.
+settings.register_profile("search", settings.get_profile("same"), max_examples=100, derandomize=False, database=None)
 settings.load_profile("same")
 
 # Hypothesis also draws numbers that stand in modules of ours, of those that this worker happens to have imported.
@@ -54,6 +60,13 @@ def group_of(nodeid):
     return next((one for one in LOOPS if one in test.partition("[")[2]), file)
 
 
+def pytest_itemcollected(item):
+    """Mark as slow the cases that the marker ``sampled`` leaves out, chosen by name: a new one moves no other."""
+    marker = item.get_closest_marker("sampled")
+    if marker and crc32(item.callspec.id.encode()) % marker.args[0]:
+        item.add_marker("slow")
+
+
 def pytest_collection_modifyitems(items):
     """Begin with what takes long, so that all workers end together; what needs all loops comes when most are there."""
     items.sort(key=lambda item: _place(group_of(item.nodeid)))
@@ -65,9 +78,33 @@ def _place(group):
 
 
 def pytest_configure(config):
-    """Have matplotlib list the fonts before workers start, each of which would, and say so where it takes long."""
+    """Do once, before workers start, what each would do: list fonts for matplotlib, rewrite assertions for pytest."""
     if getattr(config.option, "numprocesses", None):
         importlib.import_module("matplotlib.font_manager")
+        rewrite_assertions(config.args)
+
+
+def rewrite_assertions(places):
+    """Have pytest keep the rewritten assertions of all files in these *places*, in a process for each core."""
+    hook = next((one for one in sys.meta_path if isinstance(one, AssertionRewritingHook)), None)
+    if hook is None or sys.dont_write_bytecode or not hasattr(os, "fork"):
+        return
+    files = sorted(file for place in places for file in Path(place).rglob("test_*.py"))
+    children = []
+    for number in range(os.cpu_count()):
+        if child := os.fork():
+            children.append(child)
+            continue
+        try:
+            for file in files[number :: os.cpu_count()]:
+                module = importlib.util.module_from_spec(hook.find_spec(file.stem, [str(file.parent)]))
+                vars(module)["__builtins__"] = {}  # so that nothing is executed: it begins with an import
+                with suppress(ImportError):
+                    hook.exec_module(module)
+        finally:
+            os._exit(0)
+    for child in children:
+        os.waitpid(child, 0)
 
 
 def pytest_collection_finish():

@@ -13,8 +13,8 @@ from netbandit.papers.claims import Claim
 from netbandit.papers.figures import Figure, Paper, load_paper, paper_names
 from netbandit.papers.record import Record, RecordedClaim, RecordedFigure, shipped
 from netbandit.papers.regions import FAILS, HOLDS, NOT_TESTED, OPEN
-from netbandit.results.machine import machine_text
 from netbandit.results.numbers import level_text
+from netbandit.util.process import machine_text
 from netbandit.util.text import pluralize
 from netbandit.util.units import rough_time
 
@@ -27,7 +27,7 @@ NOT_RUN = "not recorded"
 ORDER = (
     *("dpmab", "feducb", "pfcb", "vertical"),
     *("coop", "dducb", "decucb", "rcl", "gosine", "fwa"),
-    *("asynchronous", "unreliable", "byzantine", "changing"),
+    *("asynchronous", "unreliable", "delay", "byzantine", "changing"),
 )
 """The papers in the order in which readers ask for them."""
 

@@ -14,8 +14,8 @@ import benchmarks
 from benchmarks.measure import Row
 from benchmarks.record import Run, read
 from netbandit.plots.style import COLOURS, NEUTRAL, drawing, save
-from netbandit.results.machine import machine_text
 from netbandit.results.numbers import rounded, scaled, shortest
+from netbandit.util.process import machine_text
 from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:

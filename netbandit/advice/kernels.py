@@ -7,11 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.advice.round_times import NEVER
-from netbandit.util.jit import njit
+from netbandit.util.jit import Integers, njit
 
 
 @njit(cache=True)
-def longest_with_link(table, first, second, candidates, times):  # type: ignore[no-untyped-def]
+def longest_with_link(
+    table: Integers, first: Integers, second: Integers, candidates: Integers, times: Integers
+) -> Integers:
     """Return the largest distance with each candidate, shape (k,); see `netbandit.advice.flooding_time`."""
     found = np.empty(len(candidates), dtype=np.int64)
     for place in range(len(candidates)):
@@ -29,7 +31,7 @@ def longest_with_link(table, first, second, candidates, times):  # type: ignore[
 
 
 @njit(cache=True)
-def eccentricities_with_link(table, one, other):  # type: ignore[no-untyped-def]
+def eccentricities_with_link(table: Integers, one: int, other: int) -> Integers:
     """Return each node's largest distance in hops, within its component, when the link (*one*, *other*) is added."""
     agents = len(table)
     found = np.zeros(agents, dtype=np.int64)
@@ -75,7 +77,9 @@ class Ways(NamedTuple):
 
 
 @njit(cache=True)
-def _follow(hops, ways, source, one, other, latency, time, limit):  # type: ignore[no-untyped-def]
+def _follow(
+    hops: Hops, ways: Ways, source: int, one: int, other: int, latency: int, time: int, limit: int
+) -> tuple[np.int64, int]:
     """Simulate the item of *source* in a round of gis; see `netbandit.advice.round_times.handshakes`.
 
     Args:
@@ -113,7 +117,7 @@ def _follow(hops, ways, source, one, other, latency, time, limit):  # type: igno
 
 
 @njit(cache=True)
-def _no_ways(sources, agents):  # type: ignore[no-untyped-def]
+def _no_ways(sources: int, agents: int) -> Ways:
     """Return empty paths for the items of this many *sources*."""
     return Ways(
         np.full((sources, agents), NEVER, dtype=np.int64),
@@ -123,7 +127,7 @@ def _no_ways(sources, agents):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def follow_all(hops):  # type: ignore[no-untyped-def]
+def follow_all(hops: Hops) -> Ways:
     """Return the paths of the items of all nodes."""
     agents = len(hops.starts) - 1
     ways = _no_ways(agents, agents)
@@ -135,10 +139,12 @@ def follow_all(hops):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def handshake_with_link(hops, ways, sources, one, other, latency, time, limit):  # type: ignore[no-untyped-def]
+def handshake_with_link(
+    hops: Hops, ways: Ways, sources: Integers, one: int, other: int, latency: int, time: int, limit: int
+) -> np.int64:
     """Return the time of a round of gis with the link (*one*, *other*) added, or any larger time if above *limit*.
 
-    Only items that an end of it is told of over it, before or when it is told without it, can take another time.
+    Only items that one of its ends receives over it, no later than it would without it, can take another time.
 
     Args:
         hops: The links without it.
@@ -164,10 +170,10 @@ def handshake_with_link(hops, ways, sources, one, other, latency, time, limit): 
 
 
 @njit(cache=True)
-def handshake_without_link(hops, ways, sources, one, other):  # type: ignore[no-untyped-def]
+def handshake_without_link(hops: Hops, ways: Ways, sources: Integers, one: int, other: int) -> int | np.int64:
     """Return the time of a round of gis without the link (*one*, *other*), `NEVER` if it never ends.
 
-    Only items that one of its ends was first told of by the other can take another time. See `handshake_with_link`.
+    Only items that one of its ends first received from the other can take another time. See `handshake_with_link`.
     """
     agents = len(hops.starts) - 1
     longest = np.int64(0)
@@ -182,7 +188,7 @@ def handshake_without_link(hops, ways, sources, one, other):  # type: ignore[no-
 
 
 @njit(cache=True)
-def changed(hops, one, other, latency, time):  # type: ignore[no-untyped-def]
+def changed(hops: Hops, one: int, other: int, latency: int, time: int) -> Hops:
     """Return *hops* with one link added or removed; see `_follow` for the arguments."""
     agents, more = len(hops.starts) - 1, 2 if latency >= 0 else -2
     starts = np.empty_like(hops.starts)
@@ -210,7 +216,7 @@ def changed(hops, one, other, latency, time):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _breadth_first(hops, root, most, distance, order):  # type: ignore[no-untyped-def]
+def _breadth_first(hops: Hops, root: int, most: int, distance: Integers, order: Integers) -> int:
     """Find the nodes within *most* hops of *root*; return their number.
 
     Args:
@@ -239,7 +245,7 @@ def _breadth_first(hops, root, most, distance, order):  # type: ignore[no-untype
 
 
 @njit(cache=True)
-def _along_tree(hops, distance, order, found, when):  # type: ignore[no-untyped-def]
+def _along_tree(hops: Hops, distance: Integers, order: Integers, found: int, when: Integers) -> np.int64:
     """Fill in *when* (ns) what goes along the breadth-first tree reaches each node; return the last of these times.
 
     The parent of a node is the lowest-numbered of its neighbours that are nearer to the root. See `_breadth_first`.
@@ -256,12 +262,12 @@ def _along_tree(hops, distance, order, found, when):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def last_by_tree(hops, source, most):  # type: ignore[no-untyped-def]
+def last_by_tree(hops: Hops, source: int, most: int) -> int | np.int64:
     """Return when (ns) the last node hears what goes along the breadth-first tree of *source*, so many hops at most.
 
     Args:
         hops: The links.
-        source: Who tells it.
+        source: The node that sends it.
         most: See above; below 0: it goes to all, and `NEVER` is returned where it does not reach all.
     """
     agents = len(hops.starts) - 1
@@ -273,7 +279,7 @@ def last_by_tree(hops, source, most):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def last_by_flood(hops, source, most):  # type: ignore[no-untyped-def]
+def last_by_flood(hops: Hops, source: int, most: int) -> int | np.int64:
     """Return when (ns) the last node hears a flood of *source* that goes so many hops at most.
 
     Each copy is followed as `netbandit.protocols.local_flood` says: of those that reach a node at once the one that may
@@ -310,7 +316,7 @@ def last_by_flood(hops, source, most):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def sink_round(hops, eccentricities, uplinks, gis):  # type: ignore[no-untyped-def]
+def sink_round(hops: Hops, eccentricities: Integers, uplinks: Integers, gis: bool) -> np.int64:
     """Return the time (ns) of a round of sink.
 
     Args:
@@ -339,4 +345,5 @@ def sink_round(hops, eccentricities, uplinks, gis):  # type: ignore[no-untyped-d
             _breadth_first(hops, sink, -1, distance, order)
             last = _along_tree(hops, distance, order, found, when)
         longest = max(longest, last + uplinks[sink])
-    return longest + uplinks.max()
+    farthest: np.int64 = uplinks.max()
+    return longest + farthest

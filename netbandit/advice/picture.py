@@ -29,7 +29,7 @@ def draw_advice(
         graph: The network.
         links: Links to add (drawn beside those that are there) or to lose, the best first.
         hosts: Nodes that should host a server or sinks.
-        subtitle: What the advice was found by.
+        subtitle: How the advice was found.
         lose: Whether links are to be lost.
         alternatives: Whether one of the links is meant, in place of all, one after the other.
     """

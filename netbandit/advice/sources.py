@@ -60,7 +60,7 @@ class Source:
 
     @property
     def left_out(self) -> list[str]:
-        """What has a part in what a round takes in runs, and none in what links are judged by.
+        """Influences on the time of a round in runs that the evaluation of links ignores.
 
         Where no protocol is named, rounds of several are shown, over links of both kinds.
         """
@@ -68,7 +68,7 @@ class Source:
 
     @property
     def unused(self) -> list[str]:
-        """What of a file nothing here takes, a sentence each."""
+        """The parts of a file that are ignored here, a sentence each."""
         topology = self.timed.topology
         own = any_given(topology) and self.point.scenario.links.peer.latency != "edges"
         said = [
@@ -78,7 +78,7 @@ class Source:
 
     @property
     def new_links(self) -> str:
-        """What latency a link is given that does not exist yet, in words; empty where all have the same."""
+        """The latency assumed for a link that does not exist yet, in words; empty where all are equal."""
         latency = self.point.scenario.links.peer.latency
         if latency == "geographic":
             return "the latency of its length"

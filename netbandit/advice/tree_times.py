@@ -70,7 +70,7 @@ class LocalTime(ItemTime):
     """The time of a round of local: until all have heard all that are near enough.
 
     Args:
-        ttl: How many hops items go at most.
+        ttl: The largest number of hops of an item.
         flood: Whether they go to all neighbours; else along a tree.
     """
 

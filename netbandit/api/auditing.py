@@ -18,7 +18,7 @@ def audit(
 ) -> list[Audit]:
     """Bound epsilon from below, by experiment, beside what is stated.
 
-    A mechanism of one's own is a `Mechanism`: what releases, and what is stated of it::
+    A mechanism of your own is a `Mechanism`: its release function, and the stated privacy::
 
         def draw(world, samples, rng):               # of either input, 0 or 1: shape (samples, numbers)
             return world + rng.laplace(0, 1 / 0.5, (samples, 1))

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from netbandit.parts.arguments import by_name
-from netbandit.results.dataframe import dataframe
 from netbandit.results.intervals import Statistic, StatisticError
 from netbandit.results.loads import (
     LINK_COLUMNS,
@@ -23,11 +22,11 @@ from netbandit.results.loads import (
     node_names,
     runs_with_keys,
 )
-from netbandit.results.picture_names import PICTURE_NAMES
 from netbandit.results.remarks import cost_lines, energy_lines, failure_lines, trouble_lines
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import StudyResult, load_finished, load_study
-from netbandit.results.varied_keys import parameter_names
+from netbandit.results.tables import dataframe
+from netbandit.results.varied_keys import PICTURE_NAMES, parameter_names
 from netbandit.simulation.result import RunResult
 from netbandit.util.extras import MissingExtraError, installed
 from netbandit.util.text import pluralize
@@ -199,13 +198,13 @@ class Results(_Table):
         Args:
             name: One that the study has, or a metric; the first picture that the study calls for if nothing is given.
                 The pictures are NAMES; ``regret`` is curves over time.
-            x: What is across: a key that varies, a metric, or ``slot`` for curves over time.
-            y: What is upward: a metric, or over ``slot`` a curve.
-            color: What the colours tell apart: a key that varies.
+            x: The horizontal axis: a key that varies, a metric, or ``slot`` for curves over time.
+            y: The vertical axis: a metric, or over ``slot`` a curve.
+            color: The key distinguished by colour, which must vary.
             rows: A key that varies; each of its values has a row of panels.
             columns: The same for columns.
             where: Keys that vary, with the value of the points to draw, or a list of them.
-            statistic: What stands for the replications of a point: ``mean``, ``median`` or a quantile such as ``q90``.
+            statistic: The statistic over the replications: ``mean``, ``median`` or a quantile such as ``q90``.
             bands: Which 95 % intervals are drawn: ``mean``, that of each mean; ``comparison``, that which comparing
                 means needs, without what all points share in a replication; None for neither.
             within: Run folders by their names, of which points are drawn; all if not given. A part of the table gives
@@ -241,7 +240,7 @@ class Results(_Table):
             raise ValueError(f"{where_it_is}{_in_python(error)}") from None
 
     def _is_metric(self, name: str) -> bool:
-        """Tell whether *name* is no picture, but a metric."""
+        """Return whether *name* is no picture, but a metric."""
         return name not in PICTURE_NAMES and any(name in run.metrics for run in _runs(self.study))
 
     def table(
@@ -262,7 +261,7 @@ class Results(_Table):
         Args:
             rows: The keys whose values are the rows, such as ``learner.kind`` or its end, ``learner``, in a list
                 or in one text, ``"learner,latency"``; all that are no columns if not given.
-            columns: The keys whose values are the columns; those that are no rows, if rows are given.
+            columns: The keys whose values are the columns; those that are not in *rows*, if rows are given.
             metric: One metric, or several side by side; the regret if not given, or that of a decision where users or
                 agents stay away.
             compare: The key whose values are compared, among which one is the best; if not given, the label of a case,

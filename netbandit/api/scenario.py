@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from netbandit.network.families.family import Family
     from netbandit.protocols.protocol import NetworkProtocol
     from netbandit.scenario.adversary import AdversarySettings
+    from netbandit.scenario.compute import ComputeSettings
     from netbandit.scenario.energy import EnergySettings
     from netbandit.scenario.faults import FaultsSettings
     from netbandit.scenario.feedback import FeedbackSettings
@@ -38,23 +39,24 @@ Keys = Mapping[str, Any]
 
 
 class Scenario:
-    """Who plays what, over which network: each an object, or a dictionary of its keys as in a file.
+    """A simulation: its bandit, learner, protocol and network, each an object or a dictionary of keys as in a file.
 
-    Nothing is checked before `check`, `run` or `sweep`; then all mistakes are said at once, each with its keyword.
+    Nothing is checked before `check`, `run` or `sweep`; then all mistakes are reported at once, each with its keyword.
 
     Args:
         topology: A family of graphs, a graph of networkx, or the path of a graph file.
-        bandit: The world; a class stands for one with all its defaults, also below.
-        learner: What learns.
-        protocol: How what is learnt travels.
-        run: How long, how fine, how often: ``Run(horizon=10_000)``.
+        bandit: The world; a class means an object with all its defaults, also below.
+        learner: The learner.
+        protocol: The protocol that exchanges what is learnt.
+        run: Horizon, slot, seed and replications: ``Run(horizon=10_000)``.
         links: The two classes of links: ``Links(peer=Link(latency="5 ms"))``.
-        faults: What goes wrong: ``Faults(...)``; nothing if not given.
-        adversary: Who lies, and how: ``Adversary(...)``; nobody if not given.
-        energy: What agents live on: ``Energy(capacity="20 J", idle="1 mW")``; only messages are counted if not given.
-        feedback: How late rewards are learned: ``Feedback(delay="30 ms")``; at once if not given.
+        faults: Failures: ``Faults(...)``; nothing if not given.
+        adversary: Byzantine agents: ``Adversary(...)``; none if not given.
+        energy: Batteries: ``Energy(capacity="20 J", idle="1 mW")``; only messages are counted if not given.
+        feedback: The delay of rewards: ``Feedback(delay="30 ms")``; at once if not given.
+        compute: The time that nodes compute: ``Compute(agents={"item": "5 ms"}, speed=2.0)``; none if not given.
         name: Names the study and the folder of its results.
-        description: What it shows.
+        description: Its question or purpose, in a sentence.
         sweep: Dotted key -> list of values; the grid of all combinations is run.
     """
 
@@ -71,6 +73,7 @@ class Scenario:
         adversary: "AdversarySettings | Keys | None" = None,
         energy: "EnergySettings | Keys | None" = None,
         feedback: "FeedbackSettings | Keys | None" = None,
+        compute: "ComputeSettings | Keys | None" = None,
         name: str | None = None,
         description: str | None = None,
         sweep: Mapping[str, Any] | None = None,
@@ -85,6 +88,7 @@ class Scenario:
             "adversary": adversary,
             "energy": energy,
             "feedback": feedback,
+            "compute": compute,
             "bandit": bandit,
             "learner": learner,
             "protocol": protocol,
@@ -110,7 +114,7 @@ class Scenario:
 
     @property
     def tables(self) -> dict[str, Any]:
-        """The tables of keys that the scenario is, defaults left out; a class stands for its kind.
+        """The scenario as tables of keys, without defaults; a class in place of its kind.
 
         Raises:
             ScenarioError: The file cannot be read.
@@ -168,7 +172,7 @@ class Scenario:
 
         Args:
             replications: Independent repetitions; as the scenario says if not given.
-            jobs: How many processes run at once; 1 runs in this process, 0 means one for each core.
+            jobs: The number of parallel processes; 1: in this process, 0: one for each core.
             out: The folder of the results; if not given ``results/NAME``, and without a name
                 ``results/scenario-HASH8``.
             trace: Whether each run writes a trace of its messages and phases.
@@ -245,13 +249,13 @@ class Scenario:
             dilation: Real seconds for each simulated one; None: as few as this host allows, which is measured first.
             tolerance: By how much the time of a round may differ, as a share.
             processes: The number of processes among which agents are divided; None: one for each agent.
-            retries: How often it is tried again, at twice the dilation, if it comes to no end.
+            retries: The number of further attempts, each at twice the dilation, if it does not finish.
             calibrate: Whether this host is measured although *dilation* is given.
             out: Where to write ``emulation.json`` and the picture, if anywhere.
 
         Raises:
             ScenarioError: The scenario has mistakes, or cannot be emulated.
-            NoEndError: The agents came to no end.
+            NoEndError: The agents did not finish.
             DifferentChoiceError: An agent has concluded something else than in the simulation.
             ValueError: There is no such point.
             StorageError: *out* cannot be written.

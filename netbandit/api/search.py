@@ -47,10 +47,10 @@ def optimize(
         over: Keys and the values that each may have: ``"0.1..10"``, ``"1 ms..1 s log"``, or a list.
         minimize: A metric, several, or a function of the metrics of a run. Of metrics whose highest value is the best,
             such as ``reward``, that is looked for.
-        trials: How many candidates are tried; all, if there are no more.
+        trials: The number of candidates tried; at most all.
         budget: A time such as ``"30 min"`` after which no further candidate begins.
-        replications: How many replications each candidate has at first.
-        most: How many it may have.
+        replications: The initial number of replications of each candidate.
+        most: The largest number.
         final: With how many the winners are measured again.
         jobs: As for `run`.
         out: The folder of the search; if not given ``results/NAME-search``.

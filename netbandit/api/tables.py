@@ -23,7 +23,7 @@ class PaperTable:
 
     Attributes:
         caption: The sentences that say so, with what was counted.
-        notes: What else must be known to read the numbers, a line each.
+        notes: Remarks needed to interpret the numbers, one per line.
     """
 
     def __init__(self, entries: PaperEntries) -> None:

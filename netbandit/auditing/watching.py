@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.learners.deposits import DepositLearner
 from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.learners.slots import Learner
+from netbandit.learners.uploads import UploadLearner
 
 _MOST_AGENTS = 6
 """The number of agents whose rewards are candidates."""
@@ -176,6 +176,6 @@ def _in_slots(kind: Any, recorder: ReleaseRecorder) -> dict[str, Callable[..., A
         methods["share"] = share
     if kind.has("answer"):
         methods["answer"] = answer
-    if issubclass(kind, DepositLearner):
+    if issubclass(kind, UploadLearner):
         methods["deposit"] = deposit
     return methods

@@ -37,7 +37,7 @@ def states(generators: list[np.random.Generator]) -> NDArray[np.uint64]:
 
 
 @njit(cache=True)
-def uniform(state):  # type: ignore[no-untyped-def]
+def uniform(state: NDArray[np.uint64]) -> float:
     """Advance *state*, shape (4,), and return a float64 in [0, 1): ``Generator.random()``."""
     high, low = state[0], state[1]
     # The full product of the low words, from four products of half words.
@@ -62,13 +62,13 @@ def uniform(state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def beta(state, mean):  # type: ignore[no-untyped-def]
+def beta(state: NDArray[np.uint64], mean: float) -> float:
     """Return a draw from Beta(mean, 1 - mean), 0 < mean < 1: Johnk's method, as in ``Generator.beta``."""
     while True:
         first = uniform(state)
         second = uniform(state)
-        one = first ** (1.0 / mean)
-        other = second ** (1.0 / (1.0 - mean))
+        one: float = first ** (1.0 / mean)
+        other: float = second ** (1.0 / (1.0 - mean))
         total = one + other
         if total <= 1.0 and first + second > 0.0:
             if total > 0.0:
@@ -82,7 +82,7 @@ def beta(state, mean):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def normal(state):  # type: ignore[no-untyped-def]
+def normal(state: NDArray[np.uint64]) -> float:
     """Return a standard normal draw: Marsaglia's polar method, the second of each pair thrown away."""
     while True:
         first = 2.0 * uniform(state) - 1.0

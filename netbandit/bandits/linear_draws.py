@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.bandits.draws import beta, normal, uniform
-from netbandit.util.jit import njit
+from netbandit.util.jit import Floats, Integers, njit
 
 LAWS = ("beta", "bernoulli", "gaussian")
 """The laws of the rewards, numbered as in :attr:`World.law`."""
@@ -45,7 +45,7 @@ class World(NamedTuple):
 
 
 @njit(cache=True)
-def draw_set(world, source, actions):  # type: ignore[no-untyped-def]
+def draw_set(world: World, source: int, actions: Floats) -> None:
     """Draw the next set of *source* into *actions*, shape (K, d), and its means into ``world.means[source]``."""
     if world.way == 0:
         _draw_from_bands(world, source, actions)
@@ -66,7 +66,7 @@ def draw_set(world, source, actions):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _draw_from_cube(state, actions):  # type: ignore[no-untyped-def]
+def _draw_from_cube(state: NDArray[np.uint64], actions: Floats) -> None:
     """Draw every entry uniformly in [-1, 1] / sqrt(d)."""
     count, dimension = actions.shape
     half = 1.0 / sqrt(dimension)
@@ -77,7 +77,7 @@ def _draw_from_cube(state, actions):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _draw_from_pool(world, state, actions):  # type: ignore[no-untyped-def]
+def _draw_from_pool(world: World, state: NDArray[np.uint64], actions: Floats) -> None:
     """Draw vectors of the pool, none twice: the first steps of a shuffle, which are then undone."""
     order, pool = world.order, world.pool
     count, dimension = actions.shape
@@ -96,7 +96,7 @@ def _draw_from_pool(world, state, actions):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _draw_from_bands(world, source, actions):  # type: ignore[no-untyped-def]
+def _draw_from_bands(world: World, source: int, actions: Floats) -> None:
     """Draw the means from their bands, and then actions that have them."""
     state = world.sets[source]
     theta = world.theta
@@ -131,7 +131,7 @@ def _draw_from_bands(world, source, actions):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def draw_reward(world, agent, mean):  # type: ignore[no-untyped-def]
+def draw_reward(world: World, agent: int, mean: float) -> float:
     """Return the agent's next reward, of this *mean*."""
     state = world.rewards[agent]
     if world.law == 0:
@@ -142,14 +142,14 @@ def draw_reward(world, agent, mean):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def draw_sets(world, agents, actions):  # type: ignore[no-untyped-def]
+def draw_sets(world: World, agents: Integers, actions: Floats) -> None:
     """Draw the next set of each of *agents* into its part of *actions*, shape (M, K, d)."""
     for agent in agents:
         draw_set(world, agent, actions[agent])
 
 
 @njit(cache=True)
-def draw_rewards(world, fixed, agents, arms, rewards, missed):  # type: ignore[no-untyped-def]
+def draw_rewards(world: World, fixed: bool, agents: Integers, arms: Integers, rewards: Floats, missed: Floats) -> None:
     """Draw what *arms* of the sets drawn last pay *agents* into *rewards*, and their regret into *missed*, shape (n,).
 
     Args:

@@ -44,7 +44,7 @@ def tables(capacities: NDArray[np.int64], qualities: NDArray[np.float64]) -> Tab
 
 
 @njit(cache=True)
-def quantile(uniform, units, quality):  # type: ignore[no-untyped-def]
+def quantile(uniform: float, units: int, quality: float) -> int:
     """Return the binomial quantile at *uniform* of *units* that are each good with probability *quality*."""
     if uniform <= 0.0:
         return 0

@@ -13,7 +13,6 @@ from netbandit.checks.adversary import adversary_notes, adversary_problems, liar
 from netbandit.checks.compatibility import activity_problems, memory_problems
 from netbandit.checks.fault_rate_warnings import fault_rate_warnings
 from netbandit.checks.ineffective_keys import LinkKey, link_keys
-from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.learners.linear import in_slots
 from netbandit.network.edge_latencies import NOT_TAKEN, any_given
@@ -36,6 +35,7 @@ from netbandit.parts.registry import (
 from netbandit.parts.settings import Problem, Raw
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
+from netbandit.scenario.compute import SpeedFile
 from netbandit.scenario.delay import DelayFile
 from netbandit.scenario.energy import HarvestFile
 from netbandit.scenario.faults import FaultsSettings
@@ -53,23 +53,25 @@ from netbandit.simulation.build import (
     topology_streams,
     uplink_latencies,
 )
+from netbandit.simulation.build_compute import compute_notes, compute_problems, speed_problems
 from netbandit.simulation.build_contacts import contact_notes, contact_problems
 from netbandit.simulation.build_energy import energy_problems, mains_problems
 from netbandit.simulation.build_faults import (
     answer_notes,
     answer_problems,
-    apart_problems,
     build_faults,
     fault_notes,
     outage_problems,
+    per_agent_problems,
     queue_notes,
     tie_notes,
 )
-from netbandit.simulation.build_feedback import agent_problems, feedback_notes, feedback_problems
-from netbandit.simulation.drivers import conclude_apart, talk_of
+from netbandit.simulation.build_feedback import agent_problems, feedback_notes, feedback_problems, rewards_may_lack
+from netbandit.simulation.drivers import pattern_of
 from netbandit.simulation.lies import how_many
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.return_validation import checked
+from netbandit.simulation.round_aggregation import concludes_per_agent
 from netbandit.user_code.errors import ReturnedError, is_ours
 from netbandit.user_code.fingerprint import UnstableError, fingerprint_of
 from netbandit.util.memory import exceeded, shown
@@ -160,7 +162,9 @@ class PointCheck:
         if scenario is not None:
             scenario = self._with_file(scenario, "energy", "harvest", HarvestFile, inputs)
             scenario = self._with_file(scenario, "feedback", "delay", DelayFile, inputs)
+            scenario = self._with_file(scenario, "compute", "speed", SpeedFile, inputs)
             self.problems += feedback_problems(scenario.feedback, scenario.run, known)
+            self.problems += compute_problems(scenario.compute, scenario.run, known)
         # A mistake in one table must not hide incompatibilities among the others.
         tables = valid_tables(data) if scenario is None else vars(scenario)
         if "adversary" in tables:
@@ -174,7 +178,8 @@ class PointCheck:
         if self.problems or self.unchecked or scenario is None or family is None:
             return None
         self.notes += [(("run", key), text) for key, text in scenario.run.unused()]
-        self.notes += feedback_notes(scenario.feedback)
+        self.notes += feedback_notes(scenario.feedback, learner, protocol)
+        self.notes += compute_notes(scenario.compute, scenario.run.slot_nanoseconds, protocol)
         for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
             self.notes += [(("links", table, key), text) for key, text in settings.unused()]
         self.link_keys = link_keys(scenario.links, protocol, known["kinds"]["protocol"])
@@ -261,7 +266,12 @@ class PointCheck:
                 self.notes += notes
 
     def _with_file(
-        self, scenario: Scenario, table: str, key: str, kind: type[DelayFile | HarvestFile], inputs: dict[str, Path]
+        self,
+        scenario: Scenario,
+        table: str,
+        key: str,
+        kind: type[DelayFile | HarvestFile | SpeedFile],
+        inputs: dict[str, Path],
     ) -> Scenario:
         """Return *scenario* with the absolute path of a key's file, and add that file to the *inputs*."""
         settings = getattr(scenario, table)
@@ -326,10 +336,10 @@ class PointCheck:
     def _check_world(self, bandit: type[Bandit], learner: type[AnyLearner]) -> frozenset[CommunicationPattern]:
         """Return the communication patterns of the learner with this bandit."""
         try:
-            talk = talk_of(bandit, learner)
+            talk = pattern_of(bandit, learner)
             if talk is None:
                 return learner.talks
-            # Agents that can call for each other may be able to deposit with a keeper, too.
+            # Agents that can call for each other may be able to deposit with a server, too.
             return frozenset({talk}) | (learner.talks & {"deposit"} if talk == "call" else frozenset())
         except TypeError as error:
             kinds = {table: self._kind(table) for table in ("learner", "bandit")}
@@ -436,20 +446,21 @@ class PointCheck:
         changing = parts.family.changes is not None or graph.contacts is not None
         changing |= scenario.energy.capacity is not None  # a forwarding agent may run out of energy
         self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, changing=changing)
-        if talk_of(type(parts.bandit), type(parts.learner)) != "broadcast":  # of which nobody waits for one
+        if pattern_of(type(parts.bandit), type(parts.learner)) != "broadcast":  # agents do not wait for broadcasts
             self.notes += queue_notes(scenario.links, parts.protocol)
         self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, changing=changing)
         self.problems += outage_problems(scenario.faults, graph, slot)
         self.problems += mains_problems(scenario.energy, graph)
         end, kind = scenario.run.horizon * slot, self._kind("protocol")
-        talk = talk_of(type(parts.bandit), type(parts.learner)) or ""
+        talk = pattern_of(type(parts.bandit), type(parts.learner)) or ""
         self.problems += contact_problems(parts.family, graph, slot, end, parts.protocol, kind, talk)
         self.notes += contact_notes(parts.family, parts.protocol)
         self.problems += agent_problems(scenario.feedback, graph.agents)
+        self.problems += speed_problems(scenario.compute, graph.agents)
         self.problems += liar_problems(scenario.adversary, graph, known)
         self.notes += adversary_notes(scenario.adversary, graph, known)
         if isinstance(parts.learner, EpochLearner):
-            self.problems += apart_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
+            self.problems += per_agent_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
         else:
             self.problems += memory_problems(scenario.faults, parts.bandit, parts.learner, self._kind("learner"))
         with suppress(TopologyError):  # links without coordinates: reported below
@@ -511,7 +522,8 @@ def _differing(parts: RunnablePoint, faults: FaultsSettings) -> bool:
     fail = faults.nodes is not None or any(outage.nodes for outage in faults.outages)
     fail |= parts.scenario.energy.capacity is not None
     forget = faults.nodes is not None and faults.nodes.memory == "lost"
-    return isinstance(parts.learner, DifferingSets) and conclude_apart(parts.protocol, fail=fail, forget=forget)
+    lack = rewards_may_lack(parts.scenario.feedback, parts.protocol)
+    return concludes_per_agent(parts.learner, parts.protocol, fail=fail, forget=forget, lack=lack)
 
 
 _TALKS = {
@@ -520,7 +532,7 @@ _TALKS = {
     "gather": "an agent collects data from all others before it decides",
     "call": "an agent asks all others for their statistics",
     "ask": "an agent asks one neighbour, which answers",
-    "deposit": "an agent deposits its statistics with a keeper",
+    "deposit": "an agent deposits its statistics with a server",
     "exchange": "in every step each agent sends its values to its neighbours, and mixes theirs",
 }
 """Each communication pattern in words, for messages."""
@@ -531,7 +543,7 @@ def _playing(bandit: type[Bandit], learner: type[AnyLearner]) -> dict[str, list[
 
     def plays(bandit: type[Bandit], learner: type[AnyLearner]) -> bool:
         try:
-            talk_of(bandit, learner)
+            pattern_of(bandit, learner)
         except TypeError:
             return False
         return True

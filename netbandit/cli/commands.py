@@ -39,7 +39,7 @@ class Commands(click.Group):
 
 
 def _open_what_is_closed() -> None:
-    """Take standard streams that are closed for ones that nobody reads, so that no file of ours takes their place."""
+    """Replace closed standard streams by null devices, so that no file of ours takes their descriptors."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
             with suppress(OSError):

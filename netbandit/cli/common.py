@@ -1,4 +1,4 @@
-"""What commands share: options, plain errors, and reading what they are given."""
+"""Shared by commands: options, plain errors, and reading arguments."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What a command's exit code means, and how it ends with one."""
+"""The exit codes of commands, and ending with one."""
 
 import sys
 from typing import NoReturn
@@ -10,7 +10,7 @@ FAILURE = 1
 """The exit code where something could not be done: a run failed, or results could not be written."""
 
 NO_END = 3
-"""The exit code of an emulation whose agents came to no end."""
+"""The exit code of an emulation whose agents did not finish."""
 
 INTERRUPTED = 130
 """The exit code of a shell's command that Ctrl-C has ended."""

@@ -56,7 +56,7 @@ def clean(folder: Path, yes: bool) -> None:
     They are left of classes and files that were edited, or of a scenario whose place another has taken. They are
     listed, and removed once that is confirmed.
     """
-    from netbandit.results.cleaning import leftovers, remove
+    from netbandit.results.merging import leftovers, remove
     from netbandit.util.memory import shown
 
     with plain_errors():

@@ -208,7 +208,7 @@ class _Recording:
         self._before = read(file)
 
     def missing(self, paper: "Paper") -> "Iterator[Paper]":
-        """Yield *paper* with one figure at a time of those that are not recorded; say which are left out, and why."""
+        """Yield *paper* with one unrecorded figure at a time; print which are left out, and why."""
         from netbandit.papers.record import current
 
         for figure, found in current(self._before, paper):

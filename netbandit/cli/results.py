@@ -8,7 +8,7 @@ import click
 
 from netbandit.cli.common import folder_argument, plain_errors, results_of, statistic_option, values_of
 from netbandit.cli.exit_codes import fail
-from netbandit.results.picture_names import PICTURE_NAMES
+from netbandit.results.varied_keys import PICTURE_NAMES
 from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _tell_of_traces(folder: Path, study: "StudyResult") -> None:
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
-    help="How much of the trace to take.  [default: 100000 messages and phases for perfetto, 20000 messages for html, "
+    help="How much of the trace to take.  [default: 100000 lines for perfetto, 20000 messages for html, "
     "2000 for a film]",
 )
 def trace(place: Path, layout: str, out: Path | None, limit: int | None) -> None:
@@ -195,7 +195,7 @@ def trace(place: Path, layout: str, out: Path | None, limit: int | None) -> None
     writes traces. With html it is one page that plays the run back: messages move along the links of the network in
     simulated time, and a cursor along the regret; gif and mp4, which takes ffmpeg, are a film of that. With perfetto it
     is a file for https://ui.perfetto.dev and chrome://tracing: a track for each agent with what it explores and
-    exploits, arrows for messages, and the rounds.
+    exploits, arrows for messages, rewards that are learned late, and the rounds.
     """
     from netbandit.trace.read import TraceError
     from netbandit.util.extras import require
@@ -217,7 +217,11 @@ def _perfetto(place: Path, out: Path | None, limit: int | None) -> None:
     source = perfetto.find_trace(place)
     target = out if out is not None else source.parent / perfetto.PICTURE
     made = perfetto.convert(source, target, limit if limit is not None else perfetto.LIMIT)
-    found = (pluralize(made.messages, "message"), pluralize(made.phases, "phase"), pluralize(made.rounds, "round"))
+    found = [pluralize(made.messages, "message"), pluralize(made.phases, "phase"), pluralize(made.rounds, "round")]
+    if made.jobs:
+        found.append(pluralize(made.jobs, "job"))
+    if made.rewards:
+        found.append(pluralize(made.rewards, "late reward"))
     click.echo(f"trace: {source}")
     click.echo(f"perfetto: {made.path}, {', '.join(found)}; open it at https://ui.perfetto.dev")
     if made.lines < made.total:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _RunOptions:
-    """What the options say of how to run, named as they are, and where the results are printed."""
+    """The options of execution, by their names, and the console of the results."""
 
     jobs: int
     scheduler: str | None
@@ -165,7 +165,7 @@ def _folders(files: Sequence[str], studies: "Sequence[RunPlan]", out: Path | Non
 
 
 def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
-    """Run one scenario and show what it found; return whether all runs came to their end."""
+    """Run one scenario and print its results; return whether all runs finished."""
     from rich.console import Console
 
     from netbandit.results.columns import show
@@ -196,7 +196,7 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
     if how.as_json:
         click.echo(json.dumps(object_of(result.study), indent=2, allow_nan=False), file=how.output)
     if how.parquet:
-        from netbandit.results.dataframe import write_parquet
+        from netbandit.results.tables import write_parquet
 
         write_parquet(folder, result.study)
     finished = any(point.finished for point in result.study.points)

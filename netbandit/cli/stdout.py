@@ -1,4 +1,4 @@
-"""Standard output for one object: what anybody else prints goes to stderr."""
+"""Standard output for one object: all other output goes to stderr."""
 
 import io
 import os

@@ -52,11 +52,17 @@ class ArrayFunction(NamedTuple):
         function: The rewritten function; its name ends in a digest of its text.
         paths: The source of each of its last arguments: an object's name and attributes.
         files: The source files of its text.
+        nothing: Whether each object or attribute that it compares with None is None, by path: the text depends on it.
     """
 
     function: Callable[..., Any]
     paths: Sequence[str]
     files: Sequence[str]
+    nothing: Mapping[str, bool]
+
+    def fits(self, objects: Mapping[str, Any]) -> bool:
+        """Return whether it is also the text for other *objects* of the same classes."""
+        return all((_value(objects, path) is None) is none for path, none in self.nothing.items())
 
     def place(self, line: int) -> str:
         """Return the source position of a *line* of it."""
@@ -90,7 +96,7 @@ def array_function(function: Callable[..., Any], objects: Mapping[str, Any], nam
     made = FunctionType(next(one for one in code.co_consts if isinstance(one, CodeType)), whole.globals)
     made.__module__ = function.__module__
     made.__written_from__ = whole.files  # type: ignore[attr-defined]
-    return ArrayFunction(made, paths, whole.files)
+    return ArrayFunction(made, paths, whole.files, whole.nothing)
 
 
 @cache
@@ -110,6 +116,11 @@ def _tree(function: FunctionType) -> ast.FunctionDef:
 
 def _place(file: str, line: int) -> str:
     return f"{Path(file).name}, line {line % _LINES}"
+
+
+def _value(objects: Mapping[str, Any], path: str) -> Any:
+    name, _, attributes = path.partition(".")
+    return attrgetter(attributes)(objects[name]) if attributes else objects[name]
 
 
 def _package(function: FunctionType) -> str:
@@ -135,6 +146,7 @@ class _Whole:
         files: Their source files.
         writing: The functions being written.
         count: The number of functions written so far.
+        nothing: Whether each object or attribute that is compared with None is None, by path.
     """
 
     def __init__(self, objects: Mapping[str, Any]) -> None:
@@ -146,6 +158,7 @@ class _Whole:
         self.files: list[str] = []
         self.writing: list[FunctionType] = []
         self.count = 0
+        self.nothing: dict[str, bool] = {}
 
     def named(self, name: str, value: Any) -> str:
         """Return the global name of a module's *value*."""
@@ -240,9 +253,8 @@ class _Writer(ast.NodeTransformer):
     def _object(self, node: ast.expr) -> tuple[str, Any] | None:
         """Return the path and value of the object or attribute that *node* denotes; None if it denotes neither."""
         if isinstance(node, ast.Name) and self._bound.get(node.id, AGENT) != AGENT:
-            name, _, attributes = (path := self._bound[node.id]).partition(".")
-            value = self._whole.objects[name]
-            return path, attrgetter(attributes)(value) if attributes else value
+            path = self._bound[node.id]
+            return path, _value(self._whole.objects, path)
         if not isinstance(node, ast.Attribute) or (found := self._object(node.value)) is None:
             return None
         path, value = found
@@ -277,14 +289,23 @@ class _Writer(ast.NodeTransformer):
         return StepError(f"{_place(self._function.__code__.co_filename, node.lineno)}: {why}")
 
     def visit_If(self, node: ast.If) -> Any:
-        """Drop the branch that is dead because an object is, or is not, None."""
-        test = node.test
-        if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and (found := self._object(test.left)):
-            branch = node.body if (found[1] is None) is isinstance(test.ops[0], ast.Is) else node.orelse
-            kept = ast.Module(branch, [])
-            self.generic_visit(kept)
-            return kept.body or ast.Pass()
-        return self.generic_visit(node)
+        """Drop the branch that is dead because an object or attribute is, or is not, None."""
+        test, more = node.test, list[ast.expr]()
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+            test, *more = test.values
+        if not (isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Is | ast.IsNot)):
+            return self.generic_visit(node)
+        if not (found := self._object(test.left)):
+            return self.generic_visit(node)
+        path, value = found
+        self._whole.nothing[path] = value is None
+        holds = (value is None) is isinstance(test.ops[0], ast.Is)
+        kept = ast.Module(node.body if holds else node.orelse, [])
+        if holds and more:
+            node.test = more[0] if len(more) == 1 else ast.copy_location(ast.BoolOp(ast.And(), more), node.test)
+            return self.generic_visit(node)
+        self.generic_visit(kept)
+        return kept.body or ast.Pass()
 
     # Calls.
 

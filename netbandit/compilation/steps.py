@@ -37,9 +37,10 @@ class Compiled:
     ) -> None:
         # User code may have changed since, in a notebook.
         key = function, name, *map(type, objects.values()), *classes
-        made = _MADE.get(key) or _made(function, objects, name)
-        if made.ours:
-            _MADE[key] = made
+        fitting = (one for one in _MADE.get(key, []) if one.array.fits(objects))
+        made = next(fitting, None) or _made(function, objects, name)
+        if made.ours and made not in (known := _MADE.setdefault(key, [])):
+            known.append(made)
         self.loop, self._array, self.ours, self._agent = made.loop, made.array, made.ours, made.agent
         self.of_one_agent = made.agent >= 0
         self._read = [(objects[one], values, count) for one, values, count in made.read]
@@ -127,7 +128,7 @@ class _Made(NamedTuple):
     ours: bool
 
 
-_MADE: dict[Hashable, _Made] = {}
+_MADE: dict[Hashable, list[_Made]] = {}
 _DISPATCHERS: dict[Hashable, Any] = {}
 
 

@@ -10,7 +10,6 @@ from simpy import Event
 
 from netbandit.emulation.forks import apart
 from netbandit.emulation.wire import Carries, begun_of
-from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import Commit, Phase
 from netbandit.network.clock import ARRIVALS, ScheduledEvent
 from netbandit.network.fingerprint import Fingerprint
@@ -21,11 +20,10 @@ from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.protocol import CallbackRoundProtocol
 from netbandit.protocols.rounds import RoundProtocol
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.drivers import conclude_apart
 from netbandit.simulation.epochs import Epochs
-from netbandit.simulation.epochs_apart import EpochsApart
 from netbandit.simulation.execution import executed
 from netbandit.simulation.replication import RunnablePoint
+from netbandit.simulation.round_aggregation import concludes_per_agent
 
 Choice = tuple[int, ...]
 """An agent's next action: its arms, followed by how often it pulls each; 0: one arm until the end."""
@@ -138,10 +136,6 @@ class Noted(Epochs):
         return sorted((number, agent) for agent, (number, _, _) in self._waiting.items())
 
 
-class NotedApart(Noted, EpochsApart):
-    """The same, for agents that conclude separately."""
-
-
 @dataclass
 class Stage:
     """A replication whose driver records what happens.
@@ -164,7 +158,7 @@ class Stage:
     def of(cls, point: RunnablePoint, replication: int) -> "Stage":
         """Return a replication of *point* that has not started."""
         context = point.simulation(replication).context(point.topology(replication), Fingerprint(), None)
-        driver = (NotedApart if is_apart(point) else Noted)(context)
+        driver = Noted(context)
         driver.notes = Notes()
         return cls(context, driver, driver.notes)
 
@@ -172,7 +166,7 @@ class Stage:
         """Start the agents that act here."""
         with executed("plain"):
             self.driver.start()
-        self.protocol = self.driver._protocol
+        self.protocol = self.driver.aggregation.protocol
         layers: tuple[tuple[type, Carries], ...] = ((NeighbourRounds, "labels"), (RoundProtocol, "payload"))
         self.carries = next((carries for kind, carries in layers if isinstance(self.protocol, kind)), "heard")
 
@@ -191,8 +185,7 @@ class Stage:
 
 def is_apart(point: RunnablePoint) -> bool:
     """Return whether each agent of *point* concludes separately."""
-    differs = conclude_apart(point.protocol, fail=False, forget=False)
-    return differs and isinstance(point.learner, DifferingSets)
+    return concludes_per_agent(point.learner, point.protocol, fail=False, forget=False)
 
 
 def simulated(point: RunnablePoint, replication: int) -> Notes:

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from math import log
+from math import inf, log, sqrt
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -11,7 +11,9 @@ from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapV
 from pydantic_core import PydanticCustomError
 
 from netbandit.byzantine.adversaries.attacks import Form
-from netbandit.learners.defence_checks import more_liars_than_withstood
+from netbandit.byzantine.aggregation.one_arm import median_of, resilient_of, trimmed_of
+from netbandit.compilation.steps import Compiled
+from netbandit.learners.defence import more_liars_than_withstood
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
@@ -25,8 +27,11 @@ Numbers = NDArray[np.float64]
 _SLOT, _NUMBER, _LABEL = 8, 8, 4
 _BYTES_A_NUMBER = 8
 
+RULES = ("mean", "median", "trimmed", "resilient")
+"""The rules by which an agent combines its own and received means of an arm, by number."""
+
 _AHEAD = 1 << 17
-"""How many numbers of all agents' streams are at hand."""
+"""How many numbers of all agents' streams are drawn in advance."""
 
 
 def _keep(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -45,7 +50,6 @@ class Counts(NamedTuple):
         arms: The agent's own arms, ascending, shape (M, K); only the first ``counts`` of a row mean anything.
         counts: How many arms each agent has, shape (M,).
         decided: How often each agent has decided in its present life, shape (M,).
-        latest: The slot in which it did so last, shape (M,).
         open: Its own pulls of each arm of which it has not learned what they paid, shape (M, K); no size where it
             learns that at once.
         since: The slot in which this life began: 0, unless the agent lost its memory later, shape (M,).
@@ -56,28 +60,47 @@ class Counts(NamedTuple):
     arms: NDArray[np.int64]
     counts: NDArray[np.int64]
     decided: NDArray[np.int64]
-    latest: NDArray[np.int64]
     open: Numbers
     since: NDArray[np.int64]
+
+
+class Combination(NamedTuple):
+    """The N and S that an agent decides by, if these differ from its counts, and work space.
+
+    Attributes:
+        rule: The number of the rule in `RULES`; 0: own outstanding pulls count in N.
+        tolerate: f', the number of liars to withstand.
+        kappa: See `netbandit.byzantine.aggregation.one_arm.resilient_of`.
+        pulls, sums: N and S of the agent that decides, shape (1, K).
+        means, counts: The means and pulls of an arm of which an agent has heard, shape (M,).
+    """
+
+    rule: int
+    tolerate: int
+    kappa: float
+    pulls: Numbers
+    sums: Numbers
+    means: Numbers
+    counts: Numbers
 
 
 class CountingLearner(StepLearner):
     """Keeps N and S of every arm, from its own observations and those of others that it accepts.
 
-    In its first decisions an agent pulls each of its own arms once, in order. After its pull of every slot it tells
+    In its first decisions an agent pulls each of its own arms once, in order. After its pull of every slot it sends
     others its observation (arm and reward), as in MP-UCB and RCL-RS (Dubey & Pentland 2020; Madhushani et al. 2021);
-    how far that goes is the protocol's affair.
+    the protocol determines how far that goes.
 
     State: ``known``, see `Counts`.
     """
 
     counts_slots: ClassVar[bool] = True
     impossible: ClassVar[Mapping[str, str]] = {
-        "adversary": 'what a lie is, for single observations, is not known: it must have share = "totals"'
+        "adversary": 'no lie is defined for single observations: it must have share = "totals"'
     }
 
     discount: float = Field(default=1.0, gt=0, le=1)
-    """The factor applied to N and S before every slot; below 1, ln of the sum of N replaces ln of the slots."""
+    """The factor applied to N and S before every decision; below 1, ln of the sum of N replaces ln of the slots."""
     sharing: Literal["observations", "totals"] = Field(default="observations", alias="share")
     """What agents send: each observation, or the number and the sum of all their own so far, of which the newest
     counts, so that the next message makes up for a loss."""
@@ -96,8 +119,8 @@ class CountingLearner(StepLearner):
     tolerate: int | None = Field(default=None, ge=0)
     """The number of liars to tolerate; absent: that of ``[adversary]``."""
     kappa: float = Field(default=1.5, ge=1)
-    """With ``robust = "resilient"``: how much rarer than itself a neighbour may have pulled an arm for an agent to hear
-    its mean."""
+    """With ``robust = "resilient"``: an agent uses a neighbour's mean of an arm if it has pulled the arm at most this
+    many times as often as the neighbour."""
 
     counts: Literal["observed", "pulled"] = "observed"
     """N of the width where rewards are late: that of rewards observed, or with one's own outstanding pulls
@@ -110,7 +133,7 @@ class CountingLearner(StepLearner):
         return "totals" if self.sharing == "totals" else None
 
     def check(self) -> Checks:
-        """Yield ways of sharing that do not go together, and keys without effect."""
+        """Yield ways of sharing that exclude each other, and keys without effect."""
         if self.sharing == "totals" and self.keep != "all":
             yield Mistake("keep", 'must be "all" with share = "totals": a total cannot be kept in parts')
         if self.sharing == "totals" and self.discount < 1:
@@ -144,7 +167,7 @@ class CountingLearner(StepLearner):
             yield Mistake("counts", f'must be "observed" with robust = "{self.robust}"')
 
     def check_with(self, others: Others) -> Checks:
-        """Yield absorption of totals, which are of all arms."""
+        """Yield absorption of totals, which concern all arms."""
         if self.sharing == "totals" and getattr(others.protocol, "absorb", False):
             text = 'must be false with learner.share = "totals": only an observation is of one arm'
             yield Mistake("absorb", text, table="protocol")
@@ -166,7 +189,7 @@ class CountingLearner(StepLearner):
         if self.robust == "mean":
             return
         if others.protocol.isolated:
-            yield Note("robust", "has no effect: nobody hears of others")
+            yield Note("robust", "has no effect: agents never communicate")
             return
         tolerate = others.liars if self.tolerate is None else self.tolerate
         if self.robust != "median":
@@ -180,10 +203,7 @@ class CountingLearner(StepLearner):
                 yield Note("tolerate", text)
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Know nothing yet; what is kept comes from ``keep``, index: the agent that hears."""
-        from netbandit.learners import counts_steps
-
-        self._steps = counts_steps
+        """Initialise the state; what is kept comes from ``keep``, index: the receiving agent."""
         self.world = world
         own = np.ones((agents, world.arms), dtype=bool) if world.own_arms is None else world.own_arms
         self.known = Counts(
@@ -192,11 +212,12 @@ class CountingLearner(StepLearner):
             arms=np.argsort(~own, axis=1, kind="stable"),
             counts=own.sum(axis=1),
             decided=np.zeros(agents, dtype=np.int64),
-            latest=np.zeros(agents, dtype=np.int64),
             open=np.zeros((agents, world.arms) if world.late else (0, 0)),
             since=np.zeros(agents, dtype=np.int64),
         )
-        self._late = world.late
+        self._open = self.known.open if world.late else None
+        self._ages = np.zeros(0) if world.ages is None else world.ages
+        self._all_known = np.zeros(agents, dtype=np.bool_)  # each own arm, for good
         self._in_turn, self._pulls_count = world.in_turn, world.log == "pulls"
         self._level = np.zeros(1)
         self._level_of = np.full(2, -1)  # the slot, and the one in which the life began of those for whom it is
@@ -211,17 +232,18 @@ class CountingLearner(StepLearner):
         totals = self.sharing == "totals"
         self._own = np.zeros((agents, 2, world.arms)) if totals else np.zeros((0, 2, 0))
         self._totals: Numbers = np.zeros((agents, agents, 2, world.arms)) if totals else np.zeros((0, 0, 2, 0))
-        self._rule = counts_steps.RULES.index(self.robust)
-        self._by_pulls = self._late and self.counts == "pulled"
-        self._combined = self._rule > 0 or self._by_pulls
-        self._withstood = world.liars if self.tolerate is None else self.tolerate
-        self._kappa = self.kappa
-        self._robust_pulls, self._robust_sums = np.zeros((2, world.arms))
-        self._means_heard, self._pulls_heard = np.zeros((2, agents))  # room
+        rule = RULES.index(self.robust)
+        self._combined: Combination | None = None
+        if rule > 0 or (world.late and self.counts == "pulled"):
+            pulls, sums = np.zeros((2, 1, world.arms))
+            tolerate = world.liars if self.tolerate is None else self.tolerate
+            self._combined = Combination(rule, tolerate, self.kappa, pulls, sums, *np.zeros((2, agents)))
+        self._count, self._count_totals = Compiled(count, {}, "count"), Compiled(count_totals, {}, "count_totals")
+        self._begin_lives = Compiled(begin_lives, {}, "begin_lives")
         self._newest: NDArray[np.int64] = np.full((agents, agents) if totals else (0, 0), -1)
 
     def _kept(self) -> Numbers | None:
-        """Return with which probability each agent uses what it hears; None: always."""
+        """Return the probability with which each agent uses a received observation; None: 1."""
         world = self.world
         if self.keep == "all":
             return None
@@ -230,23 +252,23 @@ class CountingLearner(StepLearner):
         assert world.members is not None
         assert world.degrees is not None
         degrees = world.degrees if self.keep_power == 1 else world.members - 1
-        known = np.maximum(degrees, 1)  # who hears nobody needs no probability
+        known = np.maximum(degrees, 1)  # agents that receive nothing need no probability
         return np.asarray(known[degrees > 0].min(initial=known.max()) / known)
 
     def why_no_loop(self, *, isolated: bool) -> str | None:
         """See `StepLearner.why_no_loop`."""
         if isolated:
             return None
-        if self._late and tells_observations(self):
-            return "rewards may be late, and agents tell each of them"
-        return None if self.use_after == 1 else "what is heard is used later (use_after)"
+        if self._open is not None and tells_observations(self):
+            return "rewards may be late, and agents send each of them"
+        return None if self.use_after == 1 else "observations of others are used later (use_after)"
 
     @abstractmethod
     def best_one(self, slot: int, agent: int) -> Any:
-        """Return the arm that *agent* thinks best, once it has pulled all of its own."""
+        """Return the arm with the largest index or sample, once *agent* has pulled all of its own."""
 
     def choose(self, slot: int, agents: Agents) -> NDArray[np.int64]:
-        """Use what is to be used from *slot* on, and choose."""
+        """Count the observations that are due in *slot*, then choose."""
         if self._later:
             self._use_until(slot)
         return super().choose(slot, agents)
@@ -263,16 +285,17 @@ class CountingLearner(StepLearner):
         if decided < self.known.counts[agent] and not self._in_turn:
             arm = self.known.arms[agent, decided]
         else:
-            arm = self.unknown_one(agent) if self._late else -1
+            arm = -1
+            if self._open is not None and not self._all_known[agent]:
+                arm = self.unknown_one(agent)
             if arm < 0:
                 arm = self.best_one(slot, agent)
-        if self._late:
-            self.known.open[agent, arm] += 1.0
-            self.known.latest[agent] = slot
+        if self._open is not None:
+            self._open[agent, arm] += 1.0
         return arm
 
     def unknown_one(self, agent: int) -> Any:
-        """Return the arm of which nothing is known that *agent* has pulled least, the lowest among equals; -1: none."""
+        """Return the least pulled arm without any observation, the lowest among equals; -1: there is none."""
         found = -1
         for place in range(self.known.counts[agent]):
             arm = self.known.arms[agent, place]
@@ -280,31 +303,43 @@ class CountingLearner(StepLearner):
                 found < 0 or self.known.open[agent, arm] < self.known.open[agent, found]
             ):
                 found = arm
+        self._all_known[agent] = found < 0 and self.discount == 1.0  # discounted, N may vanish
         return found
 
-    def combine_one(self, agent: int) -> None:
-        """Write what *agent* takes the pulls and sums of all arms to be, where these are not all that it has heard."""
-        if self._by_pulls:
+    def combine_one(self, agent: int, combined: Combination) -> None:
+        """Write what *agent* takes N and S of all arms to be into *combined*."""
+        if combined.rule > 0:
+            combine_totals(combined, agent, self._own[agent], self._totals[agent])
+        else:
             for arm in range(self.known.pulls.shape[1]):
                 known = self.known.pulls[agent, arm]
-                self._robust_pulls[arm] = known + self.known.open[agent, arm]
-                self._robust_sums[arm] = self.known.sums[agent, arm] / max(known, 1.0) * self._robust_pulls[arm]
-        else:
-            self._steps.combine_totals(
-                self._rule,
-                self._withstood,
-                self._kappa,
-                agent,
-                self._own[agent],
-                self._totals[agent],
-                self._robust_pulls,
-                self._robust_sums,
-                self._means_heard,
-                self._pulls_heard,
-            )
+                combined.pulls[0, arm] = known + self.known.open[agent, arm]
+                combined.sums[0, arm] = self.known.sums[agent, arm] / max(known, 1.0) * combined.pulls[0, arm]
+
+    def best_upper_one(self, pulls: Numbers, sums: Numbers, row: int, agent: int, width: float) -> Any:
+        """Return the own arm of *agent* with the largest ``S/N + width / sqrt(N)``, the lowest index among equals.
+
+        Args:
+            pulls: N, shape (n, K).
+            sums: S, shape (n, K).
+            row: The row of the agent in these.
+            agent: The agent.
+            width: ``sigma sqrt(2 alpha ln tau)``.
+        """
+        best = self.known.arms[agent, 0]
+        highest = -inf
+        for place in range(self.known.counts[agent]):
+            arm = self.known.arms[agent, place]
+            index = inf
+            if pulls[row, arm] > 0.0:
+                index = sums[row, arm] / pulls[row, arm] + width / sqrt(pulls[row, arm])
+            if index > highest:
+                highest = index
+                best = arm
+        return best
 
     def level(self, slot: int, agent: int) -> Any:
-        """Return what `level_of` makes of ln tau: of the slots since the agent began, or of the sum of discounted N."""
+        """Return `level_of` ln tau, tau the slots since the agent began or the sum of discounted N."""
         if self.discount < 1.0:
             total = 0.0
             for arm in range(self.known.pulls.shape[1]):
@@ -320,16 +355,16 @@ class CountingLearner(StepLearner):
         return self._level[0]
 
     def level_of(self, log_time: float) -> float:
-        """Return what the index of an arm takes of ln tau; by default that itself."""
+        """Return the term of the index that depends on ln tau; by default ln tau."""
         return log_time
 
     def learn_one(self, slot: int, agent: int, arm: int, reward: float) -> None:
-        """Count the observation, which fades from its pull on."""
+        """Count the observation, discounted in each decision since its pull."""
         weight = 1.0
-        if self._late:
-            self.known.open[agent, arm] -= 1.0
+        if self._open is not None:
+            self._open[agent, arm] -= 1.0
             if self.discount < 1.0:
-                weight = self.discount ** float(self.known.latest[agent] - slot)
+                weight = self.discount ** float(self._ages[agent])
         self.known.pulls[agent, arm] += weight
         self.known.sums[agent, arm] += weight * reward
         self._told[agent, 0] = arm
@@ -359,40 +394,45 @@ class CountingLearner(StepLearner):
         return _NUMBER + _SLOT + 2 * _LABEL
 
     def absorbs(self, agent: int, told: Numbers) -> bool:
-        """Return whether *agent* has the arm of an observation that it hears (FwA; Lee, Schmid, Yun 2023)."""
+        """Return whether *agent* has the arm of an observation that it receives (FwA; Lee, Schmid, Yun 2023)."""
         own = self.world.own_arms
         return own is None or bool(own[agent, int(told[0])])
 
-    def hear(self, slot: int, agents: Agents, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> None:
-        """Count what is accepted of what others have observed, now or when it is time."""
+    def receive(
+        self, slot: int, agents: Agents, sources: Agents, payloads: Numbers, sent_slots: NDArray[np.int64]
+    ) -> None:
+        """Count the observations of others that are accepted, at once or when they are due."""
         if len(self._own):
             known = self.known
             if self.world.forgets:  # the totals of an earlier life stay counted
-                self._steps.begin_lives(
-                    self._totals, self._newest, self._known_lives, agents, sources, told[:, -1], said
+                self._begin_lives(
+                    self._totals, self._newest, self._known_lives, agents, sources, payloads[:, -1], sent_slots
                 )
-                told = np.ascontiguousarray(told[:, :-1])
-            self._steps.count_totals(known.pulls, known.sums, self._totals, self._newest, agents, sources, told, said)
+                payloads = np.ascontiguousarray(payloads[:, :-1])
+            self._count_totals(
+                known.pulls, known.sums, self._totals, self._newest, agents, sources, payloads, sent_slots
+            )
             return
         if self._probabilities is not None:
-            kept = self._drawn(agents, sources, said) < self._probabilities[agents]
-            agents, told, said = agents[kept], told[kept], said[kept]
+            kept = self._drawn(agents, sources, sent_slots) < self._probabilities[agents]
+            agents, payloads, sent_slots = agents[kept], payloads[kept], sent_slots[kept]
         if self.use_after == 1:
-            self._steps.count(self.known.pulls, self.known.sums, agents, told)
+            self._count(self.known.pulls, self.known.sums, agents, payloads)
             return
-        due = said + self.use_after
+        due = sent_slots + self.use_after
         for time in np.unique(due).tolist():
             rows = due == time
-            self._later.setdefault(time, []).append((agents[rows], told[rows]))
+            self._later.setdefault(time, []).append((agents[rows], payloads[rows]))
         self._use_until(slot)
 
     def forget(self, slot: int, agents: Agents) -> None:
-        """Begin anew; the totals of the life before stay counted with others."""
+        """Reset to the initial state; the totals of the life before stay counted with others."""
         known = self.known
         known.pulls[agents] = known.sums[agents] = 0.0
         known.decided[agents] = 0
-        if self._late:
-            known.open[agents] = 0.0
+        if self._open is not None:
+            self._open[agents] = 0.0
+            self._all_known[agents] = False
         known.since[agents] = slot
         self._lives[agents] += 1
         if len(self._own):
@@ -402,10 +442,10 @@ class CountingLearner(StepLearner):
             parts[:] = [(heard[kept], told[kept]) for heard, told in parts if len(kept := ~np.isin(heard, agents))]
 
     def _use_until(self, slot: int) -> None:
-        """Count what was heard before and is used from *slot* on at the latest."""
+        """Count the observations received earlier that are due in *slot*."""
         for time in sorted(time for time in self._later if time <= slot):
             for agents, told in self._later.pop(time):
-                self._steps.count(self.known.pulls, self.known.sums, agents, told)
+                self._count(self.known.pulls, self.known.sums, agents, told)
 
     def _drawn(self, agents: Agents, sources: Agents, said: NDArray[np.int64]) -> Numbers:
         """Return a uniform number for each row, from the stream of its agent, in order of source, then slot."""
@@ -425,7 +465,7 @@ class CountingLearner(StepLearner):
         return drawn
 
     def _widen(self, needed: int) -> None:
-        """Keep more numbers of each stream at hand, from those not yet used on."""
+        """Draw more numbers of each stream in advance, keeping those not yet used."""
         before, used = self._ahead, self._used
         self._ahead = np.empty((len(before), max(2 * needed, _AHEAD // len(before))))
         width = self._ahead.shape[1]
@@ -447,7 +487,7 @@ class CountingLearner(StepLearner):
 
 
 def tells_observations(learner: Learner) -> bool:
-    """Return whether agents of a *learner* tell each of their observations."""
+    """Return whether agents of a *learner* send each of their observations."""
     return isinstance(learner, CountingLearner) and learner.sharing == "observations"
 
 
@@ -456,3 +496,124 @@ def _ordered(agents: Agents, sources: Agents, said: NDArray[np.int64]) -> bool:
     same = agents[1:] == agents[:-1]
     later = (sources[1:] > sources[:-1]) | ((sources[1:] == sources[:-1]) & (said[1:] > said[:-1]))
     return bool(((agents[1:] > agents[:-1]) | (same & later)).all())
+
+
+def count(pulls: Numbers, sums: Numbers, agents: Agents, told: Numbers) -> None:
+    """Add the observations *told*, rows of (arm, reward), to the counts of the *agents* that receive them."""
+    for row in range(agents.size):
+        arm = int(told[row, 0])
+        pulls[agents[row], arm] += 1.0
+        sums[agents[row], arm] += told[row, 1]
+
+
+def count_totals(
+    pulls: Numbers,
+    sums: Numbers,
+    totals: Numbers,
+    newest: NDArray[np.int64],
+    agents: Agents,
+    sources: Agents,
+    told: Numbers,
+    said: NDArray[np.int64],
+) -> None:
+    """Replace the totals previously received from *sources* by the totals *told*, where these are newer.
+
+    Args:
+        pulls: N, shape (M, K).
+        sums: S, shape (M, K).
+        totals: The numbers and sums that each agent has of each source, shape (M, M, 2, K).
+        newest: The slots that these are of, shape (M, M); -1: there are none.
+        agents: The receivers, one for each row, shape (n,).
+        sources: The agents that the rows are of, shape (n,).
+        told: Numbers and sums, shape (n, 2 K).
+        said: The slots that these are of, shape (n,).
+    """
+    arms = pulls.shape[1]
+    for row in range(agents.size):
+        agent, source = agents[row], sources[row]
+        if said[row] <= newest[agent, source]:
+            continue
+        newest[agent, source] = said[row]
+        for arm in range(arms):
+            pulls[agent, arm] += told[row, arm] - totals[agent, source, 0, arm]
+            sums[agent, arm] += told[row, arms + arm] - totals[agent, source, 1, arm]
+            totals[agent, source, 0, arm] = told[row, arm]
+            totals[agent, source, 1, arm] = told[row, arms + arm]
+
+
+def begin_lives(
+    totals: Numbers,
+    newest: NDArray[np.int64],
+    known: NDArray[np.int64],
+    agents: Agents,
+    sources: Agents,
+    lives: Numbers,
+    said: NDArray[np.int64],
+) -> None:
+    """Keep what was counted of a source's earlier incarnation for good where totals of a new one arrive.
+
+    Args:
+        totals: The totals that each agent has of the present incarnation of each source, shape (M, M, 2, K); updated.
+        newest: The slots that these are of, shape (M, M).
+        known: The incarnation of each source that each agent has heard of, shape (M, M); updated.
+        agents: The receivers, one for each row, shape (n,), in order of arrival.
+        sources: The agents that the rows are of, shape (n,).
+        lives: Their incarnations, shape (n,).
+        said: The slots that the rows are of, shape (n,).
+    """
+    for row in range(agents.size):
+        agent, source = agents[row], sources[row]
+        if said[row] > newest[agent, source] and lives[row] > known[agent, source]:
+            known[agent, source] = int(lives[row])
+            totals[agent, source] = 0.0
+
+
+def combine_totals(combined: Combination, agent: int, own: Numbers, totals: Numbers) -> None:
+    """Write N and S of each arm as *agent*, which does not trust the totals of others, combines these into *combined*.
+
+    S / N is the robust mean. N counts all pulls received, which determine the width of the index; with
+    ``resilient`` it is the agent's own over g, so that the width is ``sqrt(2 g ln(t) / n_i)``.
+
+    Args:
+        combined: The rule, and where N and S are written.
+        agent: The agent.
+        own: Its own numbers and sums, shape (2, K).
+        totals: The totals that it has of each source, shape (M, 2, K).
+    """
+    for arm in range(own.shape[1]):
+        own_pulls = own[0, arm]
+        heard = 0
+        total = 0.0
+        if own_pulls > 0.0 and combined.rule != 3:
+            combined.means[0] = own[1, arm] / own_pulls
+            total = own_pulls
+            heard = 1
+        for source in range(totals.shape[0]):
+            if source != agent and totals[source, 0, arm] > 0.0:
+                combined.means[heard] = totals[source, 1, arm] / totals[source, 0, arm]
+                combined.counts[heard] = totals[source, 0, arm]
+                total += totals[source, 0, arm]
+                heard += 1
+        if combined.rule == 3:
+            combined.pulls[0, arm] = 0.0
+            if own_pulls > 0.0:
+                mean, factor = resilient_of(
+                    own[1, arm] / own_pulls,
+                    own_pulls,
+                    combined.means,
+                    combined.counts,
+                    heard,
+                    combined.tolerate,
+                    combined.kappa,
+                )
+                combined.pulls[0, arm] = own_pulls / factor
+                combined.sums[0, arm] = mean * combined.pulls[0, arm]
+            continue
+        combined.pulls[0, arm] = total
+        if heard > 0:
+            combined.means[:heard].sort()
+            if combined.rule == 1:
+                mean = median_of(combined.means, heard)
+            else:
+                mean = trimmed_of(combined.means, heard, combined.tolerate)
+            combined.sums[0, arm] = mean * total

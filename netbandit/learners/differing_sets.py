@@ -14,22 +14,22 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Told:
-    """What an agent tells of its active arms.
+    """The item that an agent sends about its active arms.
 
     Attributes:
         arms: The arms, ascending, shape (a,).
         means: What it releases of each, shape (a,).
-        pulls: S_i, how often it has pulled each of them.
+        pulls: S_i, of how many pulls it knows the rewards: of each arm, or by arm, shape (a,).
     """
 
     arms: NDArray[np.int64]
     means: NDArray[np.float64]
-    pulls: int
+    pulls: int | NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server has concluded for all who hear it.
+    """The conclusion of a server, for all its receivers.
 
     Attributes:
         active: The arms left, ascending, shape (a,).
@@ -47,7 +47,7 @@ class DifferingSets(ABC):
     """
 
     @abstractmethod
-    def start_apart(
+    def start_per_agent(
         self, *, arms: int, horizon: int, participants: int, members: int, smallest_gap: float | None
     ) -> None:
         """Make the state of one agent, or of the server, before the first epoch.
@@ -60,25 +60,37 @@ class DifferingSets(ABC):
             smallest_gap: The bandit's smallest gap above zero, or None where no arm is worse than another.
         """
 
+    def observe_some(self, sums: NDArray[np.int64], pulls: NDArray[np.int64]) -> None:
+        """Take in those rewards of a phase that have come, in place of `EpochLearner.observe`.
+
+        Args:
+            sums: The rewards of each active arm, shape (1, a).
+            pulls: How many these are of each arm, shape (a,).
+
+        Raises:
+            NotImplementedError: It cannot do without some, and its `late_rewards` is False.
+        """
+        raise NotImplementedError
+
     @abstractmethod
     def tell(self) -> Told:
-        """Return what the agent tells of the epoch that it has observed."""
+        """Return the item of the agent for the epoch that it has observed."""
 
     @abstractmethod
     def pool(self, told: Sequence[Any]) -> Any:
-        """Return what stands for some of what was told (`Told`), or for what stands for several."""
+        """Aggregate items (`Told`), or aggregates of items."""
 
     @abstractmethod
     def conclude_pooled(self, pooled: Any) -> None:
-        """End the round of the agent with what stands for all that it holds, its own included."""
+        """End the round of the agent with the aggregate of all items that it holds, its own included."""
 
     @abstractmethod
     def keep(self) -> None:
-        """End the round of an agent that has heard nothing."""
+        """End the round of an agent that has received nothing."""
 
     @abstractmethod
     def adopt(self, answer: Answer) -> None:
-        """End the round of an agent that hears the answer of a server."""
+        """End the round of an agent that receives the answer of a server."""
 
     @abstractmethod
     def answer(self, epoch: int, pooled: Any) -> Answer:

@@ -8,7 +8,7 @@ n = S(r) - S(r-1), C(r) the width of the confidence interval.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import inf, sqrt
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,16 @@ from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapV
 from pydantic_core import PydanticCustomError
 
 from netbandit.byzantine.aggregation.cover import Cover
-from netbandit.learners.defence import BY_ARM, COVERED, Defence, Rule, Tally
-from netbandit.learners.defence_checks import enough_contributions, half_of, more_liars_than_withstood
+from netbandit.learners.defence import (
+    BY_ARM,
+    COVERED,
+    Defence,
+    Rule,
+    Tally,
+    enough_contributions,
+    half_of,
+    more_liars_than_withstood,
+)
 from netbandit.learners.differing_sets import Answer, DifferingSets, Told
 from netbandit.learners.elimination_pooled import Pooled, left, pooled, widths
 from netbandit.learners.elimination_schedule import EliminationSchedule, count_participants
@@ -55,6 +63,8 @@ class Elimination(DifferingSets, EpochLearner):
     Beside what every `EpochLearner` has: ``schedule``, S(r) and C(r); ``epoch``, the number of the epoch that was begun
     last, 0 before the first; ``cumulative``, S(r) of that epoch, a plain int; ``width``, its C(r).
     """
+
+    late_rewards: ClassVar[bool] = True
 
     epsilon: PositiveOrInfinite = inf
     """Privacy parameter; ``inf``: no noise. A run spends N epsilon, N being the number of participants of a round."""
@@ -144,7 +154,7 @@ class Elimination(DifferingSets, EpochLearner):
         if self.robust == "mean":
             return
         if others.protocol.isolated:
-            yield Note("robust", "has no effect: nobody hears of others")
+            yield Note("robust", "has no effect: agents never communicate")
             return
         if others.differing and self.robust not in BY_ARM:
             text = f'must be mean, median or trimmed, not "{self.robust}": each agent concludes for itself here, from'
@@ -174,10 +184,10 @@ class Elimination(DifferingSets, EpochLearner):
             raise ValueError(f"{participants} of {members} agents cannot take part in a round")
         self._start(arms, horizon, members, participants, members, smallest_gap)
 
-    def start_apart(
+    def start_per_agent(
         self, *, arms: int, horizon: int, participants: int, members: int, smallest_gap: float | None
     ) -> None:
-        """See `DifferingSets.start_apart`."""
+        """See `DifferingSets.start_per_agent`."""
         self._start(arms, horizon, 1, participants, members, smallest_gap)
 
     def expect_lies(self, liars: int, groups: Callable[[], np.random.Generator]) -> None:
@@ -211,6 +221,7 @@ class Elimination(DifferingSets, EpochLearner):
         self.cumulative = 0
         # The rewards of all exploration pulls so far, by member and active arm: integers, so ties are exact.
         self._sums: NDArray[np.int64] = np.zeros((rows, arms), dtype=np.int64)
+        self._known: NDArray[np.int64] = np.zeros(arms, dtype=np.int64)  # how many rewards these are, by active arm
         self._previous = 0
         self.width = inf
         self._awaits: Literal["begin", "observe", "conclude"] = "begin"
@@ -275,18 +286,40 @@ class Elimination(DifferingSets, EpochLearner):
             sums: The rewards of each member and active arm, summed over the phase's pulls, shape (members, a).
             rng: The stream of this epoch's noise; one draw for the whole cohort, row i is member i.
         """
+        self._observe(sums, np.full(len(self.active), self.cumulative - self._previous), rng)
+
+    def observe_some(self, sums: NDArray[np.int64], pulls: NDArray[np.int64]) -> None:
+        """See `DifferingSets.observe_some`: S_i of each arm counts the rewards that are known of it."""
+        self._observe(sums, pulls, None)
+
+    def _observe(self, sums: NDArray[np.int64], pulls: NDArray[np.int64], rng: np.random.Generator | None) -> None:
         self._expect("observe", sums.shape == self.releases.shape)
-        pulls = self.cumulative - self._previous
-        scale = block_mean_scale(self.schedule.participants, self.schedule.epsilon, pulls)
-        private = sums / pulls
-        if scale > 0:
-            private += laplace(rng, scale, sums.shape)
-        old, new = self._previous / self.cumulative, pulls / self.cumulative
-        self.releases = old * self.releases + new * private
-        self._sums = self._sums + sums
-        # All active arms have been pulled S(r) times, so the largest sum is the largest mean; argmax takes the first.
-        self.best_arms = self.active[self._sums.argmax(axis=1)]
+        private = sums / np.maximum(pulls, 1)
+        if rng is not None:
+            scale = block_mean_scale(
+                self.schedule.participants, self.schedule.epsilon, self.cumulative - self._previous
+            )
+            if scale > 0:
+                private += laplace(rng, scale, sums.shape)
+        known = self._known + pulls
+        self.releases = self._known / np.maximum(known, 1) * self.releases + pulls / np.maximum(known, 1) * private
+        self._sums, self._known = self._sums + sums, known
+        self.best_arms = self._best(self._sums, known)
         self._awaits = "conclude"
+
+    def _best(self, sums: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the arms of the largest means, of equal ones the first; shape (members,)."""
+        if (known == known[0]).all():  # the largest sum is the largest mean
+            best = sums.argmax(axis=1)
+        else:
+            best = np.where(known > 0, sums / np.maximum(known, 1), -inf).argmax(axis=1)
+        found: NDArray[np.int64] = self.active[best]
+        return found
+
+    def best_given(self, member: int, sums: NDArray[np.int64], pulls: NDArray[np.int64]) -> int:
+        """See `EpochLearner.best_given`: the arm of the largest mean."""
+        (best,) = self._best(self._sums[[member]] + sums, self._known + pulls).tolist()
+        return int(best)
 
     def conclude(self, means: NDArray[np.float64]) -> None:
         """End the round: drop each arm with ``max - mean_k >= 2 C(r)`` (Algorithm 1 line 14), and commit if due.
@@ -313,11 +346,15 @@ class Elimination(DifferingSets, EpochLearner):
     def _go_on_with(self, keep: NDArray[np.bool_]) -> None:
         if not keep.all():
             self.active, self.releases, self._sums = self.active[keep], self.releases[:, keep], self._sums[:, keep]
+            self._known = self._known[keep]
         self._awaits = "begin"
 
     def tell(self) -> Told:
         """See `DifferingSets.tell`."""
-        return Told(self.active, self.releases[0], self.cumulative)
+        if (self._known == self.cumulative).all():
+            return Told(self.active, self.releases[0], self.cumulative)
+        some = self._known > 0
+        return Told(self.active[some], self.releases[0, some], self._known[some])
 
     def pool(self, told: Sequence[Told | Pooled]) -> Pooled:
         """See `DifferingSets.pool`."""
@@ -352,7 +389,7 @@ class Elimination(DifferingSets, EpochLearner):
         self._expect("conclude", True)
         self._awaits = "begin"
         if self.epoch == self.schedule.rounds:
-            self._commit = Commit(int(self.active[self.releases[0].argmax()]))
+            self._commit = Commit(int(self.active[np.where(self._known > 0, self.releases[0], -inf).argmax()]))
 
     def _stays(self, known: Pooled) -> NDArray[np.bool_]:
         stays = np.ones(len(self.active), dtype=bool)

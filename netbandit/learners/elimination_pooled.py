@@ -41,7 +41,7 @@ class Pooled:
     @classmethod
     def of(cls, *told: Told) -> "Pooled":
         """Return what stands for one agent; for several that of each behind the other, arms not in order."""
-        pulls = np.repeat(np.array([one.pulls for one in told], dtype=np.int64), [len(one.arms) for one in told])
+        pulls = np.concatenate([np.broadcast_to(np.asarray(one.pulls, dtype=np.int64), one.arms.shape) for one in told])
         arms, means = np.concatenate([one.arms for one in told]), np.concatenate([one.means for one in told])
         return cls(arms, means, np.ones_like(pulls), 1 / pulls, 1 / pulls.astype(float) ** 2, pulls, pulls)
 
@@ -78,7 +78,7 @@ def pooled(parts: Sequence[Told | Pooled], *, weighted: bool = True, combine: Co
         return Pooled(none, np.empty(0), none, np.empty(0), np.empty(0), none, none)
     told = [part for part in parts if isinstance(part, Told)]
     every = [part for part in parts if isinstance(part, Pooled)] + ([Pooled.of(*told)] if told else [])
-    if len(parts) == 1:
+    if len(parts) == 1 or not any(len(part.arms) for part in every):
         return every[0]
     arms, means, agents, inverse, squares, fewest, most = map(np.concatenate, zip(*map(_columns, every), strict=True))
     order = np.argsort(arms, kind="stable")

@@ -5,7 +5,7 @@ Every agent keeps one or several sets of parameters; ``[s, i]`` is set s of agen
 formula; with arms that stay the same, so are the estimate ``<x, theta_hat>`` and the squared width ``x' V^-1 x`` of
 each arm, which follow from ``z = V^-1 x`` of the arm chosen: 2 d^2 + K d operations a decision.
 
-Where agents deposit what they know with a keeper, S holds what they have sent too, U what they have not, and a total
+Where agents deposit what they know with a server, S holds what they have sent too, U what they have not, and a total
 that comes back waits in a table until its agent decides: most totals are replaced by a later one before anybody needs
 them, and only a new S takes d^3 operations.
 
@@ -19,10 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.learners.copying import copy_matrix, copy_vector
-from netbandit.util.jit import njit
-
-Floats = NDArray[np.float64]
+from netbandit.util.jit import Floats, Integers, copy_matrix, copy_vector, njit
 
 
 class Ellipsoids(NamedTuple):
@@ -89,7 +86,7 @@ class Trigger(NamedTuple):
         thresholds: D of ``log det(V + c I) - log det(S) >= D / (t - t')`` of each agent, t - t' counted in rewards
             learned by the set; infinite where that is not tested; shape (M,).
         every: Slots from one synchronisation to the next, or 0 where a test decides.
-        growth: What ``log det(V) - log det(S)`` must exceed where agents deposit with a keeper; negative: they do not.
+        growth: What ``log det(V) - log det(S)`` must exceed where agents deposit with a server; negative: they do not.
     """
 
     thresholds: Floats
@@ -117,7 +114,7 @@ def ellipsoids(
         arms: The number K of arms if they stay the same, else 0.
         inflation: What the test adds to V, times the identity, shape (M,).
         received: See `Ellipsoids`.
-        deposits: Whether agents deposit with a keeper.
+        deposits: Whether agents deposit with a server.
         regularizer: See `Ellipsoids`.
     """
     matrices = (sets, agents, dimension, dimension)
@@ -156,7 +153,9 @@ def ellipsoids(
 
 
 @njit(cache=True)
-def _choose_by(beliefs, param_set, agent, gram, response, arms):  # type: ignore[no-untyped-def]
+def _choose_by(
+    beliefs: Ellipsoids, param_set: int | np.int64, agent: int, gram: Floats, response: Floats, arms: Floats
+) -> None:
     """Have *agent* choose by this matrix and this vector from now on; see `refresh`."""
     inverse = np.linalg.inv(gram)
     dimension = len(gram)
@@ -183,7 +182,7 @@ def _choose_by(beliefs, param_set, agent, gram, response, arms):  # type: ignore
 
 
 @njit(cache=True)
-def refresh(beliefs, param_set, agent, arms):  # type: ignore[no-untyped-def]
+def refresh(beliefs: Ellipsoids, param_set: int | np.int64, agent: int, arms: Floats) -> None:
     """Make all that follows from S, U, s and u afresh, for *param_set* of *agent*.
 
     Agents that choose by what they received go on to choose by the same.
@@ -214,7 +213,7 @@ def refresh(beliefs, param_set, agent, arms):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def renew(beliefs, param_set, agent, arms):  # type: ignore[no-untyped-def]
+def renew(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> None:
     """Make everything afresh once S is another one, all of which was received; see `refresh`."""
     if beliefs.received:
         shared, response = beliefs.shared_gram[param_set, agent], beliefs.shared_response[param_set, agent]
@@ -223,7 +222,7 @@ def renew(beliefs, param_set, agent, arms):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def take_in(beliefs, agent, arms):  # type: ignore[no-untyped-def]
+def take_in(beliefs: Ellipsoids, agent: int, arms: Floats) -> None:
     """Let *agent*, who decides next, adopt the total that waits for it, if one does: only sets of one deposit."""
     if not beliefs.waiting.size or beliefs.waiting[agent] < 0:
         return
@@ -261,7 +260,7 @@ def take_in(beliefs, agent, arms):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def copy(beliefs, param_set, source, agent):  # type: ignore[no-untyped-def]
+def copy(beliefs: Ellipsoids, param_set: int, source: int, agent: int) -> None:
     """Let *agent* believe in *param_set* all that *source* does; only where neither has anything of its own."""
     copy_matrix(beliefs.inverse[param_set, source], beliefs.inverse[param_set, agent])
     copy_vector(beliefs.estimate[param_set, source], beliefs.estimate[param_set, agent])
@@ -274,7 +273,7 @@ def copy(beliefs, param_set, source, agent):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def choose_fixed(fits, widths, bonus):  # type: ignore[no-untyped-def]
+def choose_fixed(fits: Floats, widths: Floats, bonus: float) -> int:
     """Return the arm with the largest ``<x, theta_hat> + bonus sqrt(x' V^-1 x)``, the lowest index among equals."""
     best = 0
     highest = -np.inf
@@ -287,7 +286,7 @@ def choose_fixed(fits, widths, bonus):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def choose_fresh(inverse, estimate, bonus, actions):  # type: ignore[no-untyped-def]
+def choose_fresh(inverse: Floats, estimate: Floats, bonus: float, actions: Floats) -> int:
     """Return the same for *actions* that are new in this slot, shape (K, d)."""
     count, dimension = actions.shape
     best = 0
@@ -310,7 +309,7 @@ def choose_fresh(inverse, estimate, bonus, actions):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def divide(inverse, action, product):  # type: ignore[no-untyped-def]
+def divide(inverse: Floats, action: Floats, product: Floats) -> float:
     """Update *inverse* for one more ``x x'`` (Sherman and Morrison); leave ``V^-1 x`` of before in *product*.
 
     Returns:
@@ -337,7 +336,7 @@ def divide(inverse, action, product):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def add(gram, response, leaf, action, reward):  # type: ignore[no-untyped-def]
+def add(gram: Floats, response: Floats, leaf: Floats, action: Floats, reward: float) -> float:
     """Add an observation to own sums, and return the square of its reward, clipped to [-1, 1]."""
     clipped = min(max(reward, -1.0), 1.0)
     dimension = len(action)
@@ -352,7 +351,10 @@ def add(gram, response, leaf, action, reward):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def update_choice(inverse, estimate, fits, widths, action, reward, arms, product):  # type: ignore[no-untyped-def]
+def update_choice(
+    inverse: Floats, estimate: Floats, fits: Floats, widths: Floats, action: Floats, reward: float, arms: Floats,
+    product: Floats,
+) -> float:  # fmt: skip
     """Have an agent choose by one more observation from now on; return ``x' V^-1 x`` of before.
 
     Args:
@@ -384,7 +386,7 @@ def update_choice(inverse, estimate, fits, widths, action, reward, arms, product
 
 
 @njit(cache=True)
-def wants(quiet, uses, log_ratio, threshold, every, growth, sets):  # type: ignore[no-untyped-def]
+def wants(quiet: bool, uses: int, log_ratio: float, threshold: float, every: int, growth: float, sets: int) -> bool:
     """Return whether an agent wants to synchronise a set, or to deposit, after its decision.
 
     Args:
@@ -410,7 +412,7 @@ SLOTS, LOG_DET, OBSERVATIONS = 0.0, 1.0, 2.0
 
 
 @njit(cache=True)
-def bonus_in(terms, dimension, slot):  # type: ignore[no-untyped-def]
+def bonus_in(terms: Floats, dimension: int, slot: int) -> float:
     """Return what the width of an arm is multiplied with, in *slot*, from 0, where it grows with the slots.
 
     Args:
@@ -420,11 +422,12 @@ def bonus_in(terms, dimension, slot):  # type: ignore[no-untyped-def]
         slot: The slot.
     """
     growth = log(terms[2] + (slot + 1 - terms[6]) / terms[3])
-    return terms[0] * sqrt(terms[1] + dimension * growth) + terms[4]
+    bonus: float = terms[0] * sqrt(terms[1] + dimension * growth) + terms[4]
+    return bonus
 
 
 @njit(cache=True)
-def bonus_at(log_det, held, terms, dimension, slot):  # type: ignore[no-untyped-def]
+def bonus_at(log_det: float, held: int, terms: Floats, dimension: int, slot: int) -> float:
     """Return what the width of an arm is multiplied with when an agent decides in *slot*.
 
     Args:
@@ -438,11 +441,12 @@ def bonus_at(log_det, held, terms, dimension, slot):  # type: ignore[no-untyped-
     if terms[5] == SLOTS:
         return bonus_in(terms, dimension, slot)
     growth = max(log_det - terms[2], 0.0) if terms[5] == LOG_DET else dimension * log1p(held / terms[3])
-    return terms[0] * sqrt(terms[1] + growth) + terms[4]
+    bonus: float = terms[0] * sqrt(terms[1] + growth) + terms[4]
+    return bonus
 
 
 @njit(cache=True)
-def same_bonus(terms, others):  # type: ignore[no-untyped-def]
+def same_bonus(terms: Floats, others: Floats) -> bool:
     """Return whether agents of these terms have the same bonus in a slot, whatever they have seen; see `bonus_at`."""
     if terms[5] != SLOTS:
         return False
@@ -453,7 +457,7 @@ def same_bonus(terms, others):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def take_in_all(beliefs, agents, columns):  # type: ignore[no-untyped-def]
+def take_in_all(beliefs: Ellipsoids, agents: Integers, columns: Floats) -> None:
     """Let each of *agents* `take_in` what waits for it."""
     for agent in agents:
         take_in(beliefs, agent, columns)

@@ -7,7 +7,7 @@ fractional quantity at the most; rounding it in the feasible direction costs les
 
 import numpy as np
 
-from netbandit.util.jit import njit
+from netbandit.util.jit import Floats, Integers, njit
 
 TOLERANCE = 1e-9
 """How far from an integer a quantity, or below zero a surplus of quality, may be by rounding errors alone."""
@@ -17,7 +17,9 @@ LEVEL = 1e-14
 
 
 @njit(cache=True)
-def relaxed(qualities, revenues, capacities, threshold, order, quantities):  # type: ignore[no-untyped-def]
+def relaxed(
+    qualities: Floats, revenues: Floats, capacities: Floats, threshold: float, order: Integers, quantities: Floats
+) -> None:
     """Solve the continuous relaxation.
 
     Args:
@@ -108,7 +110,9 @@ def relaxed(qualities, revenues, capacities, threshold, order, quantities):  # t
 
 
 @njit(cache=True)
-def choose(qualities, revenues, capacities, threshold, order, quantities):  # type: ignore[no-untyped-def]
+def choose(
+    qualities: Floats, revenues: Floats, capacities: Floats, threshold: float, order: Integers, quantities: Floats
+) -> None:
     """Solve the relaxation and round it: what spends quality down, what sells it up, so the threshold holds.
 
     Arguments are those of `relaxed`; *quantities* ends up integral.

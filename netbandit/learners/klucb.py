@@ -1,13 +1,16 @@
 """KL-UCB (Garivier & Cappé 2011), alone or with what others have observed."""
 
-from math import log, sqrt
+from math import inf, log, sqrt
 from typing import Any
 
 import numpy as np
 from pydantic import Field
 
-from netbandit.learners.counts import CountingLearner
+from netbandit.learners.counts import CountingLearner, Numbers
 from netbandit.learners.world import World
+
+HALVINGS = 40
+"""Halvings of the interval that holds the index; its lower end is taken."""
 
 
 class KlUcb(CountingLearner):
@@ -20,7 +23,7 @@ class KlUcb(CountingLearner):
     """c; theory requires 3."""
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Know nothing yet."""
+        """Initialise the state."""
         super().start(world, agents, rng)
         self._gaussian = world.law == "gaussian"
 
@@ -33,12 +36,62 @@ class KlUcb(CountingLearner):
 
     def best_one(self, slot: int, agent: int) -> Any:
         """Return the arm with the largest index."""
-        pulls, sums = self.known.pulls[agent], self.known.sums[agent]
-        if self._combined:
-            self.combine_one(agent)
-            pulls, sums = self._robust_pulls, self._robust_sums
-        arms, count = self.known.arms[agent], self.known.counts[agent]
         level = self.level(slot, agent)
+        if self._combined is not None:
+            self.combine_one(agent, self._combined)
+            return self.best_of_one(self._combined.pulls, self._combined.sums, 0, agent, level)
+        return self.best_of_one(self.known.pulls, self.known.sums, agent, agent, level)
+
+    def best_of_one(self, pulls: Numbers, sums: Numbers, row: int, agent: int, level: float) -> Any:
+        """Return the own arm of *agent* with the largest index, the lowest among equals.
+
+        Args:
+            pulls: N, shape (n, K).
+            sums: S, shape (n, K).
+            row: The row of the agent in these.
+            agent: The agent.
+            level: What `level_of` returns.
+        """
         if self._gaussian:
-            return self._steps.best_upper(pulls, sums, arms, count, level)
-        return self._steps.best_divergence(pulls, sums, arms, count, level)
+            return self.best_upper_one(pulls, sums, row, agent, level)
+        best = self.known.arms[agent, 0]
+        highest = -inf
+        for place in range(self.known.counts[agent]):
+            arm = self.known.arms[agent, place]
+            index = inf
+            if pulls[row, arm] > 0.0:
+                mean = sums[row, arm] / pulls[row, arm]
+                # Not even the highest index so far is near enough to this mean: no need to find how near is.
+                if mean < highest < 1.0 and divergence(mean, highest) > level / pulls[row, arm]:
+                    continue
+                index = upper_mean(mean, level / pulls[row, arm])
+            if index > highest:
+                highest = index
+                best = arm
+        return best
+
+
+def divergence(p: float, q: float) -> float:
+    """Return the Kullback-Leibler divergence of Bernoulli laws of means *p* and *q*, 0 < q < 1 unless equal to p."""
+    found = 0.0
+    if p > 0.0:
+        found += p * log(p / q)
+    if p < 1.0:
+        found += (1.0 - p) * log((1.0 - p) / (1.0 - q))
+    return found
+
+
+def upper_mean(p: float, level: float) -> float:
+    """Return the largest q in [p, 1] with ``kl(p, q) <= level``: the lower end after `HALVINGS` halvings."""
+    low = min(max(p, 0.0), 1.0)
+    mean = low
+    high = 1.0
+    if mean >= 1.0:
+        return 1.0
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        if divergence(mean, middle) <= level:
+            low = middle
+        else:
+            high = middle
+    return low

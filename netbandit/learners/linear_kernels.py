@@ -3,15 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.learners.copying import copy_matrix, copy_vector
 from netbandit.learners.symmetric_root import Expansion
-from netbandit.util.jit import njit
+from netbandit.util.jit import copy_matrix, copy_vector, njit
 
 _REFRESH = 500
 """After so many rank-one updates the inverse is made afresh."""
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def play_linucb(
     contexts: NDArray[np.float64],
     rewards: NDArray[np.float64],
@@ -75,7 +74,7 @@ def play_linucb(
             copy_matrix(np.linalg.inv(gram), inverse)
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def play_lints(
     contexts: NDArray[np.float64],
     rewards: NDArray[np.float64],
@@ -154,7 +153,7 @@ def play_lints(
     return len(contexts)
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _solve(factor: NDArray[np.float64], rows: int, values: NDArray[np.float64]) -> None:
     """Solve ``L L' y = values`` in place, L the first *rows* rows of *factor*."""
     for row in range(rows):
@@ -168,7 +167,7 @@ def _solve(factor: NDArray[np.float64], rows: int, values: NDArray[np.float64]) 
             values[column] -= factor[row, column] * values[row]
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _append(factor: NDArray[np.float64], rows: int, products: NDArray[np.float64]) -> None:
     """Append the row of a new context to ``L``, whose matrix is the identity plus *products* of contexts."""
     square = 1.0 + products[rows]

@@ -20,7 +20,7 @@ class Thompson(CountingLearner):
     _combines: ClassVar[bool] = False
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Know nothing yet."""
+        """Initialise the state."""
         super().start(world, agents, rng)
         self.rngs = [world.streams.generator("thompson", agent) for agent in range(agents)]
         self._gaussian = world.law == "gaussian"
@@ -41,7 +41,7 @@ class Thompson(CountingLearner):
         found[trying] = known.arms[agents[trying], decided[trying]]
         for row in np.flatnonzero(~trying).tolist():
             agent = agents[row]
-            if self._late and (unknown := self.unknown_one(agent)) >= 0:
+            if self._open is not None and (unknown := self.unknown_one(agent)) >= 0:
                 found[row] = unknown
                 continue
             arms = known.arms[agent, : known.counts[agent]]
@@ -55,9 +55,8 @@ class Thompson(CountingLearner):
             else:
                 drawn = self.rngs[agent].beta(1.0 + sums, 1.0 + np.maximum(pulls - sums, 0.0))
             found[row] = arms[drawn.argmax()]
-        if self._late:
-            known.open[agents, found] += 1.0
-            known.latest[agents] = slot
+        if self._open is not None:
+            self._open[agents, found] += 1.0
 
     def best_one(self, slot: int, agent: int) -> Any:
         """Return the arm with the largest draw; each agent draws from a stream of its own, whoever else decides."""

@@ -17,7 +17,7 @@ class Ucb(CountingLearner):
     """alpha: 4 is UCB1 on [0, 1], 2.1 RCL, 8 GosInE, and 1.5 with sigma = 1 FwA."""
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Know nothing yet."""
+        """Initialise the state."""
         super().start(world, agents, rng)
         self._width = world.sub_gaussian * sqrt(2 * self.exploration)
 
@@ -27,9 +27,8 @@ class Ucb(CountingLearner):
 
     def best_one(self, slot: int, agent: int) -> Any:
         """Return the arm with the largest upper bound."""
-        arms, count = self.known.arms[agent], self.known.counts[agent]
         width = self.level(slot, agent)
-        if self._combined:
-            self.combine_one(agent)
-            return self._steps.best_upper(self._robust_pulls, self._robust_sums, arms, count, width)
-        return self._steps.best_upper(self.known.pulls[agent], self.known.sums[agent], arms, count, width)
+        if self._combined is not None:
+            self.combine_one(agent, self._combined)
+            return self.best_upper_one(self._combined.pulls, self._combined.sums, 0, agent, width)
+        return self.best_upper_one(self.known.pulls, self.known.sums, agent, agent, width)

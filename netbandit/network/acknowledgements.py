@@ -40,7 +40,7 @@ def wait_for_arrival(network: "Network", channel: Channel, packet: Packet, sent:
         return LATE
     if network.is_down_during(channel.sender, network.environment._now, arrival):
         give_up(network, channel, packet)
-    return packet.place
+    return packet.index
 
 
 def is_late(packet: Packet, time: int) -> bool:
@@ -53,7 +53,7 @@ def patience_of(packet: Packet) -> int:
     """Return how long (ns) the sender of *packet* waits after its latest transmission; see `Retry`."""
     origin = packet.origin
     faults = origin.faults
-    uniform = origin.spreads.number(origin.column, packet.place - origin.undrawn)
+    uniform = origin.spreads.number(origin.column, packet.index - origin.undrawn)
     wait = faults.timeout * (1.0 + uniform * (faults.spread - 1.0)) * faults.factors[packet.sent - 1]
     return round(wait) if wait < _LONGEST_WAIT else NEVER
 

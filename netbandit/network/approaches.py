@@ -41,7 +41,7 @@ def approaches(tracks: Tracks, reach: float) -> Iterator[Integers]:
         begin = following
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _look(
     first: Any, time: Any, place: Any, at: Any, begin: int, end: int, window: int, reach: float, rows: Any
 ) -> tuple[int, int]:
@@ -102,7 +102,7 @@ def _look(
     return found, begin
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _may_meet(low: Any, high: Any, one: int, other: int, reach: float) -> bool:
     """Return whether the bounding boxes of two agents come within *reach*."""
     for axis in range(low.shape[1]):
@@ -111,7 +111,7 @@ def _may_meet(low: Any, high: Any, one: int, other: int, reach: float) -> bool:
     return True
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _put(now: Any, first: Any, time: Any, place: Any, agent: int, point: int, moment: int) -> None:
     """Write to *now* the position of an agent at a moment (ns) between its *point* and the next, both included."""
     share = 0.0
@@ -123,7 +123,7 @@ def _put(now: Any, first: Any, time: Any, place: Any, agent: int, point: int, mo
         now[axis] = place[point, axis] + share * (place[following, axis] - place[point, axis])
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _meet(
     first: Any, time: Any, place: Any, at: Any, one: int, other: int, begin: int, until: int, reach: float, rows: Any,
     found: int,

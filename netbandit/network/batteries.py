@@ -249,11 +249,16 @@ class Batteries:
         """Charge *agent* for receiving *size* bytes that occupied its channel for *airtime* (ns)."""
         self._pay(agent, self._plan.to_receive(uplink, 1, size, airtime))
 
+    def compute(self, agent: int, power: int) -> None:
+        """Let *agent* take *power* (nW) from now on for computing, beside its other power."""
+        self.all[agent].draw(self._clock.now, power)
+        self._look_sooner(agent)
+
     def watch(self, changed: Changed) -> None:
         """Call *changed* for each agent that goes down or recovers, before the arrivals of that instant."""
         self._watchers.append(changed)
 
-    def when_back(self, agent: int, act: Callable[[], object]) -> None:
+    def when_up(self, agent: int, act: Callable[[], object]) -> None:
         """Call *act* once when *agent*, which is down, recovers."""
         self._returns[agent].append(act)
 
@@ -283,12 +288,16 @@ class Batteries:
 
     def _pay(self, agent: int, amount: int) -> None:
         if amount:
-            battery, now = self.all[agent], self._clock.now
-            battery.pay(now, amount)
-            if (until := battery.lasts_until) < self._expected[agent]:
-                # Payments are frequent: checking a little early is cheaper than looking ahead each time.
-                early = now + int(until - now) * 7 // 8
-                self._expect(agent, early if early > now + _SOON * self._clock.slot else battery.next_change())
+            self.all[agent].pay(self._clock.now, amount)
+            self._look_sooner(agent)
+
+    def _look_sooner(self, agent: int) -> None:
+        """Schedule an earlier check of an agent that may run empty before the next one."""
+        battery, now = self.all[agent], self._clock.now
+        if (until := battery.lasts_until) < self._expected[agent]:
+            # Payments are frequent: checking a little early is cheaper than looking ahead each time.
+            early = now + int(until - now) * 7 // 8
+            self._expect(agent, early if early > now + _SOON * self._clock.slot else battery.next_change())
 
     def _expect(self, agent: int, time: float) -> None:
         """Schedule a check of an agent at *time* (ns), no later than it may go down or recover next."""

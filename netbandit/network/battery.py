@@ -26,7 +26,7 @@ class Battery:
 
     Args:
         capacity: Its capacity (aJ); it begins full.
-        idle: The power of the agent while it is up (nW).
+        idle: The power of the agent while it is up (nW); see `draw`.
         pull: The energy of a pull (aJ).
         slot: The length of a slot (ns).
         end: The end of the run (ns), after which only payments are made.
@@ -76,6 +76,7 @@ class Battery:
         self._evenings: tuple[tuple[int, int], ...] = ()  # time and level when a harvest ended, the first and the last
         self._periods = 0  # how many harvests ended after the first
         self._night = (0, 0)  # the deepest fall while nothing was harvested, and how long that was
+        self._computes = 0
         # What is there but for a pull, over what a slot takes, are slots that it lasts.
         self._takes = idle * slot + pull
         self.lasts_until: float = 0
@@ -107,6 +108,14 @@ class Battery:
                 return
         self.advance(time)
         self._take(amount)
+        self._look_ahead()
+
+    def draw(self, time: int, power: int) -> None:
+        """Let the agent take *power* (nW) beside its idle power from a *time* (ns) on, not before `time`."""
+        self.advance(time)
+        self._idle += power - self._computes
+        self._computes = power
+        self._takes = self._idle * self._slot + self._pull
         self._look_ahead()
 
     def lifetime(self) -> float | None:

@@ -92,8 +92,8 @@ class Clock:
     Attributes:
         postpone: Where nodes may be down: returns when (ns) a node acts that would act at some time, which is that
             time itself unless it is down; infinity: never, or nobody knows.
-        life: Where nodes lose their memory when they go down: returns how often a node has done so by some time.
-        when_back: Where recovery times are unknown in advance: calls something once a node has recovered.
+        incarnation: Where nodes lose their memory when they go down: returns how often a node has done so by some time.
+        when_up: Where recovery times are unknown in advance: calls something once a node has recovered.
     """
 
     def __init__(self, environment: Environment, slot: int, horizon: int) -> None:
@@ -102,8 +102,8 @@ class Clock:
         self.horizon = horizon
         self.end = slot * horizon
         self.postpone: Callable[[int, int], float] | None = None
-        self.life: Callable[[int, int], int] | None = None
-        self.when_back: Callable[[int, Callable[[], object]], None] | None = None
+        self.incarnation: Callable[[int, int], int] | None = None
+        self.when_up: Callable[[int, Callable[[], object]], None] | None = None
 
     @property
     def now(self) -> int:
@@ -158,7 +158,7 @@ class InstantQueue(Generic[What]):
         self._clock = clock
         self._act = act
         self._due: dict[int, dict[int, list[What]]] = {}
-        self._lives: dict[tuple[int, int], list[int]] = {}  # the node's incarnation when each was queued
+        self._incarnations: dict[tuple[int, int], list[int]] = {}  # the node's incarnation when each was queued
         self._callbacks: list[Callable[[Event], None]] = [self._now]
 
     def at(self, time: int, node: int, what: What) -> None:
@@ -169,28 +169,28 @@ class InstantQueue(Generic[What]):
             environment = self._clock.environment
             environment.schedule(ScheduledEvent(self._callbacks), self._turn, time - environment.now)
         due.setdefault(node, []).append(what)
-        if self._clock.life is not None:
-            self._lives.setdefault((time, node), []).append(self._clock.life(node, self._clock.now))
+        if self._clock.incarnation is not None:
+            self._incarnations.setdefault((time, node), []).append(self._clock.incarnation(node, self._clock.now))
 
     def _now(self, _: Event) -> None:
         due = sorted(self._due.pop(self._clock.now).items())
-        if self._clock.life is not None:
-            due = self._remembered(due, self._clock.life)
+        if self._clock.incarnation is not None:
+            due = self._remembered(due, self._clock.incarnation)
         elif self._clock.postpone is not None:
             due = self._up(due, self._clock.postpone)
         if due:
             self._act(due)
 
     def _remembered(
-        self, due: list[tuple[int, list[What]]], life: Callable[[int, int], int]
+        self, due: list[tuple[int, list[What]]], incarnation: Callable[[int, int], int]
     ) -> list[tuple[int, list[What]]]:
         """Return the due items of nodes that have not been down since these were queued."""
         now = self._clock.now
         here = []
         for node, whats in due:
-            lives = self._lives.pop((now, node))
-            present = None if self._is_down(node) else life(node, now)
-            kept = [what for what, then in zip(whats, lives, strict=True) if then == present]
+            incarnations = self._incarnations.pop((now, node))
+            present = None if self._is_down(node) else incarnation(node, now)
+            kept = [what for what, then in zip(whats, incarnations, strict=True) if then == present]
             if kept:
                 here.append((node, kept))
         return here
@@ -212,8 +212,8 @@ class InstantQueue(Generic[What]):
             elif time != inf:
                 for what in whats:
                     self.at(int(time), node, what)
-            elif self._clock.when_back is not None:
-                self._clock.when_back(node, partial(self._resume, node, whats))
+            elif self._clock.when_up is not None:
+                self._clock.when_up(node, partial(self._resume, node, whats))
         return here
 
     def _resume(self, node: int, whats: list[What]) -> None:

@@ -248,13 +248,13 @@ def intervals(lines: TextLines) -> Trace:
         raise BadLineError(
             f"must name the columns {', '.join(_COLUMNS)}, each once, not {shown(', '.join(first.cells))}"
         )
-    places = [header.index(column) if named else place for place, column in enumerate(_COLUMNS)]
+    columns = [header.index(column) if named else index for index, column in enumerate(_COLUMNS)]
     width = len(header) if named else len(_COLUMNS)
     for lines.number, cells in rows if named or not header else chain([first], rows):
         _count(lines)
         if len(cells) != width:
             raise BadLineError(f"must be A B FROM UNTIL, not {shown(' '.join(cells))}")
-        one, other, since, until = (cells[place] for place in places)
+        one, other, since, until = (cells[index] for index in columns)
         link = nodes.link(one, other)
         begin, end = nanoseconds(since), FOR_EVER if until == "inf" else nanoseconds(until)
         if end <= begin:
@@ -322,11 +322,11 @@ def _merged(intervals: Iterable[tuple[int, int]]) -> _Intervals:
 
 def _common(some: _Intervals, others: _Intervals) -> Iterator[tuple[int, int]]:
     """Yield the intersection of two ascending lists of intervals."""
-    place = 0
+    index = 0
     for begin, end in some:
-        while place < len(others) and others[place][1] <= begin:
-            place += 1
-        for first, last in others[place:]:
+        while index < len(others) and others[index][1] <= begin:
+            index += 1
+        for first, last in others[index:]:
             if first >= end:
                 break
             yield max(begin, first), min(end, last)
@@ -353,7 +353,7 @@ def meetings(trace: Trace, since: int, until: int, agents: int | None = None) ->
     if len(contacts.times) > MOST_CONTACTS:
         text = f"has {len(contacts.times):,} contacts; at most {MOST_CONTACTS:,} are possible"
         raise TopologyError([(("file",), text)])
-    names = [trace.ids[place] for place in np.argsort(number)] if agents is None else list(map(str, range(agents)))
+    names = [trace.ids[index] for index in np.argsort(number)] if agents is None else list(map(str, range(agents)))
     latencies = {}
     for (one, other), latency in trace.latencies.items():
         first, second = sorted((int(number[one]), int(number[other])))
@@ -429,8 +429,8 @@ def _numbered(ids: list[str], agents: int | None) -> list[int]:
     if not ids:
         raise TopologyError([(("file",), "names no node")])
     as_numbers = all(id_.isdigit() and id_.isascii() and str(int(id_)) == id_ for id_ in ids)
-    place = {id_: number for number, id_ in enumerate(sorted(ids, key=int) if as_numbers else sorted(ids))}
-    return [place[id_] for id_ in ids]
+    index = {id_: number for number, id_ in enumerate(sorted(ids, key=int) if as_numbers else sorted(ids))}
+    return [index[id_] for id_ in ids]
 
 
 def write(file: TextIO, up: UpTimes, edges: Integers, agents: int) -> None:

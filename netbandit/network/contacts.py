@@ -1,4 +1,4 @@
-"""Contacts: the intervals in which the links of a graph are up, by a law or from a list.
+"""Contacts: the intervals in which the links of a graph are up, by a model or from a list.
 
 A contact is an interval [begin, end) in nanoseconds in which a link is up; between contacts it is down. Contacts do
 not depend on traffic.
@@ -68,41 +68,41 @@ class Recurring:
     phase: str
 
 
-Law = Markov | Redrawn | Matching | Recurring
+ContactModel = Markov | Redrawn | Matching | Recurring
 
 
-class ContactsByLaw:
+class GeneratedContacts:
     """Random contacts, each link drawn from its own numbers; see `LinkSchedule`.
 
     Args:
-        law: The law.
+        model: The model.
         edges: The links, shape (L, 2).
         streams: Where all is drawn from: number 0 of a link's column is its first state (its phase), the others are one
             a stay; of `Redrawn`, number k is that of period k. `Matching` draws the order of links in period k from
             the stream ("matching", k).
     """
 
-    def __init__(self, law: Law, edges: Integers, streams: Streams) -> None:
-        self.law = law
+    def __init__(self, model: ContactModel, edges: Integers, streams: Streams) -> None:
+        self.model = model
         self._links = len(edges)
         self._draws = Draws(streams, "contacts", len(edges))
         self._matchings = _Matchings(edges, streams)
 
     def gaps(self, link: int) -> Iterator[Interval]:
         """See `LinkSchedule.gaps`."""
-        law = self.law
-        if isinstance(law, Markov):
-            return _of_chain(law, self._draws.numbers(link))
-        if isinstance(law, Redrawn):
-            return redrawn(self._draws, link, law.up, law.every)
-        if isinstance(law, Matching):
-            return self._matchings.unmatched(link, law.every)
-        return _between(law, self._phase(law, link))
+        model = self.model
+        if isinstance(model, Markov):
+            return _of_chain(model, self._draws.numbers(link))
+        if isinstance(model, Redrawn):
+            return redrawn(self._draws, link, model.up, model.every)
+        if isinstance(model, Matching):
+            return self._matchings.unmatched(link, model.every)
+        return _between(model, self._phase(model, link))
 
-    def _phase(self, law: Recurring, link: int) -> int:
-        if law.phase == "random":
-            return int(self._draws.number(link, 0) * law.every)
-        return link * law.every // self._links if law.phase == "stagger" else 0
+    def _phase(self, model: Recurring, link: int) -> int:
+        if model.phase == "random":
+            return int(self._draws.number(link, 0) * model.every)
+        return link * model.every // self._links if model.phase == "stagger" else 0
 
 
 class ContactList:
@@ -174,50 +174,50 @@ def up_times(links: Iterable[Downtimes], end: int, *, clipped: bool = True) -> U
     return UpTimes(*np.ascontiguousarray(np.concatenate(parts).T))
 
 
-def expected_contacts(law: Law, links: int, agents: int, end: int) -> float:
-    """Return about how many contacts of *links* begin by a law in a time (ns) at the most."""
-    periods = end / law.every
-    if isinstance(law, Markov):
-        begun = law.born * law.dies / (law.born + law.dies) if law.born + law.dies else 0.0
+def expected_contacts(model: ContactModel, links: int, agents: int, end: int) -> float:
+    """Return about how many contacts of *links* begin by a model in a time (ns) at the most."""
+    periods = end / model.every
+    if isinstance(model, Markov):
+        begun = model.born * model.dies / (model.born + model.dies) if model.born + model.dies else 0.0
         return links * (1 + periods * begun)
-    if isinstance(law, Redrawn):
-        return links * (1 + periods * law.up * (1 - law.up))
-    if isinstance(law, Matching):
+    if isinstance(model, Redrawn):
+        return links * (1 + periods * model.up * (1 - model.up))
+    if isinstance(model, Matching):
         return min(links, agents / 2) * periods
     return links * (1 + periods)
 
 
-def is_always_up(law: Law) -> bool:
-    """Return whether no link is ever down under a law."""
-    if isinstance(law, Markov):
-        return law.dies <= 0 and law.share >= 1
-    return isinstance(law, Redrawn) and law.up >= 1
+def is_always_up(model: ContactModel) -> bool:
+    """Return whether no link is ever down under a model."""
+    if isinstance(model, Markov):
+        return model.dies <= 0 and model.share >= 1
+    return isinstance(model, Redrawn) and model.up >= 1
 
 
-def _of_chain(law: Markov, numbers: Iterator[float]) -> Iterator[Interval]:
+def _of_chain(model: Markov, numbers: Iterator[float]) -> Iterator[Interval]:
     """Yield when a link is down that is a Markov chain: a stay takes 1 + floor(ln(1 - u) / ln(1 - p)) periods."""
-    up = next(numbers) < law.share
+    up = next(numbers) < model.share
     period = 0
     while True:
-        chance = law.dies if up else law.born
+        chance = model.dies if up else model.born
         if chance <= 0:
             if not up:
-                yield period * law.every, inf
+                yield period * model.every, inf
             return
         number = next(numbers)
         stay = 1 if chance >= 1 else 1 + int(log1p(-number) / log1p(-chance))
         if not up:
-            yield period * law.every, (period + stay) * law.every
+            yield period * model.every, (period + stay) * model.every
         period += stay
         up = not up
 
 
-def _between(law: Recurring, phase: int) -> Iterator[Interval]:
-    down = phase - law.every + law.up_for
+def _between(model: Recurring, phase: int) -> Iterator[Interval]:
+    down = phase - model.every + model.up_for
     while True:
-        if down + law.every > law.up_for:  # else it ends before the first slot
-            yield max(0, down), down + law.every - law.up_for
-        down += law.every
+        if down + model.every > model.up_for:  # else it ends before the first slot
+            yield max(0, down), down + model.every - model.up_for
+        down += model.every
 
 
 class _Matchings:

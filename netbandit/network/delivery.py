@@ -13,6 +13,7 @@ from simpy.core import Infinity
 
 from netbandit.network.acknowledgements import LATE, give_up, is_late, wait_in_vain
 from netbandit.network.calendar import NEVER, enter
+from netbandit.network.computing import HANDLED, REFUSED
 from netbandit.network.link import BY_RANK, Arrival, Channel
 from netbandit.network.message import Message
 from netbandit.network.metering import is_broadcast, is_uplink, pay_to_receive, write_trace
@@ -41,6 +42,8 @@ def deliver_due(network: "Network", event: Event) -> None:
     while instants and not (queue and queue[0][0] < instants[0]):
         now = heappop(instants)
         environment._now = now
+        if network.computing is not None:
+            network.computing.finish_jobs(now)
         if network.starts:
             for channel, queued in network.starts.pop(now, ()):
                 start_next(network, channel, queued)
@@ -183,11 +186,18 @@ def receive(
         now: The present time (ns).
     """
     network.pending += (now, channel.receiver, message.code, message.size)
-    news = True
+    news, incarnation = True, 0
     if packet is not None:
         incarnation = network.incarnation(channel.receiver, now)
-        news = packet.taken != incarnation
-        packet.taken = incarnation
+        news = packet.received_in != incarnation
+    held = HANDLED
+    if network.computing is not None and news and message.kind is not ACK:
+        held = network.computing.arrive(channel, message if packet is None else packet.message)
+        if held == REFUSED:
+            refuse(network, channel, message, packet, waits, now)
+            return False
+    if packet is not None:
+        packet.received_in = incarnation
     tally = network.tally
     if is_broadcast(channel):
         if not network.in_order:
@@ -203,7 +213,22 @@ def receive(
         return False
     if channel.faults.attempts:
         acknowledge(network, channel, message, packet, waits, now)
-    return news
+    return news and held == HANDLED
+
+
+def refuse(network: "Network", channel: Channel, message: Message, packet: Packet | None, waits: int, now: int) -> None:
+    """Count an arrival that found its receiver's inbox full: it is lost, and not acknowledged; see `receive`."""
+    tally = network.tally
+    if is_broadcast(channel):
+        tally.copies_missed += 1
+    else:
+        tally.lost += 1
+        channel.lost += 1
+    if channel.faults.attempts and waits != LATE:
+        if packet is None:
+            packet = _arrived_packet(channel, message, waits, now)
+            packet.received_in = -1
+        wait_in_vain(network, channel, packet)
 
 
 def acknowledge(
@@ -224,12 +249,12 @@ def acknowledge(
             give_up(network, channel, packet)
 
 
-def _arrived_packet(channel: Channel, message: Message, place: int, now: int) -> Packet:
+def _arrived_packet(channel: Channel, message: Message, index: int, now: int) -> Packet:
     """Return a new packet for a *message* without one, which has arrived on *channel* now (ns)."""
-    packet = Packet(message, channel, place)
+    packet = Packet(message, channel, index)
     packet.since = now - channel.latency
     packet.sent = 1
-    packet.taken = 0
+    packet.received_in = 0
     return packet
 
 

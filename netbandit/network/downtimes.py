@@ -112,7 +112,7 @@ NEVER_DOWN = Downtimes()
 
 
 def failing(draws: Draws, column: int, up_for: float, down_for: float) -> Iterator[Interval]:
-    """Yield the downtimes of an alternating renewal process with exponential times, begun in its stationary law.
+    """Yield the downtimes of an alternating renewal process with exponential times, which starts stationary.
 
     Args:
         draws: Where its numbers are.

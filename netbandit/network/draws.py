@@ -60,9 +60,9 @@ class Draws:
         """Return the numbers of *column*, one after the other, without an end."""
         return self.mapped(column, lambda uniforms: uniforms)
 
-    def number(self, column: int, place: int) -> float:
-        """Return the number of *column* at index *place*, from 0."""
-        block, row = divmod(place, self.rows)
+    def number(self, column: int, index: int) -> float:
+        """Return number *index* of *column*, from 0."""
+        block, row = divmod(index, self.rows)
         table = self._tables.get(block)
         number: float = (self.table(block) if table is None else table).item(column, row)
         return number
@@ -71,6 +71,6 @@ class Draws:
         """Return, for each number of *column*, whether it is at *least* so much, 1 or 0, without an end."""
         return chain.from_iterable((self.table(block)[column] >= least).tobytes() for block in count())
 
-    def mapped(self, column: int, law: Callable[[NDArray[np.float64]], NDArray[np.generic]]) -> Iterator[float]:
-        """Apply *law* to the numbers of *column*, a block at a time, without an end."""
-        return chain.from_iterable(law(self.table(block)[column]).tolist() for block in count())
+    def mapped(self, column: int, transform: Callable[[NDArray[np.float64]], NDArray[np.generic]]) -> Iterator[float]:
+        """Apply *transform* to the numbers of *column*, a block at a time, without an end."""
+        return chain.from_iterable(transform(self.table(block)[column]).tolist() for block in count())

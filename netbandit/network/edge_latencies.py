@@ -33,7 +33,7 @@ def given_latencies(topology: Topology, slot: int) -> NDArray[np.int64]:
     found = np.zeros(topology.links, dtype=np.int64)
     missing: list[str] = []
     wrong: list[str] = []
-    for place, (first, second) in enumerate(topology.edges.tolist()):
+    for index, (first, second) in enumerate(topology.edges.tolist()):
         text = topology.graph.edges[first, second].get("latency")
         if text is None:
             missing.append(f"{first}-{second}")
@@ -42,7 +42,7 @@ def given_latencies(topology: Topology, slot: int) -> NDArray[np.int64]:
             nanoseconds = Duration(str(text)).nanoseconds(slot)
             if nanoseconds >= LONGEST:
                 raise ValueError("must be less than 146 years")
-            found[place] = nanoseconds
+            found[index] = nanoseconds
         except ValueError as error:
             wrong.append(f"the latency of link {first}-{second} {error}, not {show(text)}")
     if missing:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from netbandit.network.jitter import Jitter
-from netbandit.network.loss_laws import BitLoss, BurstLoss, ConstantLoss, Loss
+from netbandit.network.loss_models import BitLoss, BurstLoss, ConstantLoss, Loss
 from netbandit.network.outages import OutagePlan
 from netbandit.network.radio_plan import RadioPlan
 from netbandit.network.retry import Retry

@@ -96,7 +96,7 @@ def of_graph(given: Any, component: str | None = None) -> "networkx.Graph[int]":
     except TypeError:
         order = sorted(nodes, key=str)
     # Nodes are told apart by more than their text: 1 and "1" may be two of them.
-    ids = {node: str(place) for place, node in enumerate(order)}
+    ids = {node: str(index) for index, node in enumerate(order)}
     named = {ids[node]: {"name": str(node), **attributes} for node, attributes in nodes.items()}
     ends = [
         (ids[first], ids[second], {"LinkSpeedRaw": given_.get("speed"), **given_}) for first, second, given_ in links

@@ -23,7 +23,7 @@ def daily(power: int, begin: int, end: int, every: int) -> Harvest:
 
 
 def on_and_off(draws: Draws, agent: int, power: int, on_for: int, off_for: int) -> Harvest:
-    """Yield a *power* (nW) that is on and off for exponential times, begun in its stationary law.
+    """Yield a *power* (nW) that is on and off for exponential times, begun in its stationary distribution.
 
     Args:
         draws: Where the numbers of all agents are.

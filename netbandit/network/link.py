@@ -11,7 +11,7 @@ from netbandit.network.downtimes import NEVER_DOWN, Downtimes
 from netbandit.network.draws import Draws
 from netbandit.network.faults import NO_FAULTS, FaultModel
 from netbandit.network.link_draws import ClassDraws
-from netbandit.network.loss_laws import Bursts
+from netbandit.network.loss_models import Bursts
 from netbandit.network.message import Message
 
 Arrival = tuple[int, int, Message]

@@ -6,7 +6,7 @@ from typing import Any
 
 from netbandit.network.draws import Draws
 from netbandit.network.faults import ChannelFaults, FaultModel
-from netbandit.network.loss_laws import BurstLoss, Bursts, ConstantLoss, bursts
+from netbandit.network.loss_models import BurstLoss, Bursts, ConstantLoss, bursts
 from netbandit.util.streams import Streams
 
 

@@ -15,6 +15,7 @@ from netbandit.network import delivery, transmission
 from netbandit.network.batteries import Batteries, EnergyPlan
 from netbandit.network.calendar import NEVER
 from netbandit.network.clock import ARRIVALS, Clock, ScheduledEvent
+from netbandit.network.computing import ComputePlan, Computing, Work
 from netbandit.network.contacts import UpTimes, contacts_until, up_times
 from netbandit.network.downtimes import Downtimes
 from netbandit.network.faults import ChannelFaults, Faults
@@ -65,6 +66,7 @@ class Network:
         streams: The random streams of what nodes of the network draw.
         faults: What can go wrong.
         energy: The energy plan of the agents; None: they need none.
+        compute: What nodes compute, and how fast; None: nothing takes them any time.
 
     Attributes:
         acting: The agents that act in this process: all, unless `speak_through` was called.
@@ -90,10 +92,12 @@ class Network:
         is_reliable: Whether nothing queues, fails, waits or is traced.
         energy: As given.
         batteries: Those of the agents, where they may run empty.
+        computing: The jobs of all nodes, where these take time.
     """
 
     deferred_outcomes: bool = False
     batteries: Batteries | None = None
+    computing: Computing | None
 
     # What is read and written once a message: Python finds slots faster than the many other attributes.
     __slots__ = (
@@ -101,6 +105,7 @@ class Network:
         "always_up",
         "appointed",
         "carry",
+        "computing",
         "decides_on_arrival",
         "due",
         "end",
@@ -141,6 +146,7 @@ class Network:
         streams: Streams = Streams(0, 0),  # noqa: B008 - it is never changed
         faults: Faults = Faults(),  # noqa: B008 - it is never changed
         energy: EnergyPlan | None = None,
+        compute: ComputePlan | None = None,
     ) -> None:
         self.clock = clock
         self.environment = clock.environment
@@ -173,7 +179,7 @@ class Network:
             if self.outages.any_agents:
                 clock.postpone = self._postponed
                 if self.outages.forgets:
-                    clock.life = self.outages.life
+                    clock.incarnation = self.outages.incarnation
         self.radio: Radio | None = None
         if faults.radio is not None:
             self.deferred_outcomes = True
@@ -205,6 +211,7 @@ class Network:
         self.serial = 0
         self.appointed: float = Infinity  # the time of the appointment
         self.appointment: Event | None = None
+        self.computing = None if compute is None else Computing(self, compute)
         self._note_order()
         self._send = MethodType(transmission.send_reliably if self.is_reliable else transmission.send, self)
         self.send: Send = self._send if self.radio is None else self.radio.send
@@ -229,7 +236,7 @@ class Network:
         classes = self.faults.peer, self.faults.uplink
         repeats = any(one.retry is not None for one in classes)
         self.in_order = all(one.in_order for one in classes) and not (repeats and self.instantaneous)
-        self.decides_on_arrival = repeats or not self.in_order
+        self.decides_on_arrival = repeats or not self.in_order or self.computing is not None
         self.prompt = self.in_order and not (self._takes_time or self.node_outages is not None or self.waits)
         self.is_reliable = not (self.unreliable or self._takes_time or self.deferred_outcomes or self.trace is not None)
 
@@ -239,7 +246,7 @@ class Network:
         self.batteries = Batteries(energy, self.clock, known, self.streams)
         outages.depend_on(self.batteries.downtimes)
         self.deferred_outcomes = True
-        self.clock.when_back = self.batteries.when_back
+        self.clock.when_up = self.batteries.when_up
 
     @property
     def agents_fail(self) -> bool:
@@ -256,7 +263,7 @@ class Network:
 
     def incarnation(self, node: int, time: int) -> int:
         """Return how often *node* has lost its memory by a *time* (ns)."""
-        return 0 if self.outages is None else self.outages.life(node, time)
+        return 0 if self.outages is None else self.outages.incarnation(node, time)
 
     def link_class_of(self, channel: Channel) -> LinkClass:
         """Return the class of links of *channel*."""
@@ -277,7 +284,7 @@ class Network:
         if self.batteries is not None:
             self.batteries.watch(changed)
         else:
-            NodeChanges(self.clock, self.outages, self.agents, changed)
+            NodeChanges(self.clock, self.outages, range(self.agents), changed)
         now, outages = self.clock.now, self.outages
         return [agent for agent in range(self.agents) if outages.node(agent).at(now)]
 
@@ -396,12 +403,39 @@ class Network:
     @property
     def unreliable(self) -> bool:
         """Whether faults are possible."""
-        return bool(self.faults) or self.batteries is not None or self.drops
+        return bool(self.faults) or self.batteries is not None or self.drops or self.computing is not None
 
     @property
     def may_lose(self) -> bool:
         """Whether any message may be lost: by `faults`, because an agent has run empty, or because too many wait."""
-        return self.faults.may_lose or self.batteries is not None or self.drops
+        full = self.drops or (self.computing is not None and self.computing.limited)
+        return self.faults.may_lose or self.batteries is not None or full
+
+    def when_computed(
+        self,
+        node: int,
+        work: Work,
+        then: Callable[[Any], object],
+        take: Callable[[], Any] = lambda: None,
+        dropped: Callable[[], object] | None = None,
+    ) -> None:
+        """Call *then* once *node* has done a job of its own; see `Computing.submit`."""
+        if self.computing is None:
+            then(take())
+        else:
+            self.computing.submit(node, work, then, take, dropped)
+
+    def after_own_jobs(self, agent: int, act: Callable[[], None]) -> None:
+        """Call *act* once *agent* has done all jobs of its own that it has."""
+        if self.computing is None:
+            act()
+        else:
+            self.computing.after_own(agent, act)
+
+    @cached_property
+    def link_numbers(self) -> Mapping[tuple[int, int], int]:
+        """The number of each link between agents, by its two ends, the lower first."""
+        return {(link.first, link.second): number for number, link in enumerate(self.links)}
 
     @property
     def delivers_in_passes(self) -> bool:

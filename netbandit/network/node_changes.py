@@ -1,6 +1,6 @@
 """Notifies a listener when nodes go down and come back up."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from heapq import heapify, heapreplace
 
 from simpy import Event
@@ -22,22 +22,22 @@ class NodeChanges:
     Args:
         clock: The clock.
         outages: When nodes are down.
-        agents: The number of agents; the server is not watched.
+        nodes: The nodes that are watched.
         changed: The listener.
     """
 
-    def __init__(self, clock: Clock, outages: Outages, agents: int, changed: Changed) -> None:
+    def __init__(self, clock: Clock, outages: Outages, nodes: Iterable[int], changed: Changed) -> None:
         self._clock = clock
         self._outages = outages
         self._changed = changed
         self._callbacks: list[Callable[[Event], None]] = [self._now]
-        self._next: list[tuple[float, int]] = [(self._after(agent, 0), agent) for agent in range(agents)]
+        self._next: list[tuple[float, int]] = [(self._after(node, 0), node) for node in nodes]
         heapify(self._next)
         self._schedule()
 
-    def _after(self, agent: int, time: int) -> float:
-        """Return when *agent*, as it is at *time*, changes next."""
-        down = self._outages.node(agent)
+    def _after(self, node: int, time: int) -> float:
+        """Return when *node*, as it is at *time*, changes next."""
+        down = self._outages.node(node)
         return down.up(time) if down.at(time) else down.down(time)
 
     def _schedule(self) -> None:
@@ -49,7 +49,7 @@ class NodeChanges:
     def _now(self, _: Event) -> None:
         now = self._clock.now
         while self._next[0][0] <= now:
-            agent = self._next[0][1]
-            self._changed(agent, not self._outages.node(agent).at(now))
-            heapreplace(self._next, (self._after(agent, now), agent))
+            node = self._next[0][1]
+            self._changed(node, not self._outages.node(node).at(now))
+            heapreplace(self._next, (self._after(node, now), node))
         self._schedule()

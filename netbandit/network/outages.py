@@ -193,12 +193,12 @@ class Outages:
             found = self._nodes[node] = Downtimes.of(*scripted, random)
         return found
 
-    def depend_on(self, lives: Sequence[Downtimes]) -> None:
-        """Have agents be down when *lives* say so, one for each, which take account of what was known before."""
-        self._nodes.update(enumerate(lives))
+    def depend_on(self, downtimes: Sequence[Downtimes]) -> None:
+        """Have agents be down when *downtimes* say so, one for each, which take account of what was known before."""
+        self._nodes.update(enumerate(downtimes))
         self.any_agents = self.any_nodes = True
 
-    def life(self, node: int, time: int) -> int:
+    def incarnation(self, node: int, time: int) -> int:
         """Return how often *node* has lost its memory by *time* (ns), while it is up; the server never does."""
         if not self.forgets or node == self._agents:
             return 0
@@ -216,11 +216,11 @@ class Outages:
         return sorted({int(end) for some in ends for end in some})
 
     @staticmethod
-    def _at_random(law: Failing | Redrawn | None, draws: Draws, column: int) -> Iterator[Interval]:
-        if isinstance(law, Failing):
-            return failing(draws, column, law.up_for, law.down_for)
-        if isinstance(law, Redrawn):
-            return redrawn(draws, column, law.up, law.every)
+    def _at_random(model: Failing | Redrawn | None, draws: Draws, column: int) -> Iterator[Interval]:
+        if isinstance(model, Failing):
+            return failing(draws, column, model.up_for, model.down_for)
+        if isinstance(model, Redrawn):
+            return redrawn(draws, column, model.up, model.every)
         return iter(())
 
     def absent_slots(self, agent: int, slot: int, horizon: int) -> list[tuple[int, int]]:

@@ -172,8 +172,8 @@ def edge_list(path: Path, columns: Sequence[str] | None = None) -> Network:
         if names and len(names) != len(header) - first:
             raise _bad_line(line, f"names {pluralize(len(header) - first, 'column')}, but {named_by} {len(names)}")
         width, named_by = len(header), f"line {line} names"
-        order = [first, first + 1, *(place for place in range(width) if not first <= place < first + 2)]
-        names = names or [header[place] for place in order]
+        order = [first, first + 1, *(column for column in range(width) if not first <= column < first + 2)]
+        names = names or [header[column] for column in order]
     twice = next((name for name, times in Counter(filter(None, names)).items() if times > 1), None)
     if twice is not None:
         raise NotAGraphError(f"the column {shown(twice)} is there twice")
@@ -184,7 +184,7 @@ def edge_list(path: Path, columns: Sequence[str] | None = None) -> Network:
             if len(cells) != width:
                 reason = f"{pluralize(len(cells), 'field')}, but {named_by} {pluralize(width, 'column')}"
                 raise _bad_line(line, f"is not a link: {reason}")
-            cells = [cells[place] for place in order]
+            cells = [cells[column] for column in order]
         else:
             while cells and not cells[-1]:
                 cells.pop()
@@ -235,7 +235,7 @@ def _rows(lines: TextLines) -> Iterator[_Row]:
 def _ends_of(header: Sequence[str]) -> int:
     """Return which column of *header* has the first end: source, if target is beside it; else the first with a name."""
     low = [name.lower() for name in header]
-    return next((place for place, pair in enumerate(pairwise(low)) if pair == ("source", "target")), int(low[0] == ""))
+    return next((index for index, pair in enumerate(pairwise(low)) if pair == ("source", "target")), int(low[0] == ""))
 
 
 def _is_header(rows: Sequence[_Row], columns: Sequence[str]) -> bool:

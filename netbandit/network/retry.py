@@ -52,21 +52,21 @@ class Packet:
     Attributes:
         message: The message, as it was sent first.
         origin: The channel on which it was put first.
-        place: Its index among all messages put there.
+        index: Its number among all messages put there.
         sent: How often it was sent.
         since: When (ns) all of the latest transmission was on the channel: its sender waits since then.
-        taken: The incarnation of the receiver that received it; -1 before that.
+        received_in: The incarnation of the receiver that received it; -1 before that.
         settled: Whether the sender has its acknowledgement, or has given up.
     """
 
-    __slots__ = ("message", "origin", "place", "sent", "settled", "since", "taken")
+    __slots__ = ("index", "message", "origin", "received_in", "sent", "settled", "since")
 
-    def __init__(self, message: Message, origin: Any = None, place: int = 0) -> None:
+    def __init__(self, message: Message, origin: Any = None, index: int = 0) -> None:
         self.message = message
         self.origin = origin
-        self.place = place
+        self.index = index
         self.sent = self.since = 0
-        self.taken = -1
+        self.received_in = -1
         self.settled = False
 
 

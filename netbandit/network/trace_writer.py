@@ -1,4 +1,4 @@
-"""Writes a trace: one JSON line per message, as it is sent, and one per phase of an agent."""
+"""Writes a trace: one JSON line per message, as it is sent, one per phase of an agent, and one per late reward."""
 
 import json
 from pathlib import Path
@@ -8,15 +8,22 @@ from netbandit.network.message import Kind
 
 
 class Trace:
-    """Writes messages and phases to a file of JSON lines; leaving its context closes the file.
+    """Writes messages, phases and late rewards to a file of JSON lines; leaving its context closes the file.
 
     The line of a message has ``kind``, ``round``, ``from``, ``to`` (a node, or ``"server"``), ``bytes``, and in
     nanoseconds ``sent`` (handed to the link), ``start`` (put on the link, after queueing) and ``arrival``. A
     broadcast of the server, which uses no link, says ``"broadcast": true``; what never arrives says ``"lost": true``,
     and its arrival is when it would have arrived.
 
-    The line of a phase has ``phase`` (``"explore"``, ``"exploit"``, ``"gather"``), ``agent``, ``round`` (the one it
-    leads to or waits for, 0 for none), in nanoseconds ``begin`` and ``end``, and what else is worth knowing of it.
+    The line of a phase has ``phase`` (``"explore"``, ``"feedback"``: rewards of it are awaited, ``"exploit"``,
+    ``"gather"``), ``agent``, ``round`` (the one it leads to or waits for, 0 for none), in nanoseconds ``begin`` and
+    ``end``, and what else is worth knowing of it.
+
+    The line of a reward that is learned late, of agents that decide in slots, has ``reward`` (its arm), ``agent``, and
+    in nanoseconds ``pulled`` and ``due``.
+
+    The line of a job has ``job`` (``"message"``, ``"item"``, ``"decision"``, ``"aggregate"``), ``node``, and in
+    nanoseconds ``begin`` and ``end``; that of a message ``handles`` its kind.
 
     Args:
         path: The file, made anew.
@@ -70,6 +77,17 @@ class Trace:
         if begin < end:
             line = {"phase": name, "agent": agent, "round": round, "begin": begin, "end": end, **details}
             self._file.write(json.dumps(line) + "\n")
+
+    def job(self, work: str, node: int, begin: int, end: int, kind: str | None) -> None:
+        """Write what *node* computed from *begin* to *end*, in nanoseconds; of a message its *kind*."""
+        line: dict[str, object] = {"job": work, "node": self._name(node), "begin": begin, "end": end}
+        if kind is not None:
+            line["handles"] = kind
+        self._file.write(json.dumps(line) + "\n")
+
+    def reward(self, arm: int, agent: int, pulled: int, due: int) -> None:
+        """Write that *agent* has pulled *arm* at a time, and when its reward is due, in nanoseconds."""
+        self._file.write(json.dumps({"reward": arm, "agent": agent, "pulled": pulled, "due": due}) + "\n")
 
     def _name(self, node: int) -> int | str:
         return "server" if node == self._server else node

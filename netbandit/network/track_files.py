@@ -102,12 +102,12 @@ def _waypoints(lines: TextLines, axes: int) -> Paths:
             form = " ".join("TXYZ"[:step])
             raise BadLineError(f"must be {form} {form} ..., not {len(words)} numbers")
         latest = -_LATEST
-        for place in range(0, len(words), step):
-            time = nanoseconds(words[place])
+        for offset in range(0, len(words), step):
+            time = nanoseconds(words[offset])
             if time < latest:
-                raise BadLineError(f"runs back in time, to {words[place]} s")
+                raise BadLineError(f"runs back in time, to {words[offset]} s")
             latest = time
-            track.add(str(node), time, *map(_number, words[place + 1 : place + step]))
+            track.add(str(node), time, *map(_number, words[offset + 1 : offset + step]))
     return Paths(track.points())
 
 

@@ -63,7 +63,7 @@ def mean_distance(width: float, height: float) -> float:
 class Waypoint(NamedTuple):
     """Random waypoint: agents move straight to a uniform random position at a uniform random speed, pause, and go on.
 
-    They begin in the stationary law (Navidi and Camp, IEEE Trans. Mobile Comput. 2004).
+    Nodes start stationary (Navidi and Camp, IEEE Trans. Mobile Comput. 2004).
 
     Attributes:
         area: Width and height of where they are (m); one of them may be 0.
@@ -134,7 +134,7 @@ def _in_nanoseconds(time: Floats, place: Floats) -> tuple[Integers, Floats]:
 class GaussMarkov(NamedTuple):
     """Gauss-Markov mobility: in each step a velocity component v becomes memory v + sigma sqrt(1 - memory^2) normal.
 
-    They begin in the stationary law (Liang and Haas, IEEE/ACM Trans. Netw. 2003). Places beyond a border are mirrored.
+    Nodes start stationary (Liang and Haas, IEEE/ACM Trans. Netw. 2003); positions beyond a border are reflected.
 
     Attributes:
         area: Width and height of where they are (m).

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from netbandit.network.acknowledgements import LATE, wait_for_arrival, wait_in_vain
 from netbandit.network.calendar import NEVER, enter, expect
 from netbandit.network.link import NOTHING_YET, Channel, LinkClass
-from netbandit.network.loss_laws import chance_of_bits
+from netbandit.network.loss_models import chance_of_bits
 from netbandit.network.message import Message
 from netbandit.network.metering import count, occupy, pay_to_send, write_trace
 from netbandit.network.retry import ACK, Packet
@@ -234,8 +234,8 @@ def begin(
             if limited and began > handed:
                 channel.queue.starts.append((began, size))  # type: ignore[union-attr]  # occupied, it has one
         begun += 1
-        place = channel.messages
-        channel.messages = place + 1
+        index = channel.messages
+        channel.messages = index + 1
         channel.bytes += size
         if batteries is not None:
             pay_to_send(network, channel, size, min(sent, end) - began)
@@ -269,9 +269,9 @@ def begin(
         record, waits = packet, LATE
         if attempts:
             if network.prompt and packet is None and not lost and channel.latency <= faults.least_patience:
-                waits = place  # of what may be acknowledged in time nothing is kept
+                waits = index  # of what may be acknowledged in time nothing is kept
             else:
-                record = packet or Packet(message, channel, place)
+                record = packet or Packet(message, channel, index)
                 waits = wait_for_arrival(network, channel, record, sent, arrival, lost)
         if lost:
             channel.lost += 1
@@ -350,8 +350,8 @@ def broadcast(network: "Network", message: Message, agents: Iterable[int]) -> No
     for agent in agents:
         channel = network.air(agent)
         faults = channel.faults
-        place = channel.messages
-        channel.messages = place + 1
+        index = channel.messages
+        channel.messages = index + 1
         arrival: int = sent + channel.latency
         if faults.jitters:
             arrival += next(channel.jitters)
@@ -366,7 +366,7 @@ def broadcast(network: "Network", message: Message, agents: Iterable[int]) -> No
         packet = None
         waits = LATE
         if faults.attempts:
-            packet = Packet(message, channel, place)
+            packet = Packet(message, channel, index)
             waits = wait_for_arrival(network, channel, packet, sent, arrival, missed)
         if missed:
             network.tally.copies_missed += 1

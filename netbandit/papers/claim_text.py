@@ -22,7 +22,7 @@ _FITTED = "the setting was chosen so that this comes out: this is no test of it"
 
 
 def line(judgement: Judgement) -> str:
-    """Return a claim in one line: what the paper says, what was measured, and the verdict at the end."""
+    """Return a claim in one line: the paper's statement, the measured number, and the verdict at the end."""
     claim = judgement.claim
     parts = [f"{one.what}: {comparison_text(judgement, one)}" for one in judgement.comparisons]
     remark = "".join(f" ({text})" for text in remarks(judgement))
@@ -32,7 +32,7 @@ def line(judgement: Judgement) -> str:
 
 
 def short_lines(judgement: Judgement) -> list[str]:
-    """Return a claim in three lines: what the paper says with the verdict, the deciding number, and where it must lie.
+    """Return a claim in three lines: the paper's statement with the verdict, the deciding number, and its region.
 
     Remarks are left out, but that a setting was chosen so that the claim holds, and why a claim is not tested.
     """

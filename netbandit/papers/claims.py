@@ -54,10 +54,10 @@ class Claim(Settings):
         id: Its name, such as ``fig4-order``.
         figure: The figure whose runs decide it.
         where: Where the paper says it.
-        says: What the paper says; of a question of our own, what is asked.
+        says: The paper's statement, or a question of ours.
         ours: Whether it is a question of our own: no sentence of the paper, and never counted as one.
         paraphrased: Whether *says* is no quotation but puts a formula, an axis or several sentences into words of ours.
-        read_as: What that means in numbers.
+        read_as: Its meaning in numbers.
         measure: The number: the mean of a formula at a point, the share of runs in which it is true, the difference or
             the ratio of the means at two points, the geometric mean of the ratios of pairs (which counts each alike
             where instances differ by much), the slope of a line through all points that are selected; or the median of
@@ -73,14 +73,14 @@ class Claim(Settings):
         each: Keys and their values: everything is measured for each combination.
         every_run: Whether the region is for the number of each run, or pair of runs, and not for its mean: for what
             follows from an algorithm and no chance decides. One run outside refutes it.
-        bound: What the number is of the quantity the sentence speaks of: the quantity itself, an upper or a lower bound
-            of it. A formula that names a metric of `BOUNDS` must say it.
+        bound: The relation of the number to the sentence's quantity: the quantity itself, an upper or a lower bound
+            of it. A formula that names a metric of `BOUNDS` must state it.
         fitted: Whether the setting was chosen so that this comes out, so that measuring it again is no test of it.
         paired: Whether replications of two points with the same number are pairs.
         region: Where each number must lie.
         confidence: Of all statistical claims of its figure together, with all their intervals and looks; of several in
             a figure the largest counts.
-        note: What a reader must know in any case.
+        note: A remark for the reader, whatever the verdict.
         if_not: The reason that was looked for, shown if the claim is not found to hold.
         not_tested: Why no number that our setting gives decides the sentence, such as a horizon that the paper does not
             print and that turns the verdict. The numbers are measured and shown; the verdict is *not tested*.

@@ -184,7 +184,7 @@ _ABSENT = object()
 
 
 def _setting(name: str, run: RunResult) -> Any:
-    """Return what the scenario says of a dotted key."""
+    """Return the scenario's value of a dotted key."""
     found = lookup(run.resolved, name, _ABSENT)
     if found is _ABSENT:
         raise ExpressionError(f"a run of {run.name} has no {name}")

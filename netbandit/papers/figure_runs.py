@@ -28,7 +28,7 @@ class FigureRuns:
         figure: The figure.
         points: Its points, file by file in the order of their sweeps, each with the file as the parameter `SCENARIO`.
         failed: The runs that failed.
-        done: How many runs were done now; the others had been done before.
+        done: The number of new runs; the others had been done before.
         seconds: The computing time of those.
     """
 
@@ -123,9 +123,9 @@ def run_figure(
         paper: The paper.
         figure: The figure.
         out: The folder of its results.
-        replications: How many replications each point has; absent: as its scenario says.
-        times: How many times as many.
-        jobs: How many processes run at once; 0 means one for each core.
+        replications: The number of replications of each point; absent: as its scenario says.
+        times: The factor of the number of replications.
+        jobs: The number of parallel processes; 0: one for each core.
         progress: Is told how far the runs are.
 
     Raises:

@@ -213,7 +213,7 @@ _GID = "reference"
 
 @dataclass(frozen=True)
 class _Base:
-    """What heights are compared to, by replication, and how."""
+    """The baseline of heights, by replication, and the kind of comparison."""
 
     values: dict[int, float]
     divides: bool
@@ -239,7 +239,7 @@ def _with_runs(one: Band, point: "PointResult", values: dict[int, float]) -> Ban
 
 
 def _marks(runs: "FigureRuns") -> list[str]:
-    """Return what the subtitle says of dots, crosses and marks in a figure of *runs*."""
+    """Return the subtitle's notes on dots, crosses and marks in a figure of *runs*."""
     numbers = [{number: float(number) for number in point.by_replication} for point in runs.points]
     return mark_notes([
         _with_runs(exact(0.0), point, found) for point, found in zip(runs.points, numbers, strict=True)

@@ -7,11 +7,9 @@
 | which pictures does a study have? | `study_pictures` |
 | which pictures are in a folder, and which are kept? | `picture_files` |
 | regret over the slots with a band over replications | `regret` |
-| regret against cost of protocols, delay as size | `structure` |
 | regret over two numeric keys together | `heatmap` |
-| regret and waiting against a swept number | `parameter` |
-| regret against diameter, cost, data, energy and delay | `tradeoff` |
-| regret against delay, privacy and communication; any metric against any key or metric | `xy` |
+| any metric against any key or metric: how it is drawn | `chart` |
+| regret against cost, diameter, data, delay, privacy, a swept number: what is drawn, and when | `chart_kinds` |
 | the network, its links coloured by use, its sinks | `network` |
 | the busiest links, and how long messages wait for them | `bottleneck` |
 | a round in time, from a trace | `timeline` |

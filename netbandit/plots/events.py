@@ -37,7 +37,7 @@ def outages(points: Sequence[PointResult]) -> list[Span]:
 
 
 def recovered(point: PointResult, spans: Sequence[Span]) -> float | None:
-    """Return the slot, in the mean over runs, at which all have gone on who waited when the only outage ended.
+    """Return the slot, in the mean over runs, at which all agents that waited when the only outage ended have resumed.
 
     None if there is no outage or there are several, if it does not end, or if an agent waits forever in some run.
     """

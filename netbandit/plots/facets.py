@@ -39,25 +39,29 @@ class Facets:
     columns: int
     left_out: str = ""
 
-    def figure(self, title: str, notes: Sequence[str], *, shared: bool) -> "tuple[Figure, list[Axes]]":
+    def figure(self, title: str, notes: Sequence[str], **shared: Any) -> "tuple[Figure, list[Axes]]":
         """Return a figure with a panel at each index; empty cells are hidden.
 
         Args:
             title: See `style.figure`.
             notes: The notes of the subtitle; empty ones are skipped.
-            shared: Whether the panels share their axes.
+            shared: See `style.figure`.
         """
         drawn, panels = figure(
             title,
             "; ".join(filter(None, notes)),
             rows=self.rows,
             columns=self.columns,
-            sharex=shared,
-            sharey=shared,
+            **shared,
         )
         for place, panel in enumerate(panels):
             panel.set_visible(place in self.places)
         return drawn, panels
+
+    @classmethod
+    def row(cls, parts: Sequence[Part], rows: int = 1, left_out: str = "") -> "Facets":
+        """Return *parts* side by side, or in some full *rows*."""
+        return cls(list(parts), list(range(len(parts))), rows, len(parts) // rows, left_out)
 
     def is_lowest(self, place: int) -> bool:
         """Return whether there is no panel below *place*."""
@@ -78,7 +82,7 @@ def facets(whole: Arrangement, parts: Sequence[Part]) -> Facets:
 
     Args:
         whole: All points, whose values are in order.
-        parts: What there is to show, all with the same keys held fixed.
+        parts: The parts to show, all with the same keys held fixed.
     """
     return _asked(whole, parts) if whole.facing else _grid(whole, parts) or _in_turn(parts)
 

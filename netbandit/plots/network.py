@@ -90,7 +90,7 @@ def _sinks(run: RunResult, agents: int, links: NDArray[np.int64]) -> list[int]:
 
 
 def draw_network(arrangement: Arrangement, point: PointResult, what: str = "messages") -> "Figure":
-    """Draw the network of *point*, links coloured by *what* they carried or came to.
+    """Draw the network of *point*, links coloured by one of their figures.
 
     If all replications have the same links the mean is shown, else the first replication; the title says which.
 
@@ -129,8 +129,8 @@ def draw(
     Args:
         title: The title of the picture.
         drawing: The network.
-        subtitle: How it was measured; what is left out is added to it.
-        unit: What the colours count.
+        subtitle: How it was measured; a note on omitted elements is appended.
+        unit: The unit of the colours.
         add: Draws more into the figure and its panel, before nodes are named, and returns the links that it has drawn.
     """
     total = len(drawing.links)

@@ -78,9 +78,9 @@ def plot_folder(
     statistic: Statistic = MEAN,
     bands: Kind = "mean",
 ) -> list[Path]:
-    """Draw the pictures of a results folder and return their files; those of earlier plots that are no more go away.
+    """Draw the pictures of a results folder and return their files; outdated files of earlier plots are removed.
 
-    What the user has asked for is drawn anew of what the folder holds now; where it cannot be, the old picture stays.
+    Requested pictures are redrawn from the current content of the folder; one that cannot be drawn keeps its old file.
 
     Args:
         folder: A results folder.
@@ -88,8 +88,8 @@ def plot_folder(
         kinds: ``png``, ``svg`` or both.
         every: Whether to draw all pictures, or the few that answer what the study varies; as before, if not given.
         study: The results, with curves and links, if they have been loaded already.
-        statistic: What stands for the replications of a point, but in pictures that were asked for with another one.
-        bands: Of which kind intervals are, but in pictures that were asked for with others.
+        statistic: The statistic over the replications of a point, except in pictures requested with another one.
+        bands: The kind of the intervals, except in pictures requested with another one.
 
     Raises:
         FileNotFoundError: *folder* is not a results folder.

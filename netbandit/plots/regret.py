@@ -43,9 +43,9 @@ _SIMILAR = 4.0
 _FAR = 100
 _ABOVE = 10.0
 _BESIDE = ("_change", "_recovered", "_run")
-"""Labels of lines that are no mean; labels with an underscore come into no legend."""
+"""Labels of lines that are no mean; labels with an underscore are in no legend."""
 _BESIDE_STEP, _BESIDE_ROOM = 4.0, 14.0
-"""How far apart the dots of different lines stand at most, and how far those of all lines, in typographic points."""
+"""The largest distance between the dots of neighbouring lines, and of all lines, in typographic points."""
 _LINES = 12
 _COLOURED = ("protocol.kind", "learner.kind")
 """Keys by which lines are coloured in one panel, the first that varies."""
@@ -57,10 +57,10 @@ class Line:
 
     Attributes:
         label: Its value of the series' key, as text; empty without series.
-        look: How it is drawn.
+        look: Its colour and dashes.
         slots: Where it is known, shape (k,).
         estimate: Mean and interval there, arrays of shape (k,).
-        recovered: The slot, in the mean, at which all go on who waited when the outage ended; None if there is none.
+        recovered: The mean slot at which all agents waiting at the end of the outage have resumed; None without outage.
     """
 
     label: str
@@ -105,7 +105,7 @@ def _facets(arrangement: Arrangement, shapes: Shapes | None) -> Facets:
 
 
 def _shapes(arrangement: Arrangement) -> Shapes | None:
-    """Return how the lines of a few cases that are no grid are told apart in one panel; None of a grid.
+    """Return the looks of the lines of a few cases, in one panel; None if the cases form a grid.
 
     Side by side in panels of their own they would be lines without a neighbour.
     """
@@ -175,7 +175,7 @@ def _bands(points: Sequence[PointResult], slots: NDArray[np.int64], curve: str, 
 
 
 def reads_better_logarithmic(runs: Sequence[RunResult], curve: str = "regret") -> bool:
-    """Tell whether the slots belong on a logarithmic axis.
+    """Return whether the slots belong on a logarithmic axis.
 
     They do if the horizons lie two decades or more apart, or if, in most runs, most of the regret (80 %) is there
     after a fiftieth of at least 1,000 slots: on a linear axis such a curve is a corner.
@@ -225,7 +225,9 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
     upward = axis_label(curve)
     if curve == "regret" and partly_served(arrangement.points):
         upward = "regret of the users served (reward)"
-    drawn, panels = layout.figure(f"{arrangement.name}: {title_name(curve)} over time", notes, shared=together)
+    drawn, panels = layout.figure(
+        f"{arrangement.name}: {title_name(curve)} over time", notes, sharex=together, sharey=together
+    )
     if arrangement.series is not None:
         legend_beside(drawn, *_legend(arrangement, shapes))
     for place, one in zip(layout.places, chosen, strict=True):
@@ -264,9 +266,9 @@ def _what_is_shaded(arrangement: Arrangement, panels: Sequence[Panel]) -> str:
 
 
 def _decades_apart(points: Sequence[PointResult], curve: str, logarithmic: bool, one_panel: bool) -> bool:
-    """Tell whether regrets need a logarithmic axis: on a *logarithmic* one of slots, where both lie decades apart.
+    """Return whether regrets need a logarithmic axis: on a *logarithmic* one of slots, where both lie decades apart.
 
-    In one panel it is enough that one line rises above most others by far, whose own differences nobody would see.
+    In one panel it is enough that one line rises above most others by far, whose own differences would not be visible.
     """
     horizons = [_horizon(run) for point in points for run in point.finished]
     finals = sorted(float(np.mean([run.curves[curve].values[-1] for run in point.finished])) for point in points)
@@ -291,7 +293,7 @@ def _highest(part: Arrangement, curve: str) -> tuple[int, float]:
 
 
 def _on_common_axes(panels: Sequence[tuple[int, float]]) -> bool:
-    """Tell whether curves of all panels can be read on common axes: equal horizons and similar regrets."""
+    """Return whether curves of all panels can be read on common axes: equal horizons and similar regrets."""
     horizons, regrets = zip(*panels, strict=True)
     return len(panels) > 1 and len(set(horizons)) == 1 and max(regrets) <= _SIMILAR * min(regrets)
 
@@ -318,7 +320,7 @@ def _panel(panel: "Axes", what: Panel, logarithmic: bool, ticks: int) -> None:
 
 
 def _few_lines(panel: Panel) -> bool:
-    """Tell whether there are few enough lines to have intervals and dots of their own."""
+    """Return whether there are few enough lines to have intervals and dots of their own."""
     return len(panel.lines) <= _BANDS
 
 

@@ -10,38 +10,40 @@ from typing import TYPE_CHECKING, Any
 
 from netbandit.plots.bands import KINDS, Kind
 from netbandit.plots.bottleneck import draw_bottleneck, queues
+from netbandit.plots.chart import Chart, draw_chart
+from netbandit.plots.chart_kinds import (
+    BUDGETS,
+    MOST_PARTS,
+    axis_key,
+    beside_topology,
+    chart_of,
+    communication_chart,
+    cost_chart,
+    cost_varies,
+    delay_chart,
+    diameter_chart,
+    diameter_varies,
+    has_a_line,
+    learners_chart,
+    learners_vary,
+    lifetime_chart,
+    others,
+    parameter_chart,
+    privacy_chart,
+    structure_chart,
+    structures_vary,
+)
 from netbandit.plots.estimates import EPSILONS, compared, measured, privacy_key
 from netbandit.plots.facets import Part
 from netbandit.plots.grouping import Arrangement, arrange, evenly, metric_names, value_of
 from netbandit.plots.heatmap import axis_keys, draw_heatmap, is_map
 from netbandit.plots.network import MOST_AGENTS, draw_network
-from netbandit.plots.parameter import MOST as MOST_COLUMNS
-from netbandit.plots.parameter import axis_key, draw_against_parameter, has_a_line, others
 from netbandit.plots.regret import draw_regret
-from netbandit.plots.structure import draw_structures, structures_vary
 from netbandit.plots.style import subtitle
 from netbandit.plots.subtitles import privacy_note
 from netbandit.plots.timeline import MOST_LINES, draw_timeline, first_round
-from netbandit.plots.tradeoff import (
-    beside_topology,
-    cost_varies,
-    diameter_varies,
-    draw_against_diameter,
-    draw_learners,
-    draw_regret_against_cost,
-    learners_vary,
-)
 from netbandit.plots.values import identity, shown
 from netbandit.plots.values import name as key_name
-from netbandit.plots.xy import (
-    BUDGETS,
-    View,
-    communication_view,
-    delay_view,
-    draw_against,
-    lifetime_view,
-    privacy_view,
-)
 from netbandit.results.intervals import MEAN, Statistic, StatisticError
 from netbandit.results.link_use import link_figures
 from netbandit.results.store import PointResult, StudyResult
@@ -108,11 +110,11 @@ def pictures(
 
 
 def planned(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "mean") -> list[Planned]:
-    """Return the pictures that *study* has, of the *statistic* that stands for the replications of a point.
+    """Return the pictures that *study* has, with a *statistic* over the replications of each point.
 
     Each key that varies has the picture that answers it:
 
-    - ``regret``: regret over the slots, or what is measured in its place where nobody knows it; always;
+    - ``regret``: regret over the slots, or the measure used where it is unknown; always;
     - ``structure``: regret against cost, delay as size, if three protocols or more are compared;
     - ``learners``: regret against data, energy and delay, if three learners or more are compared;
     - ``heatmap``: regret over the two numbers with the most values, if two have three values or more, most pairs of
@@ -148,48 +150,44 @@ def planned_of(arrangement: Arrangement) -> list[Planned]:
     # Points of different privacy are not compared as if they were equal: that is on an axis of its own.
     alike = privacy_key(arrangement.keys) is None
     if measure == "regret" and structures_vary(arrangement):
-        found.append(Planned("structure", lambda: draw_structures(arrangement), answers=alike))
+        found.append(Planned("structure", lambda: draw_chart(structure_chart(arrangement)), answers=alike))
     if learners_vary(arrangement):
-        found.append(Planned("learners", lambda: draw_learners(arrangement), answers=alike))
+        found.append(Planned("learners", lambda: draw_chart(learners_chart(arrangement)), answers=alike))
     found += _heatmaps(arrangement)
-    views = _views(arrangement) if measure == "regret" else []
+    tradeoffs = _tradeoffs(arrangement) if measure == "regret" else []
     # What a budget of privacy does is told by the privacy that was spent, where that is known.
     told = any(one.name == "heatmap" for one in found) or (
-        axis_key(arrangement) in EPSILONS and any(one.name == "privacy" for one in views)
+        axis_key(arrangement) in EPSILONS and any(one.name == "privacy" for one in tradeoffs)
     )
     found += _against_parameter(arrangement, answers=not told)
     found += _against_diameter(arrangement)
-    answered = any(one.answers for one in [*found[1:], *views])
+    answered = any(one.answers for one in [*found[1:], *tradeoffs])
     if cost_varies(arrangement) and not (found[1:2] and found[1].name == "structure" and _only_shapes(arrangement)):
         budget = alike and any(key in (*BUDGETS, "learner.participation") for key in arrangement.keys)
-        found.append(Planned("tradeoff", lambda: draw_regret_against_cost(arrangement), budget or not answered))
-    return [*found, *views, *networks]
+        found.append(Planned("tradeoff", lambda: draw_chart(cost_chart(arrangement)), budget or not answered))
+    return [*found, *tradeoffs, *networks]
 
 
 def _only_shapes(arrangement: Arrangement) -> bool:
     return all(key.startswith(_SHAPING) for key in arrangement.keys)
 
 
-def _views(arrangement: Arrangement) -> list[Planned]:
+def _tradeoffs(arrangement: Arrangement) -> list[Planned]:
     """Return regret against delay, privacy and communication, of those that vary, and how long batteries last."""
     spends = privacy_key(arrangement.keys) is not None or bool(privacy_note(arrangement.points))
-    frontiers = (
-        ("delay", delay_view(arrangement), False),
-        ("privacy", privacy_view(arrangement), spends),
-        ("communication", communication_view(arrangement), False),
-        ("battery", lifetime_view(arrangement), True),
+    charts = (
+        ("delay", delay_chart(arrangement), False),
+        ("privacy", privacy_chart(arrangement), spends),
+        ("communication", communication_chart(arrangement), False),
+        ("battery", lifetime_chart(arrangement), True),
     )
-    return [
-        Planned(name, lambda view=view: draw_against(arrangement, view), answers)  # type: ignore[misc]
-        for name, view, answers in frontiers
-        if view is not None
-    ]
+    return [Planned(name, partial(draw_chart, chart), answers) for name, chart, answers in charts if chart is not None]
 
 
 def _against_diameter(arrangement: Arrangement) -> list[Planned]:
     parts = _parts(arrangement, beside_topology(arrangement), diameter_varies)
     return [
-        Planned(stem, lambda fixed=fixed, part=part: draw_against_diameter(part, fixed), answers=not fixed)  # type: ignore[misc]
+        Planned(stem, lambda fixed=fixed, part=part: draw_chart(diameter_chart(part, fixed)), answers=not fixed)  # type: ignore[misc]
         for stem, fixed, part in _named("diameter", parts)
     ]
 
@@ -199,11 +197,14 @@ def _against_parameter(arrangement: Arrangement, answers: bool) -> list[Planned]
     if key is None:
         return []
     parts = _parts(arrangement, others(arrangement, key), lambda part: has_a_line(part, key))
-    few = evenly(parts, MOST_COLUMNS)
+    few = evenly(parts, MOST_PARTS)
     if not parts:
         return []
-    together = Planned("parameter", lambda: draw_against_parameter(arrangement, key, few, len(parts)), answers)
-    return [together, *_one_by_one("parameter", parts, lambda part: draw_against_parameter(arrangement, key, [part]))]
+    together = Planned("parameter", lambda: draw_chart(parameter_chart(arrangement, key, few, len(parts))), answers)
+    return [
+        together,
+        *_one_by_one("parameter", parts, lambda part: draw_chart(parameter_chart(arrangement, key, [part]))),
+    ]
 
 
 def _heatmaps(arrangement: Arrangement) -> list[Planned]:
@@ -315,7 +316,7 @@ class Asked:
         y: A metric; the regret if not given.
         color: A key that varies; if not given, the key of the series in all other pictures, unless it is *x*.
         where: Keys that vary, and the values, as they are shown, of the points to draw; all points if not given.
-        statistic: What stands for the replications of a point: ``mean``, ``median`` or a quantile such as ``q90``.
+        statistic: The statistic over the replications of a point: ``mean``, ``median`` or a quantile such as ``q90``.
         name: One of the pictures that the study has, drawn of these points; then *x* and *y* are its own.
         rows: A key that varies, each value of which is a row of panels.
         columns: The same for columns.
@@ -389,8 +390,8 @@ def draw_asked(study: StudyResult, asked: Asked, wanted: Collection[PointResult]
     metrics = metric_names(arrangement)
     draw: Callable[[], Figure]
     if asked.name is None and asked.x != SLOT:
-        view, words = _view(arrangement, asked, metrics)
-        draw = partial(draw_against, arrangement, view)
+        chart, words = _chart(arrangement, asked, metrics)
+        draw = partial(draw_chart, chart)
     elif asked.x == SLOT or asked.name == CURVES:
         curve = None if asked.y is None else resolve(asked.y, "--y", (), _curves(arrangement))
         words = [curve or measured(arrangement.points) or CURVES, *(["over", "time"] if asked.x == SLOT else [])]
@@ -457,7 +458,7 @@ def _named_picture(arrangement: Arrangement, asked: Asked) -> "Callable[[], Figu
     raise UnknownNameError(f"there is no picture {asked.name!r} here, only {names}; {more}")
 
 
-def _view(arrangement: Arrangement, asked: Asked, metrics: Sequence[str]) -> tuple[View, list[str]]:
+def _chart(arrangement: Arrangement, asked: Asked, metrics: Sequence[str]) -> tuple[Chart, list[str]]:
     """Return what is drawn, and the words that the file is called by."""
     y = "regret" if asked.y is None else resolve(asked.y, "--y", (), metrics)
     color = arrangement.color
@@ -473,7 +474,7 @@ def _view(arrangement: Arrangement, asked: Asked, metrics: Sequence[str]) -> tup
     if color is None:
         color = next((key for key in arrangement.keys if key not in (x, *arrangement.facing)), None)
         color = arrangement.series if arrangement.series not in (x, *arrangement.facing) else color
-    return View(x, y, color), words
+    return chart_of(arrangement, x, y, color), words
 
 
 def _values(study: StudyResult, arrangement: Arrangement, where: Mapping[str, Sequence[str]]) -> dict[str, list[Any]]:

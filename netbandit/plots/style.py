@@ -30,7 +30,7 @@ COLOURS = (
 )
 """Okabe and Ito's colours for all kinds of colour vision, without the yellow that white paper swallows, and five more.
 
-The five are those, of the schemes in use, that lie farthest from the others to the eye that tells them apart worst.
+The five maximize the least distance from the others, over all kinds of colour vision, among common schemes.
 """
 
 _SHADES = 7
@@ -86,7 +86,7 @@ class Look:
     Attributes:
         colour: The colour of line, band and marker.
         marker: The shape of a point, so that colour is never the only difference.
-        dashes: The pattern of the line, so that a curve that lies on another is seen.
+        dashes: The pattern of the line, so that overlapping curves are visible.
     """
 
     colour: str
@@ -143,7 +143,7 @@ def drawing() -> Iterator[None]:
 def figure(
     title: str, subtitle: str = "", *, rows: int = 1, columns: int = 1, **shared: Any
 ) -> "tuple[Figure, list[Axes]]":
-    """Return a figure of the usual size with its panels, row by row. It belongs to nobody but the caller.
+    """Return a figure of the usual size with its panels, row by row. matplotlib's global state does not refer to it.
 
     Args:
         title: What is to be seen, above everything.
@@ -184,7 +184,7 @@ def _room(drawn: "Figure") -> tuple[float, float, float, float]:
 
 
 def wrapped(text: str, width: int) -> str:
-    """Return *text* in lines of at most *width* characters; what equals what stays together."""
+    """Return *text* in lines of at most *width* characters; "a = b" is not broken."""
     import textwrap
 
     text = text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
@@ -366,7 +366,7 @@ def encoded(drawn: "Figure", kind: str) -> bytes:
 
 
 def save(drawn: "Figure", stem: Path, kinds: Sequence[str] = ("png", "svg")) -> list[Path]:
-    """Write the picture beside *stem*, once for each of *kinds*, whole or not at all, and return the files.
+    """Write the picture beside *stem*, once for each of *kinds*, atomically, and return the files.
 
     Raises:
         StorageError: The folder cannot be written.

@@ -1,4 +1,4 @@
-"""A round in time, from a trace: who waits for whom, with an arrow for each message."""
+"""A round in time, from a trace: which agent waits for which, with an arrow for each message."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from netbandit.plots.style import (
 from netbandit.results.numbers import scaled
 from netbandit.results.store import lookup
 from netbandit.simulation.result import RunResult
-from netbandit.trace.read import SERVER, WAITS, Lines, Phase, Transfer
+from netbandit.trace.read import SERVER, WAITS, Job, Lines, Phase, Transfer
 from netbandit.util.units import parse_duration
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ MOST_MESSAGES = 400
 MOST_LINES = 200_000
 """So many lines of a trace are read: the first round is among them, or too large to be drawn."""
 
-_WAIT, _EXPLORE = "#F3D9A4", "#CFE3F1"
+_WAIT, _EXPLORE, _LACK = "#F3D9A4", "#CFE3F1", "#EBCFE0"
+_COMPUTE = "#8C8C8C"
 _THICK = 0.62
 
 
@@ -46,11 +47,13 @@ class Round:
     Attributes:
         number: The round.
         nodes: The rows: the server, if it takes part, and agents.
-        agents: How many agents take part.
+        agents: The number of agents.
         messages: The messages that are shown, in the order in which they are put on a link.
-        total: How many messages the round has.
-        waits: What the agents do while they wait for the round.
-        explores: What led them to it.
+        total: The number of messages of the round.
+        waits: The phases in which agents wait for the round.
+        explores: The exploration phases before it.
+        lacks: The phases before it in which agents await late rewards.
+        jobs: The jobs of the nodes meanwhile.
         begin: When what is shown begins.
         end: When it ends.
     """
@@ -62,6 +65,8 @@ class Round:
     total: int
     waits: list[Phase]
     explores: list[Phase]
+    lacks: list[Phase]
+    jobs: list[Job]
     begin: int
     end: int
 
@@ -74,7 +79,10 @@ def first_round(lines: Lines) -> Round | None:
     number = min(numbers)
     sent = [message for message in lines.messages if message.round == number]
     waits = [phase for phase in lines.phases if phase.round == number and phase.name in WAITS]
-    explores = [phase for phase in lines.phases if phase.round == number and phase.name == "explore"]
+    explores, lacks = (
+        [phase for phase in lines.phases if phase.round == number and phase.name == name]
+        for name in ("explore", "feedback")
+    )
     ends = {node for message in sent for node in (message.sender, message.receiver)}
     everybody = sorted({node for node in ends if isinstance(node, int)} | {wait.agent for wait in waits})
     agents: list[int | str] = [*everybody[:MOST_NODES]]
@@ -89,7 +97,8 @@ def first_round(lines: Lines) -> Round | None:
     if len(shown) > MOST_MESSAGES:
         shown = shown[:MOST_MESSAGES]
         end = max(message.arrival for message in shown)
-    return Round(number, nodes, len(everybody), shown, len(sent), waits, explores, begin, end)
+    jobs = [job for job in lines.jobs if job.node in nodes and job.begin < end and begin < job.end]
+    return Round(number, nodes, len(everybody), shown, len(sent), waits, explores, lacks, jobs, begin, end)
 
 
 @drawing()
@@ -98,8 +107,8 @@ def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = N
 
     Args:
         run: The run the trace is of.
-        what: What is drawn.
-        values: What the title says tells the run from others.
+        what: The round to draw.
+        values: The values by which the title identifies the run.
     """
     from netbandit.util.extras.plots import Patch
 
@@ -109,14 +118,18 @@ def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = N
         notes.append(f"the first {MOST_NODES} of {scaled(what.agents)} agents")
     if len(what.messages) < what.total:
         notes.append(f"{scaled(len(what.messages))} of {scaled(what.total)} messages")
-    told = "who waits for whom" if what.waits else "message by message"  # observations are used as they arrive
+    told = "which agent waits for which" if what.waits else "message by message"  # observations are used as they arrive
     drawn, (panel,) = figure(f"{run.name}: round {what.number}, {told}", "; ".join(filter(None, notes)))
     row = {node: place for place, node in enumerate(what.nodes)}
     span = max(what.end - what.begin, slot) / slot
     low, high = what.begin / slot - 0.04 * span, what.end / slot + 0.04 * span
     handles: list[Any] = []
     waits = "gathers" if all(wait.name == "gather" for wait in what.waits) else "waits, and exploits"
-    for phases, colour, text in ((what.explores, _EXPLORE, "explores"), (what.waits, _WAIT, waits)):
+    for phases, colour, text in (
+        (what.explores, _EXPLORE, "explores"),
+        (what.lacks, _LACK, "waits for rewards"),
+        (what.waits, _WAIT, waits),
+    ):
         bars = [phase for phase in phases if phase.agent in row and phase.end > low * slot]
         if bars and any(phase.end > phase.begin for phase in bars):
             panel.barh(
@@ -128,6 +141,12 @@ def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = N
                 zorder=1.5,
             )
             handles.append(Patch(color=colour, label=text))
+    if what.jobs:
+        begins = np.array([job.begin for job in what.jobs])
+        spans = np.array([job.end for job in what.jobs]) - begins
+        rows = [row[job.node] for job in what.jobs]
+        panel.barh(rows, spans / slot, left=begins / slot, height=_THICK / 2, color=_COMPUTE, zorder=2)
+        handles.append(Patch(color=_COMPUTE, label="computes"))
     handles += _draw_messages(panel, what.messages, row, slot)
     _axes(panel, what, run, low, high)
     if handles:

@@ -54,12 +54,15 @@ _WORDS = {
     "energy.idle": "power of an agent that listens (W)",
     "energy.harvest": "harvested power (W)",
     "energy.recover": "level at which agents come back (share)",
+    "feedback.delay": "delay of the feedback",
     "faults.nodes.up_for": "time an agent is up (mean)",
     "faults.nodes.down_for": "time an agent is down (mean)",
     "faults.nodes.memory": "memory of an agent that was down",
     "faults.links.up_for": "time a link is up (mean)",
     "faults.links.down_for": "time a link is down (mean)",
     "faults.links.up": "links that are up (share)",
+    "adversary.attack": "attack",
+    "adversary.share": "liars (share of agents)",
     "bandit.kind": "bandit",
     "bandit.arms": "arms",
     "bandit.heterogeneity": "heterogeneity h",
@@ -74,9 +77,10 @@ _WORDS = {
     "learner.beta_scale": "scale of the bonus β",
     "learner.every": "slots between synchronisations",
     "learner.margin": "margin on the threshold of quality",
+    "learner.robust": "rule of combining",
     "learner.share": "sharing",
     "learner.threshold": "threshold D",
-    "learner.weight": "weight of what is heard",
+    "learner.weight": "weight of received data",
     "learner.discount": "discount",
     "learner.epsilon": "privacy budget ε",
     "learner.epsilon_total": "privacy ε of a run",
@@ -140,7 +144,7 @@ class Scale:
 
     Attributes:
         numbers: One number per value, ``inf`` where the value is infinite.
-        label: What the axis says, with the unit if there is one.
+        label: The label of the axis, with the unit if there is one.
     """
 
     numbers: tuple[float, ...]
@@ -154,13 +158,13 @@ _SIZES: tuple[tuple[Callable[[str], float], tuple[tuple[str, float], ...]], ...]
     (parse_power, (("nW", 1e-9), ("µW", 1e-6), ("mW", 1e-3), ("W", 1))),
     (parse_energy, (("nJ", 1e-9), ("µJ", 1e-6), ("mJ", 1e-3), ("J", 1))),
 )
-"""What reads a size, and its units."""
+"""The parser of each kind of size, with its units."""
 
 
 def scale(key: str, values: Sequence[Any], slot: str = "1 ms") -> Scale | None:
     """Return *values* of *key* as numbers in one unit, or None if they are not all numbers or sizes.
 
-    Durations that are all in slots stay in slots; a mixture is told in real time.
+    Durations that are all in slots stay in slots; a mixture is given in real time.
 
     Args:
         key: The scenario key.

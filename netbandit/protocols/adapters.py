@@ -11,7 +11,7 @@ broadcast BroadcastOverRounds itself                                   --       
 gather    --                  --                                       --         itself
 ========= =================== ======================================== ========== ============
 
-Exchanges, deposits and asks run only over protocols of their own kind. A protocol may name substitutes for other
+Exchanges, uploads and requests run only over protocols of their own kind. A protocol may name substitutes for other
 patterns in its ``stand_ins``. Invalid combinations are rejected before anything runs: :func:`misfit` checks the class,
 :func:`check_with` at the keys and the graph.
 """
@@ -20,17 +20,17 @@ from collections.abc import Callable, Mapping, Sequence
 
 from netbandit.network.network import Network
 from netbandit.parts.component import Checks, CommunicationPattern, Others
-from netbandit.protocols.ask import Answer, AskProtocol, HearAnswer
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
 from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
 from netbandit.protocols.calls import CallProtocol, SyncHandler
-from netbandit.protocols.deposits import DepositHandler, DepositProtocol
 from netbandit.protocols.exchange import ExchangeProtocol, Mix
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.neighbour_rounds import must_be_connected
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, NetworkProtocol
+from netbandit.protocols.requests import Answer, HearResponse, RequestProtocol
 from netbandit.protocols.rounds_over_broadcast import RoundsOverBroadcast
 from netbandit.protocols.triggered_rounds import TriggeredRounds
+from netbandit.protocols.uploads import UploadHandler, UploadProtocol
 
 _MADE_FOR: Mapping[CommunicationPattern, type] = {
     "round": CallbackRoundProtocol,
@@ -38,8 +38,8 @@ _MADE_FOR: Mapping[CommunicationPattern, type] = {
     "call": CallProtocol,
     "gather": GatherProtocol,
     "exchange": ExchangeProtocol,
-    "ask": AskProtocol,
-    "deposit": DepositProtocol,
+    "ask": RequestProtocol,
+    "deposit": UploadProtocol,
 }
 """The base class of the protocols made for each pattern."""
 
@@ -137,22 +137,24 @@ def exchange_protocol(protocol: NetworkProtocol, network: Network, mix: Mix) -> 
     return exchanges
 
 
-def ask_protocol(protocol: NetworkProtocol, network: Network, answer: Answer, hear: HearAnswer) -> AskProtocol:
-    """Return an ask protocol, started and attached: *protocol* itself, or its stand-in."""
-    asks = _stand_in(protocol, "ask")
-    assert isinstance(asks, AskProtocol)  # see misfit()
-    asks.start(network, answer, hear)
-    network.attach(asks.handler)
-    return asks
+def request_protocol(
+    protocol: NetworkProtocol, network: Network, answer: Answer, hear: HearResponse
+) -> RequestProtocol:
+    """Return a request protocol, started and attached: *protocol* itself, or its stand-in."""
+    requests = _stand_in(protocol, "ask")
+    assert isinstance(requests, RequestProtocol)  # see misfit()
+    requests.start(network, answer, hear)
+    network.attach(requests.handler)
+    return requests
 
 
-def deposit_protocol(protocol: NetworkProtocol, network: Network, deposit_handler: DepositHandler) -> DepositProtocol:
-    """Return a deposit protocol, started and attached: *protocol* itself."""
-    deposits = _stand_in(protocol, "deposit")
-    assert isinstance(deposits, DepositProtocol)  # see misfit()
-    deposits.start(network, deposit_handler)
-    network.attach(deposits.handler)
-    return deposits
+def upload_protocol(protocol: NetworkProtocol, network: Network, upload_handler: UploadHandler) -> UploadProtocol:
+    """Return an upload protocol, started and attached: *protocol* itself."""
+    uploads = _stand_in(protocol, "deposit")
+    assert isinstance(uploads, UploadProtocol)  # see misfit()
+    uploads.start(network, upload_handler)
+    network.attach(uploads.handler)
+    return uploads
 
 
 def _rounds(protocol: NetworkProtocol) -> CallbackRoundProtocol:

@@ -1,7 +1,7 @@
 """Consensus: agents average their estimates with their neighbours, step by step."""
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import ClassVar, Literal, NamedTuple
 
@@ -152,7 +152,7 @@ class Consensus(DeadlineKey, ExchangeProtocol):
             if self._repeats:
                 self._latest[agent] = (*self._latest[agent][-1:], _Row(step, row))
             else:
-                self._send(agent, (_Row(step, row),))
+                network.when_computed(agent, "item", partial(self._send, agent, (_Row(step, row),)))
         if self._repeats and not self._repeating:
             self._repeating = True
             clock.environment.schedule(ScheduledEvent(self._callbacks), SENDS, 0)
@@ -181,7 +181,7 @@ class Consensus(DeadlineKey, ExchangeProtocol):
         if len(earlier) < len(arrivals):  # told in this very instant
             self._arrivals.at(time + clock.slot, node, [one for one in arrivals if one[2].value[1] == now])
 
-    def _send(self, agent: int, rows: tuple[_Row, ...]) -> None:
+    def _send(self, agent: int, rows: tuple[_Row, ...], _: object = None) -> None:
         """Put *rows* of an agent on its links, in one message."""
         channels = self.network.present.of(self.network.channels[agent])
         if channels:
@@ -244,14 +244,14 @@ class Consensus(DeadlineKey, ExchangeProtocol):
         """
         receivers = self._matrix.receivers[links]
         ahead = steps - self.steps[receivers]
-        for place in np.flatnonzero(ahead < 0).tolist():
-            missed = int(links[place]), int(steps[place])
+        for index in np.flatnonzero(ahead < 0).tolist():
+            missed = int(links[index]), int(steps[index])
             if missed in self._given_up:  # each counts once, however often it is told
                 self._given_up.discard(missed)
                 self.late += 1
-        for place in np.flatnonzero(ahead > 1).tolist():
-            kept = self._later.setdefault(int(receivers[place]), {})
-            kept[int(links[place]), int(steps[place])] = rows[place]
+        for index in np.flatnonzero(ahead > 1).tolist():
+            kept = self._later.setdefault(int(receivers[index]), {})
+            kept[int(links[index]), int(steps[index])] = rows[index]
         now = (ahead == 0) | (ahead == 1)
         return links[now], steps[now], rows[now]
 

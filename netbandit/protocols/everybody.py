@@ -22,7 +22,7 @@ class Everybody:
 
     turn: EventPriority = AGENTS
     """What a hop brings is there before the decision of its slot."""
-    apart: bool = False
+    per_agent: bool = False
     """All conclude alike."""
 
     def __init__(self, agents: int, together: Together) -> None:

@@ -3,9 +3,9 @@
 from typing import ClassVar
 
 from netbandit.network.message import Kind
-from netbandit.protocols.carry import CarryKey
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.node import LabelMessage, Labels, Node
+from netbandit.protocols.store_carry_forward import CarryKey
 
 FLOOD = Kind("FLOOD")
 

@@ -5,10 +5,10 @@ from typing import ClassVar
 
 from netbandit.network.message import Kind
 from netbandit.parts.component import CommunicationPattern
-from netbandit.protocols.gossip_ask import GossipAsk
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.node import LabelMessage, Labels, Node
 from netbandit.protocols.protocol import NetworkProtocol, SeenLinks
+from netbandit.protocols.pull_gossip import PullGossip
 
 GOSSIP = Kind("GOSSIP")
 
@@ -30,7 +30,7 @@ class Gossip(NeighbourRounds):
     """
 
     patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"round", "call", "broadcast", "ask"})
-    stand_ins: ClassVar[Mapping[CommunicationPattern, type[NetworkProtocol]]] = {"ask": GossipAsk}
+    stand_ins: ClassVar[Mapping[CommunicationPattern, type[NetworkProtocol]]] = {"ask": PullGossip}
     stream: ClassVar[str] = "gossip"
     seen_links: ClassVar[SeenLinks | None] = "choose"
 
@@ -40,7 +40,7 @@ class Gossip(NeighbourRounds):
 
     def act(self, node: Node, labels: Labels) -> None:
         """Tell a neighbour all that one holds, unless one has spoken in this slot, and again in the next."""
-        if self.aggregation.apart and (node.is_deserted or not node.held):
+        if self.aggregation.per_agent and (node.is_deserted or not node.held):
             node.next_slot = -1
             return
         now, slot = node.now, self.clock.slot

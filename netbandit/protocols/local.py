@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -15,10 +16,10 @@ from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.parts.component import Checks, CommunicationPattern, Mistake, Others, state
 from netbandit.protocols.calls import CallProtocol, SyncHandler
+from netbandit.protocols.latest_versions import LatestVersions, Releasing, VersionedSum
 from netbandit.protocols.local_broadcast import LocalBroadcast, LocalKeys, unused_by_calls
-from netbandit.protocols.newest_releases import NamedSums, NewestReleases, Releasing
 from netbandit.protocols.protocol import Item, NetworkProtocol, SeenLinks
-from netbandit.protocols.words import Furthest, Words
+from netbandit.protocols.ttl_flood import DisseminationState, TtlFlood
 
 SYNC = Kind("SYNC")
 RELEASE = Kind("RELEASE")
@@ -52,8 +53,8 @@ class Progress:
 
     Attributes:
         number: Its number among all synchronisations, from 1.
-        furthest: Of each word, by (source, whether it is a call), `Word.furthest`. Releases of one who releases twice
-            are copies of one word: to others they say the same.
+        furthest: `FloodPacket.furthest` of each packet, by (source, whether it is a call). An agent that releases twice
+            sends copies of one packet: their contents are the same to all others.
         heard: For each member that takes part, the releases it has heard, by their source.
         concluded: What follows from the releases of some sources.
         joined: How many members take part; fewer than all if a call comes so late that some are in the next meeting.
@@ -62,7 +63,7 @@ class Progress:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.furthest: dict[tuple[int, bool], Furthest] = {}
+        self.furthest: dict[tuple[int, bool], DisseminationState] = {}
         self.heard: dict[int, dict[int, Item]] = {}
         self.concluded: dict[tuple[int, ...], Item] = {}
         self.joined = 0
@@ -79,8 +80,8 @@ class Part:
         self.progress = progress
 
 
-class Word(NamedTuple):
-    """What a message says; see `netbandit.protocols.words.Word`.
+class SyncPacket(NamedTuple):
+    """What a message says; see `netbandit.protocols.ttl_flood.FloodPacket`.
 
     Attributes:
         meeting: What it belongs to.
@@ -96,16 +97,16 @@ class Word(NamedTuple):
     progress: Progress
     source: int
     item: Item | None
-    furthest: Furthest
+    furthest: DisseminationState
     left: int
     begun: int
 
 
-_Copy = tuple[int, Word]
+_Copy = tuple[int, SyncPacket]
 """Who has sent it, and what it says."""
 
 
-class Local(Words[Word], LocalKeys, CallProtocol):
+class Local(TtlFlood[SyncPacket], LocalKeys, CallProtocol):
     """Messages reach agents at most ttl hops away; synchronisations are those of cliques.
 
     Decentralized FedUCB (Dubey & Pentland 2020, Algorithm 3).
@@ -182,10 +183,10 @@ class Local(Words[Word], LocalKeys, CallProtocol):
         self._meetings: WeakValueDictionary[Meeting, Progress] = WeakValueDictionary()
         self._met = 0
         self._naming = network.may_lose or self.deadline is not None
-        self._sums = [NamedSums(sync_handler.aggregate) for _ in range(self.sets)]
+        self._sums = [VersionedSum(sync_handler.aggregate) for _ in range(self.sets)]
         self._releasing = Releasing(network.agents, self.sets)
         # Of each agent and set of parameters, where something can be lost.
-        self._held: defaultdict[tuple[int, int], NewestReleases] = defaultdict(NewestReleases)
+        self._held: defaultdict[tuple[int, int], LatestVersions] = defaultdict(LatestVersions)
         self._joined: list[dict[int, Part]] = [{} for _ in self.groups]
         self._hops: InstantQueue[_Copy] = InstantQueue(self.clock, self._hear_all, AGENTS)
         self._adoptions: InstantQueue[Part] = InstantQueue(self.clock, self._adopt, ADOPTIONS)
@@ -235,46 +236,44 @@ class Local(Words[Word], LocalKeys, CallProtocol):
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Hear what arrives, now or at the slot boundary."""
         if not self._slotted:
-            self.hear_words(node, [(sender, message.value) for _, sender, message in arrivals])
+            self.receive_copies(node, [(sender, message.value) for _, sender, message in arrivals])
             return
         for arrived, sender, message in arrivals:
-            word: Word = message.value
-            self._hops.at(self.clock.effective_time(word.begun, arrived), node, (sender, word))
+            packet: SyncPacket = message.value
+            self._hops.at(self.clock.effective_time(packet.begun, arrived), node, (sender, packet))
 
     def _hear_all(self, due: list[tuple[int, list[_Copy]]]) -> None:
         for node, copies in due:
-            self.hear_words(node, copies)
+            self.receive_copies(node, copies)
 
-    def act_on(self, node: int, word: Word) -> None:
-        """Let *node* act on a word of its own clique."""
-        if self.groups[node] != word.meeting.clique:
+    def on_new_packet(self, node: int, packet: SyncPacket) -> None:
+        """Let *node* act on a packet of its own clique."""
+        if self.groups[node] != packet.meeting.clique:
             return
-        if word.item is None:
-            self._join(node, word.meeting, word.progress, self.delay)
+        if packet.item is None:
+            self._join(node, packet.meeting, packet.progress, self.delay)
         else:
             if self._naming:
-                self._held[node, word.meeting.param_set].take(word.item.value)
-            part = self._joined[node].get(word.meeting.param_set)
-            if part is not None and part.progress is word.progress:
-                word.progress.heard.setdefault(node, {})[word.source] = word.item
+                self._held[node, packet.meeting.param_set].take(packet.item.value)
+            part = self._joined[node].get(packet.meeting.param_set)
+            if part is not None and part.progress is packet.progress:
+                packet.progress.heard.setdefault(node, {})[packet.source] = packet.item
             else:
                 self.late += 1
 
-    def pass_on(self, node: int, word: Word, left: int, told_by: Sequence[int]) -> None:
-        """See `Words.pass_on`."""
+    def forward(self, node: int, packet: SyncPacket, left: int, senders: Sequence[int]) -> None:
+        """See `TtlFlood.forward`."""
         there = self.network.present.of(self.network.channels[node])
-        channels = [channel for channel in there if channel.receiver not in told_by]
+        channels = [channel for channel in there if channel.receiver not in senders]
         if channels:
-            kind = SYNC if word.item is None else RELEASE
-            told = word._replace(left=left, begun=self.clock.now)
-            self.network.send(Message(kind, size_of(word), told, word.progress.number), channels)
+            kind = SYNC if packet.item is None else RELEASE
+            told = packet._replace(left=left, begun=self.clock.now)
+            self.network.send(Message(kind, size_of(packet), told, packet.progress.number), channels)
 
     def _say(self, agent: int, meeting: Meeting, progress: Progress, item: Item | None) -> None:
         """Let *agent* tell others what it releases, or that it calls."""
-        said = agent, item is None
-        if said not in progress.furthest:
-            progress.furthest[said] = Furthest()
-        self.say_word(agent, Word(meeting, progress, agent, item, progress.furthest[said], self.ttl, self.clock.now))
+        furthest = progress.furthest.setdefault((agent, item is None), DisseminationState())
+        self.originate(agent, SyncPacket(meeting, progress, agent, item, furthest, self.ttl, self.clock.now))
 
     def _progress(self, meeting: Meeting) -> Progress:
         progress = self._meetings.get(meeting)
@@ -330,7 +329,10 @@ class Local(Words[Word], LocalKeys, CallProtocol):
                     item = self._releasing.name(agent, item, meeting.param_set)
                     self._held[agent, meeting.param_set].take(item.value)
                 progress.heard.setdefault(agent, {})[agent] = item
-                self._say(agent, meeting, progress, item)
+                self.network.when_computed(agent, "item", partial(self._say_computed, agent, meeting, progress, item))
+
+    def _say_computed(self, agent: int, meeting: Meeting, progress: Progress, item: Item, _: object) -> None:
+        self._say(agent, meeting, progress, item)
 
     def _drop_out(self, agent: int, part: Part) -> None:
         """Let *agent* take part in a meeting no more, which it tells nothing."""
@@ -375,8 +377,8 @@ class Local(Words[Word], LocalKeys, CallProtocol):
         return found
 
 
-def size_of(word: Word) -> int:
-    """Return the bytes of a message with *word*."""
-    if word.item is None:
+def size_of(packet: SyncPacket) -> int:
+    """Return the bytes of a message with *packet*."""
+    if packet.item is None:
         return HEADER_BYTES + 2 * LABEL_BYTES
-    return HEADER_BYTES + LABEL_BYTES + word.item.size
+    return HEADER_BYTES + LABEL_BYTES + packet.item.size

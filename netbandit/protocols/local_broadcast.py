@@ -8,11 +8,11 @@ from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
 from netbandit.parts.component import Checks, Mistake, Note, Others, state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
-from netbandit.protocols.carry import Carry
 from netbandit.protocols.deadline import DeadlineKey
 from netbandit.protocols.local_flood import LocalFlood
 from netbandit.protocols.protocol import Item
 from netbandit.protocols.relay import Relay
+from netbandit.protocols.store_carry_forward import Carry
 
 
 class LocalKeys(DeadlineKey):

@@ -12,9 +12,9 @@ from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.parts.component import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
-from netbandit.protocols.carried import Carried
 from netbandit.protocols.protocol import Item
-from netbandit.protocols.words import Words
+from netbandit.protocols.store_carry_forward import CarryBuffer
+from netbandit.protocols.ttl_flood import TtlFlood
 from netbandit.util.streams import Streams
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _STOPS_KEPT = 64
 
 
 class _Copy(NamedTuple):
-    """An item in flight; see `netbandit.protocols.words.Word`.
+    """An item in flight; see `netbandit.protocols.ttl_flood.FloodPacket`.
 
     Attributes:
         source: Whose it is.
@@ -78,14 +78,14 @@ class RandomStops:
         return found
 
 
-class LocalFlood(Words[_Copy], BroadcastProtocol):
-    """MP-UCB's way to pass on what is told (Dubey & Pentland 2020; Madhushani et al. 2021).
+class LocalFlood(TtlFlood[_Copy], BroadcastProtocol):
+    """Items are flooded as in MP-UCB (Dubey & Pentland 2020; Madhushani et al. 2021).
 
-    Which copies of an item count, and who passes them on, is as `netbandit.protocols.words` says. What a node puts on a
-    link at one instant is one message: what it has heard at a boundary goes on with what it tells itself in that slot.
-    Hops are counted, not slots. Slotted, a hop takes effect at a boundary after the one it began at; asynchronous, at
-    once. Where agents see which of their links are up, they tell those who are there, and with `carry` also who comes
-    later.
+    Copies are forwarded as described in `netbandit.protocols.ttl_flood`. Everything that a node puts on a link at one
+    instant is one message: items received at a boundary are forwarded together with the node's own item of that slot.
+    The hop limit counts hops, not slots. Slotted, a hop takes effect at a boundary after the one it began at;
+    asynchronous, at once. Where agents see which of their links are up, nodes send to the neighbours in contact, and
+    with `carry` also to those that come into contact later.
     """
 
     hops: int = state(default=1)
@@ -107,7 +107,7 @@ class LocalFlood(Words[_Copy], BroadcastProtocol):
         self._stops = RandomStops(network.streams, network.agents, self.stop)
         self._arrivals: InstantQueue[tuple[int, list[_Copy]]] = InstantQueue(self.clock, self._take_in, AGENTS)
         self._departures: InstantQueue[_Parcel | Channel] = InstantQueue(self.clock, self._send, SENDS)
-        self._carried = None if self.carry is None else Carried[_Parcel](network, self.carry, self._comes)
+        self._carried = None if self.carry is None else CarryBuffer[_Parcel](network, self.carry, self._comes)
 
     @property
     def reach(self) -> list[int]:
@@ -125,7 +125,7 @@ class LocalFlood(Words[_Copy], BroadcastProtocol):
         furthest = self._furthest.get((round, agent))
         if furthest is None:
             furthest = self._furthest[round, agent] = array("H", bytes(2 * self.network.agents))
-        self.say_word(agent, _Copy(agent, round, item, furthest, self.hops, self.clock.now))
+        self.originate(agent, _Copy(agent, round, item, furthest, self.hops, self.clock.now))
 
     def leave(self, agent: int, *, forgets: bool) -> None:
         """See `BroadcastProtocol.leave`."""
@@ -149,24 +149,24 @@ class LocalFlood(Words[_Copy], BroadcastProtocol):
         """Let nodes hear all that takes effect at once."""
         for node, bundles in due:
             told = [(sender, copy) for sender, copies in bundles for copy in copies]
-            self.hear_words(node, told)
+            self.receive_copies(node, told)
             if self._news:
                 news, self._news = self._news, []
                 self.hear(node, sorted(news))
 
-    def keeps(self, node: int, word: _Copy) -> bool:
-        """Return whether *node* absorbs *word*, or stops it at random."""
-        if self.absorbs is not None and self.absorbs(node, word.item):
+    def keeps(self, node: int, packet: _Copy) -> bool:
+        """Return whether *node* absorbs *packet*, or stops it at random."""
+        if self.absorbs is not None and self.absorbs(node, packet.item):
             return True
-        return self.stop > 0 and bool(self._stops.of(word.round)[node, word.source])
+        return self.stop > 0 and bool(self._stops.of(packet.round)[node, packet.source])
 
-    def act_on(self, node: int, word: _Copy) -> None:
-        """Keep *word* until *node* has heard all that has reached it."""
-        self._news.append(Heard(word.source, word.round, word.item))
+    def on_new_packet(self, node: int, packet: _Copy) -> None:
+        """Keep *packet* until *node* has heard all that has reached it."""
+        self._news.append(Heard(packet.source, packet.round, packet.item))
 
-    def pass_on(self, node: int, word: _Copy, left: int, told_by: Sequence[int]) -> None:
-        """Have *word* put on the channels of *node* with all else of this instant."""
-        self._departures.at(self.clock.now, node, (word._replace(left=left), told_by))
+    def forward(self, node: int, packet: _Copy, left: int, senders: Sequence[int]) -> None:
+        """Have *packet* put on the channels of *node* with all else of this instant."""
+        self._departures.at(self.clock.now, node, (packet._replace(left=left), senders))
 
     def _comes(self, channel: Channel) -> None:
         """Have a neighbour told, with all else of this instant, what is carried for it."""
@@ -181,8 +181,8 @@ class LocalFlood(Words[_Copy], BroadcastProtocol):
             there = self.network.present.of(self.network.channels[node])
             parcels = [one for one in some if not isinstance(one, Channel)]
             if self._carried is not None:
-                for copy, told_by in parcels:
-                    self._carried.keep(node, (copy.round, copy.source), copy.said, (copy, told_by))
+                for copy, senders in parcels:
+                    self._carried.keep(node, (copy.round, copy.source), copy.said, (copy, senders))
                 come = [one for one in some if isinstance(one, Channel) and one in there]
                 for channel in come:
                     self._put([*self._carried.for_newcomer(channel), *parcels], [channel], now)
@@ -192,7 +192,7 @@ class LocalFlood(Words[_Copy], BroadcastProtocol):
     def _put(self, parcels: Sequence[_Parcel], channels: Sequence[Channel], now: int) -> None:
         alike: dict[tuple[int, ...], list[Channel]] = {}
         for channel in channels:
-            chosen = tuple(number for number, (_, told_by) in enumerate(parcels) if channel.receiver not in told_by)
+            chosen = tuple(number for number, (_, senders) in enumerate(parcels) if channel.receiver not in senders)
             if chosen:
                 alike.setdefault(chosen, []).append(channel)
         for chosen, some in alike.items():

@@ -33,13 +33,13 @@ class MasterWorker(DeadlineKey, CallbackRoundProtocol):
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
         deadline = self.deadline_ns(network.clock.slot)
-        self._apart = aggregation.apart
+        self._per_agent = aggregation.per_agent
         self._wait_list = WaitList(
             network.clock, None if deadline is None else 2 * deadline, lambda round, agent: (), only_a_server
         )
-        tell = self._wait_list.answer if self._apart else None
+        tell = self._wait_list.answer if self._per_agent else None
         self._server = Server(
-            network, aggregation.participants, self._conclude, self.end, tell, deadline=deadline, apart=self._apart
+            network, aggregation.participants, self._conclude, self.end, tell, deadline, self._per_agent
         )
 
     @property
@@ -59,7 +59,7 @@ class MasterWorker(DeadlineKey, CallbackRoundProtocol):
         """Upload the item of a participant; everybody waits for the answer."""
         if item is not None:
             self._server.upload(round, agent, item)
-        return self._wait_list.wait(round, agent) if self._apart else self._server.informed(round, agent)
+        return self._wait_list.wait(round, agent) if self._per_agent else self._server.informed(round, agent)
 
     def done(self, agent: int, round: int) -> None:
         """Tell the server."""
@@ -71,7 +71,7 @@ class MasterWorker(DeadlineKey, CallbackRoundProtocol):
         self._wait_list.forget(agent)
 
     def _conclude(self, round: int, items: list[Item]) -> Item:
-        return self.conclude(round, items, group=SERVER if self._apart else 0)
+        return self.conclude(round, items, group=SERVER if self._per_agent else 0)
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Let the server collect uploads, and agents hear the answer."""

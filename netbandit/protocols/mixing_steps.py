@@ -1,10 +1,13 @@
 """The compiled consensus step: each agent computes the weighted sum of its own row and its neighbours'."""
 
-from netbandit.util.jit import njit
+from netbandit.util.jit import Floats, Integers, njit
 
 
 @njit(cache=True)
-def mix(own_weights, weights, first, agents, own, table, places, mixed, largest):  # type: ignore[no-untyped-def]
+def mix(
+    own_weights: Floats, weights: Floats, first: Integers, agents: Integers, own: Floats, table: Floats,
+    places: Integers, mixed: Floats, largest: Floats,
+) -> None:  # fmt: skip
     """Fill in what `netbandit.protocols.mixing.mixed_rows` returns.
 
     Args:
@@ -18,7 +21,7 @@ def mix(own_weights, weights, first, agents, own, table, places, mixed, largest)
         mixed: The weighted sums; filled in, shape (n, k).
         largest: The largest of each number; filled in, shape (n, k).
     """
-    place = 0
+    index = 0
     numbers = own.shape[1]
     for row in range(agents.size):
         agent = agents[row]
@@ -28,8 +31,8 @@ def mix(own_weights, weights, first, agents, own, table, places, mixed, largest)
             largest[row, number] = own[row, number]
         for link in range(first[agent], first[agent + 1]):
             weight = weights[link]
-            told = own[row] if places[place] < 0 else table[places[place]]
-            place += 1
+            told = own[row] if places[index] < 0 else table[places[index]]
+            index += 1
             for number in range(numbers):
                 mixed[row, number] += weight * told[number]
                 largest[row, number] = max(largest[row, number], told[number])

@@ -22,8 +22,8 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
 
     The free clock, out of band, ends a round when all who are up and have not committed hold one another's items. With
     a `deadline` an agent goes on without the others when so much time has passed since its own contribution; it keeps
-    on passing items to those that still wait. Who contributes to a round that the clock has ended, because it was
-    down, goes on at once: with what all have concluded, or, where agents conclude apart, with what it holds of it.
+    on passing items to those that still wait. An agent that contributes to a round that the clock has ended, because
+    it was down, goes on at once: with what all have concluded, or with what it holds if agents conclude individually.
     """
 
     uses_uplinks: ClassVar[bool] = False
@@ -40,14 +40,14 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
     def start(self, network: Network, aggregation: Aggregation) -> None:
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
-        self._apart = aggregation.apart
-        self._wait_list = WaitList(self.clock, self.deadline_ns(self.clock.slot), self._held, self._conclude_apart)
+        self._per_agent = aggregation.per_agent
+        self._wait_list = WaitList(self.clock, self.deadline_ns(self.clock.slot), self._held, self._conclude_per_agent)
         self._informed: dict[int, Event] = {}
         self._answers: dict[int, Item] = {}
         self._over: dict[int, tuple[OpenRound, Labels]] = {}
         everybody = [range(network.agents)]
         self.rounds = OpenRounds(
-            network, everybody, self, self.slotted, aggregation.turn, self._end_round, aggregation.apart
+            network, everybody, self, self.slotted, aggregation.turn, self._end_round, aggregation.per_agent
         )
         self.rounds.ask_who_waits(self._wait_list.waiting)
 
@@ -86,7 +86,7 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
         afterwards = self._contribute_afterwards(round, agent, item)
         if afterwards is not None:
             return afterwards
-        informed = self._wait_list.wait(round, agent) if self._apart else self._informed.get(round)
+        informed = self._wait_list.wait(round, agent) if self._per_agent else self._informed.get(round)
         if informed is None:
             informed = self._informed[round] = Event(self.clock.environment)
         self.rounds.look_who_is_left(self.rounds.contribute(round, agent, item))
@@ -128,7 +128,7 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
     def _end_round(self, round: OpenRound, labels: Labels) -> None:
         """End a *round*, of which all hold the items that *labels* name."""
         self.end(round.number)
-        if self._apart:
+        if self._per_agent:
             self._over[round.number] = round, labels
             for agent in self._wait_list.waiting(round.number):
                 self._let_go_on(round, agent, labels)
@@ -154,7 +154,7 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
         self.rounds.look_who_is_left(round, leaving=agent)
         return round.held(agent)
 
-    def _conclude_apart(self, round: int, items: Sequence[Item], agent: int) -> Item:
+    def _conclude_per_agent(self, round: int, items: Sequence[Item], agent: int) -> Item:
         return self.conclude(round, items, group=agent)
 
 

@@ -169,7 +169,7 @@ class OpenRounds:
         slotted: Whether hops take effect at slot boundaries.
         turn: The turn of an instant in which nodes take in what they were to take in later.
         conclude: Called with each round that has ended, and whose items all who counted hold.
-        apart: Whether agents conclude apart, so that some commit, or go on, before others.
+        per_agent: Whether agents conclude individually, so that some commit, or go on, before others.
 
     Attributes:
         open: The rounds by their numbers and groups.
@@ -190,7 +190,7 @@ class OpenRounds:
         slotted: bool,
         turn: EventPriority,
         conclude: Callable[[OpenRound, Labels], None],
-        apart: bool = False,
+        per_agent: bool = False,
     ) -> None:
         self.network = network
         self.slotted = slotted
@@ -214,8 +214,8 @@ class OpenRounds:
         self._one_group = len(groups) == 1
         self._everybody = [sum(1 << agent for agent in members) for members in groups]
         self._conclude = conclude
-        self._apart = apart
-        self._unwatched = not (network.agents_fail or apart)
+        self._per_agent = per_agent
+        self._unwatched = not (network.agents_fail or per_agent)
         self._waiting: Callable[[int], Sequence[int]] = lambda round: ()
         self._completed: list[OpenRound] = []
         self.when_complete: Callable[[OpenRound], None] = self.end
@@ -235,7 +235,7 @@ class OpenRounds:
         self._news, self._unwatched = news, False
 
     def ask_who_waits(self, waiting: Callable[[int], Sequence[int]]) -> None:
-        """Have *waiting* say who waits in a round, where agents conclude apart."""
+        """Have *waiting* say who waits in a round, where agents conclude individually."""
         self._waiting = waiting
 
     def key(self, number: int, group: int) -> Key:
@@ -329,7 +329,7 @@ class OpenRounds:
             self._news(round.number, agent, news.bit_count())
         if self._overhear is not None and news:
             self._overheard[node] = self._overheard.get(node, 0) | news
-        if self._apart and round.went_on >> agent & 1:
+        if self._per_agent and round.went_on >> agent & 1:
             self.late += news.bit_count()
         return news & round.counting if round.counting >> agent & 1 else 0
 
@@ -389,7 +389,7 @@ class OpenRounds:
 
     def look_who_is_left(self, round: OpenRound, leaving: int = -1) -> None:
         """Note whether anybody waits in *round*, or will; who is *leaving* does not."""
-        if self._apart:
+        if self._per_agent:
             waits = any(agent != leaving for agent in self._waiting(round.number))
             round.deserted = not waits and not round.counting & ~round.contributed
 

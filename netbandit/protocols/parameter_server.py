@@ -1,6 +1,7 @@
 """Parameter server: agents upload asynchronously, and receive what the server has of all agents."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
@@ -12,11 +13,11 @@ from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.parts.component import Checks, Mistake, Note, Others
-from netbandit.protocols.carry import CarryKey
 from netbandit.protocols.deadline import DeadlineKey
-from netbandit.protocols.deposits import DepositHandler, DepositProtocol
 from netbandit.protocols.protocol import Item, Links
 from netbandit.protocols.server import ANSWER, UPLOAD
+from netbandit.protocols.store_carry_forward import CarryKey
+from netbandit.protocols.uploads import UploadHandler, UploadProtocol
 
 PUSH = Kind("PUSH")
 
@@ -36,7 +37,7 @@ class _Parcel(NamedTuple):
     begun: int
 
 
-class ParameterServer(CarryKey, DeadlineKey, DepositProtocol):
+class ParameterServer(CarryKey, DeadlineKey, UploadProtocol):
     """A server that agents upload to and hear from each when it wants, without waiting for others.
 
     The structure of FedLinUCB and of Async-LinUCB: a server, and agents that do not wait for each other.
@@ -91,9 +92,9 @@ class ParameterServer(CarryKey, DeadlineKey, DepositProtocol):
                 '"uplink", or the graph connected',
             )
 
-    def start(self, network: Network, deposit_handler: DepositHandler) -> None:
-        """See `DepositProtocol.start`."""
-        super().start(network, deposit_handler)
+    def start(self, network: Network, upload_handler: UploadHandler) -> None:
+        """See `UploadProtocol.start`."""
+        super().start(network, upload_handler)
         self._host = network.server
         if self.server != "uplink":
             self._host = self.server if isinstance(self.server, int) else network.topology.sinks[0]
@@ -102,21 +103,25 @@ class ParameterServer(CarryKey, DeadlineKey, DepositProtocol):
         self._number = 0
         self._latest: dict[int, int] = {}
         self._deadline = self.deadline_ns(network.clock.slot) if self.answer == "uploader" else None
+        self._absorbing: list[tuple[int, int, Item]] = []
         self._uploaded: InstantQueue[tuple[int, int, Item]] = InstantQueue(self.clock, self._act, SENDS)
         self._hops: InstantQueue[Message] = InstantQueue(self.clock, self._finish_hops, AGENTS)
 
     def deposit(self, agent: int) -> None:
-        """See `DepositProtocol.deposit`."""
-        now = self.clock.now
-        item = self.deposit_handler.deposit(agent)
+        """See `UploadProtocol.deposit`."""
+        item = self.upload_handler.deposit(agent)
         self.uploads += 1
         self._number += 1
         number = self._latest[agent] = self._number
         if self.answer == "lagging":
-            self.deposit_handler.resume(agent)
+            self.upload_handler.resume(agent)
         elif self._deadline is not None:
             callbacks: list[Callable[[Event], None]] = [lambda _: self._pass_deadline(agent, number)]
             self.clock.environment.schedule(ScheduledEvent(callbacks), AGENTS, self._deadline)
+        self.network.when_computed(agent, "item", partial(self._upload, agent, number, item))
+
+    def _upload(self, agent: int, number: int, item: Item, _: object) -> None:
+        now = self.clock.now
         if agent == self._host:
             self._uploaded.at(now, self._host, (agent, number, item))
         else:
@@ -127,7 +132,7 @@ class ParameterServer(CarryKey, DeadlineKey, DepositProtocol):
         now, slotted = self.clock.now, self.slotted
         for _, _, message in arrivals:
             if message.kind is PUSH and self._host == self.network.server:
-                self.deposit_handler.take(node, message.value[node])
+                self.upload_handler.take(node, message.value[node])
                 continue
             if slotted:
                 self._hops.at(self.clock.effective_time(message.value.begun, now), node, message)
@@ -145,7 +150,7 @@ class ParameterServer(CarryKey, DeadlineKey, DepositProtocol):
         if node == self._host and message.kind is UPLOAD:
             self._uploaded.at(self.clock.now, node, (parcel.agent, message.round, parcel.item))
         elif node == parcel.agent and message.kind is not UPLOAD:
-            self.deposit_handler.take(node, parcel.item)
+            self.upload_handler.take(node, parcel.item)
         else:
             onward = parcel._replace(begun=self.clock.now)
             self._send(node, Message(message.kind, message.size, onward, message.round))
@@ -176,13 +181,24 @@ class ParameterServer(CarryKey, DeadlineKey, DepositProtocol):
         return found
 
     def _act(self, due: list[tuple[int, list[tuple[int, int, Item]]]]) -> None:
-        """Let the server absorb all uploads of this instant, and say what it has."""
+        """Let the server absorb all uploads of this instant, and those that come before it begins."""
+        ((_, uploads),) = due
+        begins = not self._absorbing
+        self._absorbing += uploads
+        if begins:
+            self.network.when_computed(self._host, "aggregate", self._answer, self._take_uploads, self._absorbing.clear)
+
+    def _take_uploads(self) -> list[tuple[int, int, Item]]:
+        uploads, self._absorbing = self._absorbing, []
+        return uploads
+
+    def _answer(self, uploads: list[tuple[int, int, Item]]) -> None:
+        """Let the server absorb *uploads*, and say what it has."""
         now = self.clock.now
         if now >= self.clock.end:
             return
-        ((_, uploads),) = due
         uploads.sort(key=lambda upload: upload[:2])
-        handler = self.deposit_handler
+        handler = self.upload_handler
         handler.absorb([(agent, item) for agent, _, item in uploads])
         if self.answer == "uploader":
             kind, numbers = ANSWER, {agent: number for agent, number, _ in uploads}
@@ -207,4 +223,4 @@ class ParameterServer(CarryKey, DeadlineKey, DepositProtocol):
     def _pass_deadline(self, agent: int, number: int) -> None:
         """Let *agent* test again if it still waits for the answer to the upload of this *number*."""
         if self._latest[agent] == number:
-            self.deposit_handler.resume(agent)
+            self.upload_handler.resume(agent)

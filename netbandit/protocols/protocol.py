@@ -12,6 +12,7 @@ from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
 from netbandit.network.topology import Topology
 from netbandit.parts.component import CommunicationPattern, Part, state
+from netbandit.parts.settings import PositiveDuration
 
 Links = Literal["peer", "uplink"]
 """A table of ``[links]``: those between agents, and those between an agent and the server."""
@@ -38,8 +39,8 @@ class Aggregation(Protocol):
 
     Attributes:
         turn: The turn of an instant in which nodes process arrivals and forward them.
-        apart: Whether each agent concludes for itself, from the items that it holds, because they may hold different
-            ones. Then a group is an agent, or `SERVER`; and agents say when they take part no more.
+        per_agent: Whether each agent concludes for itself, from the items that it holds, because agents may hold
+            different ones. Then a group is an agent, or `SERVER`; and agents announce when they leave.
     """
 
     @property
@@ -47,7 +48,7 @@ class Aggregation(Protocol):
         """See above."""
 
     @property
-    def apart(self) -> bool:
+    def per_agent(self) -> bool:
         """See above."""
 
     def participants(self, round: int) -> Sequence[int]:
@@ -84,6 +85,8 @@ class NetworkProtocol(Part, ABC):
 
     timing: Literal["slotted", "asynchronous"] = "slotted"
     """``slotted``: what begins in a slot takes effect in a later one; ``asynchronous``: at once."""
+    feedback_deadline: PositiveDuration | None = None
+    """With ``elimination``: how long after a phase an agent waits for rewards that are late; absent: without limit."""
 
     patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset()
     """The communication patterns that it implements."""
@@ -231,7 +234,7 @@ class CallbackRoundProtocol(NetworkProtocol):
 
         Returns:
             An event that happens when the agent is informed; its value is the conclusion, an :class:`Item`, or None
-            where agents conclude apart and this one goes on without having heard anything.
+            where agents conclude individually and this one goes on without having heard anything.
         """
 
     @property

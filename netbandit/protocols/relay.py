@@ -15,10 +15,10 @@ from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.parts.component import Checks, Others, state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
-from netbandit.protocols.carry import CarryKey
 from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds
-from netbandit.protocols.done import DONE
+from netbandit.protocols.leave_notice import LEAVE
 from netbandit.protocols.protocol import Item
+from netbandit.protocols.store_carry_forward import CarryKey
 
 Integers = NDArray[np.int64]
 
@@ -89,7 +89,7 @@ class Relay(CarryKey, DeadlineKey, BroadcastProtocol):
     def announce(self, round: int, agent: int) -> bool:
         """Send the header along the agent's tree."""
         heard: Any = Heard(agent, round, None)  # type: ignore[arg-type]  # see Heard
-        self._tell(agent, DONE, HEADER_BYTES, heard)
+        self._tell(agent, LEAVE, HEADER_BYTES, heard)
         return True
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:

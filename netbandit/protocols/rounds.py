@@ -212,8 +212,8 @@ class _Told(NamedTuple):
     payload: Any
 
 
-class _Life:
-    """What there is of an agent in a round.
+class _AgentState:
+    """The state of an agent in a round.
 
     Attributes:
         mailbox: What has come and nobody has wanted yet, in order of time, then of the senders' numbers.
@@ -239,7 +239,7 @@ class _Round:
     """What there is of a round.
 
     Attributes:
-        lives: Of each agent for which something has happened in it.
+        agents: Of each agent for which something has happened in it.
         begun: How many agents have contributed.
         returned: The agents whose coroutines have returned.
         pending: Messages and waits that are still to take effect.
@@ -247,7 +247,7 @@ class _Round:
     """
 
     def __init__(self) -> None:
-        self.lives: defaultdict[int, _Life] = defaultdict(_Life)
+        self.agents: defaultdict[int, _AgentState] = defaultdict(_AgentState)
         self.begun = 0
         self.returned: set[int] = set()
         self.pending = 0
@@ -303,21 +303,21 @@ class RoundProtocol(CallbackRoundProtocol):
             item = contributed(item)
         state = self._rounds[round]
         state.begun += 1
-        life = state.lives[agent]
-        life.me = Participant(self, agent, round)
-        life.informed = Event(self.clock.environment)
+        agent_state = state.agents[agent]
+        agent_state.me = Participant(self, agent, round)
+        agent_state.informed = Event(self.clock.environment)
         try:
-            part: Any = self.round(life.me, item)
+            part: Any = self.round(agent_state.me, item)
         except ProtocolError:
             raise
         except Exception as error:  # of a method without a yield, which runs here
-            raise life.me.raised(error) from error
+            raise agent_state.me.raised(error) from error
         if isinstance(part, Generator):
-            life.coroutine = part
+            agent_state.coroutine = part
         else:  # a method without a yield has returned already
-            life.coroutine = _returning(part)
+            agent_state.coroutine = _returning(part)
         self._later(round, agent, self.clock.now, None)
-        return life.informed
+        return agent_state.informed
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Keep what arrives for the coroutine of its round: now, or at the slot boundary that ends the hop."""
@@ -376,20 +376,20 @@ class RoundProtocol(CallbackRoundProtocol):
                 if node in state.returned:
                     continue
                 if told is not None:
-                    state.lives[node].mailbox.append(told)
+                    state.agents[node].mailbox.append(told)
                 touched[node, number] = None
         for node, number in touched:
-            life = rounds[number].lives[node]
-            if life.coroutine is not None and life.me is not None:
-                self._go_on(life, life.me, life.coroutine)
+            agent_state = rounds[number].agents[node]
+            if agent_state.coroutine is not None and agent_state.me is not None:
+                self._go_on(agent_state, agent_state.me, agent_state.coroutine)
         for number in {number for _, number in touched}:
             self._check_progress(number)
 
-    def _go_on(self, life: _Life, me: Participant, coroutine: Coroutine) -> None:
+    def _go_on(self, agent_state: _AgentState, me: Participant, coroutine: Coroutine) -> None:
         """Let a coroutine run for as long as what it waits for is there."""
         given: Any = None
-        if life.wanted is not None:
-            found = self._found(life, me, life.wanted)
+        if agent_state.wanted is not None:
+            found = self._found(agent_state, me, agent_state.wanted)
             if found is None:
                 return
             (given,) = found
@@ -397,7 +397,7 @@ class RoundProtocol(CallbackRoundProtocol):
             try:
                 wanted = coroutine.send(given)
             except StopIteration as stop:
-                self._return(life, me, stop.value)
+                self._return(agent_state, me, stop.value)
                 return
             except ProtocolError:
                 raise
@@ -407,35 +407,35 @@ class RoundProtocol(CallbackRoundProtocol):
                 raise me.error(
                     f"yields {wanted!r}: it can wait for me.receive(...), me.receive_all(...) and me.wait(...) only"
                 )
-            life.wanted = wanted
-            life.until = None
-            found = self._found(life, me, wanted)
+            agent_state.wanted = wanted
+            agent_state.until = None
+            found = self._found(agent_state, me, wanted)
             if found is None:
                 if wanted.deadline is not None:
-                    life.until = self._due(wanted.deadline)
-                    self._later(me.round, me.id, life.until, None)
+                    agent_state.until = self._due(wanted.deadline)
+                    self._later(me.round, me.id, agent_state.until, None)
                 return
             (given,) = found
 
-    def _found(self, life: _Life, me: Participant, wanted: Wanted) -> tuple[Any] | None:
+    def _found(self, agent_state: _AgentState, me: Participant, wanted: Wanted) -> tuple[Any] | None:
         """Return what a coroutine is given, or None if it goes on waiting."""
-        passed = life.until is not None and self.clock.now >= life.until
+        passed = agent_state.until is not None and self.clock.now >= agent_state.until
         if not wanted.kinds:
             return (None,) if passed else None
         if wanted.senders is None and not wanted.every:  # what most wait for
-            for place, told in enumerate(life.mailbox):
+            for index, told in enumerate(agent_state.mailbox):
                 if told.kind in wanted.kinds:
-                    del life.mailbox[place]
+                    del agent_state.mailbox[index]
                     me.senders, me.kinds = (told.sender,), (told.kind,)
                     return (told.payload,)
             first: list[_Told] = []
             enough = False
         elif wanted.senders is None:
-            first = [told for told in life.mailbox if told.kind in wanted.kinds]
+            first = [told for told in agent_state.mailbox if told.kind in wanted.kinds]
             enough = bool(first)
         else:
             firsts: dict[int, _Told] = {}
-            for told in life.mailbox:
+            for told in agent_state.mailbox:
                 if told.kind in wanted.kinds and told.sender in wanted.senders:
                     firsts.setdefault(told.sender, told)
             first = [firsts[sender] for sender in sorted(firsts)]
@@ -443,7 +443,7 @@ class RoundProtocol(CallbackRoundProtocol):
         if not enough and not passed:
             return None
         taken = set(map(id, first))
-        life.mailbox = [told for told in life.mailbox if id(told) not in taken]
+        agent_state.mailbox = [told for told in agent_state.mailbox if id(told) not in taken]
         me.senders = tuple(told.sender for told in first)
         me.kinds = tuple(told.kind for told in first)
         payloads = [told.payload for told in first]
@@ -456,23 +456,23 @@ class RoundProtocol(CallbackRoundProtocol):
         time = self.clock.now + deadline
         return self.clock.boundary(time) * self.clock.slot if self._slotted else time
 
-    def _return(self, life: _Life, me: Participant, aggregate: Any) -> None:
+    def _return(self, agent_state: _AgentState, me: Participant, aggregate: Any) -> None:
         """Inform an agent of what its coroutine has returned."""
         if not isinstance(aggregate, Item):
             raise me.error(f"returns {aggregate!r}: it must return an item, such as self.aggregate([...]) gives")
         number = me.round
         state = self._rounds[number]
-        apart = self.aggregation.apart
-        told = None if apart else next((told for other, told in state.answers if _same(other, aggregate)), None)
+        per_agent = self.aggregation.per_agent
+        told = None if per_agent else next((told for other, told in state.answers if _same(other, aggregate)), None)
         if told is None:
             try:
-                told = self.aggregation.conclude(number, me.id if apart else 0, aggregate)
+                told = self.aggregation.conclude(number, me.id if per_agent else 0, aggregate)
             except Exception as error:
                 raise me.error(f"returns what nothing follows from: {type(error).__name__}: {error}") from error
             state.answers.append((aggregate, told))
-        assert life.informed is not None
-        life.informed.succeed(told)
-        del state.lives[me.id]
+        assert agent_state.informed is not None
+        agent_state.informed.succeed(told)
+        del state.agents[me.id]
         state.returned.add(me.id)
         if len(state.returned) == len(self.network.acting):
             del self._rounds[number]
@@ -486,10 +486,10 @@ class RoundProtocol(CallbackRoundProtocol):
         state = self._rounds.get(number)
         if state is None or state.pending or state.begun < self.network.agents:
             return
-        agent = min(state.lives)
-        me, wanted = state.lives[agent].me, state.lives[agent].wanted
+        agent = min(state.agents)
+        me, wanted = state.agents[agent].me, state.agents[agent].wanted
         assert me is not None
-        others = f", as {len(state.lives) - 1} others do" if len(state.lives) > 1 else ""
+        others = f", as {len(state.agents) - 1} others do" if len(state.agents) > 1 else ""
         raise me.error(f"never returns: it waits {wanted}{others}, and nothing is under way")
 
 

@@ -11,7 +11,7 @@ from netbandit.network.network import Network, Receive
 from netbandit.parts.component import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Heard
 from netbandit.protocols.deadline import DeadlineKey, WaitList
-from netbandit.protocols.done import DONE_FLOODED, DoneFlood
+from netbandit.protocols.leave_notice import LEAVE_FLOODED, LeaveFlood
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, contributed
 
 
@@ -44,9 +44,9 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
 
     Nobody needs a clock that ends the round: an agent counts, so those in the middle of a network go on earlier.
 
-    Where agents conclude apart, because an agent hears only those near it, or waits for a deadline only, it counts
-    those that it can hear and that have not said that they are done; what it hears of a round that it has not come to
-    is kept until then.
+    If agents conclude individually, because an agent receives only from those nearby, or waits only until a deadline,
+    it counts those from which it can receive and that have not left; items of a round that it has not reached are kept
+    until then.
     """
 
     broadcasts: BroadcastProtocol = state()
@@ -65,23 +65,23 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         self.broadcasts.start(network, self._hear)
         self._rounds: dict[int, CountedRound] = {}
         self._alone = self.broadcasts.hops_at_most == 0
-        self._apart = aggregation.apart
-        if self._apart:
-            self._start_apart(network)
+        self._per_agent = aggregation.per_agent
+        if self._per_agent:
+            self._start_per_agent(network)
 
-    def _start_apart(self, network: Network) -> None:
+    def _start_per_agent(self, network: Network) -> None:
         deadline = self.broadcasts.deadline_ns(self.clock.slot) if isinstance(self.broadcasts, DeadlineKey) else None
-        self._wait_list = WaitList(self.clock, deadline, self._holds, self._conclude_apart)
+        self._wait_list = WaitList(self.clock, deadline, self._holds, self._conclude_per_agent)
         agents = range(network.agents)
         self._near = _within(network, self.broadcasts.hops_at_most)
         self._heard: list[dict[int, dict[int, Item]]] = [{} for _ in agents]
         self._done: list[dict[int, int]] = [{} for _ in agents]
-        self._signal = DoneFlood(network, self.slotted, self.broadcasts.hops_at_most, self._note_done)
+        self._signal = LeaveFlood(network, self.slotted, self.broadcasts.hops_at_most, self._note_done)
 
     @property
     def reach(self) -> list[int] | None:
         """See `CallbackRoundProtocol.reach`."""
-        near = self.broadcasts.hops_at_most is not None and self._apart and not self._alone
+        near = self.broadcasts.hops_at_most is not None and self._per_agent and not self._alone
         return [1 + len(others) for others in self._near] if near else None
 
     @property
@@ -92,14 +92,14 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
     @property
     def late(self) -> int:
         """Items that reached an agent when it had gone on without them."""
-        return self._wait_list.late if self._apart else 0
+        return self._wait_list.late if self._per_agent else 0
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Let *agent* tell its item to all others."""
         item = contributed(item)
         if self._alone:
             return Event(self.clock.environment).succeed(self.conclude(round, [item], group=agent))
-        if self._apart:
+        if self._per_agent:
             informed = self._wait_list.wait(round, agent)
             self._heard[agent].setdefault(round, {})[agent] = item
             self.broadcasts.broadcast(round, agent, item)
@@ -113,7 +113,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
 
     def note_items(self, round: int, items: Mapping[int, Item]) -> None:
         """See `CallbackRoundProtocol.note_items`."""
-        if not self._apart:
+        if not self._per_agent:
             for source, item in items.items():
                 self._begun(round).items[source] = item
 
@@ -137,7 +137,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
 
     def forget(self, agent: int) -> None:
         """See `CallbackRoundProtocol.forget`."""
-        if not self._apart:
+        if not self._per_agent:
             return
         self._wait_list.forget(agent)
         self._heard[agent].clear()
@@ -145,15 +145,15 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
 
     @property
     def handler(self) -> Receive:
-        """What handles the broadcasts, which is all unless agents conclude apart."""
-        alone = self._apart or type(self).receive is not RoundsOverBroadcast.receive
+        """What handles the broadcasts, which is all unless agents conclude individually."""
+        alone = self._per_agent or type(self).receive is not RoundsOverBroadcast.receive
         return self.receive if alone else self.broadcasts.handler
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Hand on what the broadcasts bring, and let nodes hear who is done."""
         rest = []
         for arrival in arrivals:
-            if arrival[2].kind is DONE_FLOODED:
+            if arrival[2].kind is LEAVE_FLOODED:
                 self._signal.receive(node, arrival)
             else:
                 rest.append(arrival)
@@ -195,11 +195,11 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         """Return what *agent* has heard of *round*, in order of their agents, and of which it has no more need."""
         return [item for _, item in sorted(self._heard[agent].pop(round).items(), key=_source)]
 
-    def _conclude_apart(self, round: int, items: Sequence[Item], agent: int) -> Item:
+    def _conclude_per_agent(self, round: int, items: Sequence[Item], agent: int) -> Item:
         return self.conclude(round, items, group=agent)
 
     def _hear(self, agent: int, heard: list[Heard]) -> None:
-        if self._apart:
+        if self._per_agent:
             self._hear_apart(agent, heard)
             return
         if self.network.forgets:

@@ -1,6 +1,7 @@
 """The server's part in a round: it waits for all uploads, answers, and all agents receive the answer."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import inf
 
 from simpy import Event
@@ -10,7 +11,7 @@ from netbandit.network.link import Arrival
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.deadline import DEADLINES
-from netbandit.protocols.done import DONE
+from netbandit.protocols.leave_notice import LEAVE
 from netbandit.protocols.protocol import Item
 
 UPLOAD = Kind("UPLOAD")
@@ -32,8 +33,8 @@ class Server:
             :meth:`informed` happens.
         deadline: How long (ns) after the first item of a round the server answers with what it has; None: it waits
             for all.
-        apart: Whether agents conclude apart: then each hears an answer by *tell*, or does not, and who says that it is
-            done is waited for no more.
+        per_agent: Whether agents conclude individually: then each may receive an answer, by *tell*, and the server no
+            longer waits for agents that have left.
 
     Attributes:
         late: Items that came after their round had been answered.
@@ -48,7 +49,7 @@ class Server:
         on_end: Callable[[int], None],
         tell: Callable[[int, int, Item], None] | None = None,
         deadline: int | None = None,
-        apart: bool = False,
+        per_agent: bool = False,
     ) -> None:
         self._network = network
         self._uploaders = uploaders
@@ -56,12 +57,13 @@ class Server:
         self._on_end = on_end
         self._tell = self._succeed if tell is None else tell
         self._deadline = deadline
-        self._apart = apart
+        self._per_agent = per_agent
         self._answers: dict[int, Message] = {}
         self._done: dict[int, int] = {}
         self.late = 0
         self.latest = 0
         self._uploads: dict[int, dict[int, Item]] = {}
+        self._answering: set[int] = set()
         self._informed: dict[tuple[int, int], Event] = {}
         self._uninformed: dict[int, set[int]] = {}
 
@@ -71,7 +73,7 @@ class Server:
 
     def say_done(self, agent: int, round: int) -> None:
         """Announce that *agent* uploads no more from *round* on."""
-        self._network.send_up(Message(DONE, HEADER_BYTES, None, round), agent)
+        self._network.send_up(Message(LEAVE, HEADER_BYTES, None, round), agent)
 
     def informed(self, round: int, agent: int) -> Event:
         """Return the event that *agent* has heard the answer of *round*; its value is the answer. Asked once.
@@ -89,7 +91,7 @@ class Server:
         _, sender, message = arrival
         if message.kind is UPLOAD:
             self._collect(message.round, sender, message.value)
-        elif message.kind is DONE:
+        elif message.kind is LEAVE:
             self._done[sender] = message.round
             for round in [round for round in self._uploads if round >= message.round]:
                 self._answer_if_complete(round)
@@ -141,15 +143,33 @@ class Server:
             self._answer(round)
 
     def _answer(self, round: int) -> None:
-        """Answer with what has come."""
-        uploads = self._uploads.pop(round)
+        """Answer with what has come until the server begins to put it together."""
+        if round not in self._answering:
+            self._answering.add(round)
+            self._network.when_computed(
+                self._network.server,
+                "aggregate",
+                partial(self._send_answer, round),
+                lambda: dict(self._uploads[round]),
+                partial(self._answer_anew, round),
+            )
+
+    def _answer_anew(self, round: int) -> None:
+        """Answer once the server, which goes down now, is back."""
+        self._answering.discard(round)
+        self._pass_deadline(round)
+
+    def _send_answer(self, round: int, uploads: dict[int, Item]) -> None:
+        late = self._uploads.pop(round).keys() - uploads.keys()
+        self.late += len(late)
+        self._answering.discard(round)
         self.latest = max(self.latest, round)
         uploaders = self._expected(round) if self._done else self._uploaders(round)
         network = self._network
         items = [uploads[agent] for agent in self._uploaders(round) if agent in uploads]
         conclusion = self._conclude(round, items)
         answer = Message(ANSWER, HEADER_BYTES + conclusion.size, conclusion, round)
-        if self._deadline is not None or self._apart:
+        if self._deadline is not None or self._per_agent:
             self._answers[round] = answer
         self._uninformed[round] = set(range(network.agents))
         network.send_down(answer, uploaders)
@@ -164,7 +184,8 @@ class Server:
             return  # once more, before it has asked
         self._tell(round, agent, conclusion)
         uninformed = self._uninformed.get(round)
-        if self._apart or uninformed is None or agent not in uninformed:  # told once more to who has lost its memory
+        # An agent that has lost its memory receives it once more.
+        if self._per_agent or uninformed is None or agent not in uninformed:
             return
         uninformed.remove(agent)
         if not uninformed:

@@ -11,10 +11,10 @@ from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
 from netbandit.parts.component import CommunicationPattern
-from netbandit.protocols.ask import AskProtocol
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.exchange import Agents, ExchangeProtocol, Mix, Rows
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item, NetworkProtocol, contributed
+from netbandit.protocols.requests import RequestProtocol
 
 
 class CalledSilent(CallProtocol):
@@ -91,7 +91,7 @@ class ExchangedSilent(ExchangeProtocol):
         raise RuntimeError("a message was sent although nobody communicates")
 
 
-class AskedSilent(AskProtocol):
+class SilentRequests(RequestProtocol):
     """Nobody can be asked."""
 
     uses_peer_links: ClassVar[bool] = False
@@ -116,7 +116,7 @@ class Silent(CallbackRoundProtocol):
     stand_ins: ClassVar[Mapping[CommunicationPattern, type[NetworkProtocol]]] = {
         "call": CalledSilent,
         "exchange": ExchangedSilent,
-        "ask": AskedSilent,
+        "ask": SilentRequests,
     }
     uses_peer_links: ClassVar[bool] = False
     uses_uplinks: ClassVar[bool] = False

@@ -1,6 +1,7 @@
 """Sink collection: one agent of each component collects its items and talks to the server."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar, Literal
 
 from simpy import Event
@@ -10,10 +11,9 @@ from netbandit.network.link import Arrival
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.parts.component import Checks, Others, state
-from netbandit.protocols.carry import CarryKey
 from netbandit.protocols.deadline import DEADLINES, DeadlineKey, WaitList, deadline_without_rounds, only_a_server
-from netbandit.protocols.done import DONE, DoneUpwards
 from netbandit.protocols.gis import Gis
+from netbandit.protocols.leave_notice import LEAVE, LeaveUpwards
 from netbandit.protocols.node import Labels
 from netbandit.protocols.open_rounds import OpenRound, OpenRounds
 from netbandit.protocols.protocol import (
@@ -25,6 +25,7 @@ from netbandit.protocols.protocol import (
     contributed,
 )
 from netbandit.protocols.server import ANSWER, UPLOAD, Server
+from netbandit.protocols.store_carry_forward import CarryKey
 from netbandit.protocols.tree_collection import TreeCollection
 
 Uploaded = Callable[[int, int, Item], Item]
@@ -64,14 +65,14 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
         """See `CallbackRoundProtocol.start`."""
         super().start(network, aggregation)
         topology = network.topology
-        self._apart = aggregation.apart
+        self._per_agent = aggregation.per_agent
         self._sinks = topology.sinks
         self._component: list[int] = topology.component.tolist()
         self._sizes = [len(members) for members in topology.components]
         self._deadline = self.deadline_ns(network.clock.slot)
         wait = None if self._deadline is None else 3 * self._deadline
         self._wait_list = WaitList(network.clock, wait, lambda round, agent: (), only_a_server)
-        tell = self._wait_list.answer if self._apart else None
+        tell = self._wait_list.answer if self._per_agent else None
         self._server = Server(
             network,
             lambda round: self._sinks,
@@ -79,7 +80,7 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
             self.end,
             tell,
             deadline=self._deadline,
-            apart=self._apart,
+            per_agent=self._per_agent,
         )
         slotted = self.slotted
         parents: list[int] = topology.sink_parents.tolist()
@@ -87,18 +88,18 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
         if self.collect == "gis":
             groups = [members.tolist() for members in topology.components]
             self._collection = OpenRounds(
-                network, groups, Gis(), slotted, aggregation.turn, self._synchronized, self._apart
+                network, groups, Gis(), slotted, aggregation.turn, self._synchronized, self._per_agent
             )
-            if self._apart:
+            if self._per_agent:
                 self._collection.listen_to_news(self._note_news)
         else:
             self._collection = TreeCollection(
                 network, parents, self._component, self._sizes, slotted, aggregation.turn, self._collected
             )
-            if self._apart:
+            if self._per_agent:
                 self._collection.collect_apart(self._deadline, self._late_at_sink)
         self._done: list[dict[int, int]] = [{} for _ in self._sinks]
-        self._done_upwards = DoneUpwards(network, parents, slotted, aggregation.turn, self._note_done)
+        self._done_upwards = LeaveUpwards(network, parents, slotted, aggregation.turn, self._note_done)
         self._uploaded: set[tuple[int, int]] = set()
         self._counts: dict[tuple[int, int], int] = {}
         self._begun: set[tuple[int, int]] = set()
@@ -128,10 +129,10 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
         item = contributed(item)
         component = self._component[agent]
         if self._sizes[component] == 1:
-            self._collected(round, component, [item])
+            self._put_together(round, component, lambda: [item])
         else:
             self._collect(round, agent, item)
-        return self._wait_list.wait(round, agent) if self._apart else self._server.informed(round, agent)
+        return self._wait_list.wait(round, agent) if self._per_agent else self._server.informed(round, agent)
 
     def _collect(self, round: int, agent: int, item: Item) -> None:
         """Send the item of an agent that is not alone on its way to the sink of its component."""
@@ -162,9 +163,9 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
         collected = []
         for arrival in arrivals:
             kind = arrival[2].kind
-            if kind is ANSWER or kind is UPLOAD or (kind is DONE and node == self.network.server):
+            if kind is ANSWER or kind is UPLOAD or (kind is LEAVE and node == self.network.server):
                 self._server.receive(node, arrival)
-            elif kind is DONE:
+            elif kind is LEAVE:
                 self._done_upwards.receive(node, arrival)
             else:
                 collected.append(arrival)
@@ -175,7 +176,17 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
         component = round.group
         items = round.named(round.holds(self._sinks[component]) & labels)  # a sink that was down may lack some
         if items and (round.number, component) not in self._uploaded:
-            self._collected(round.number, component, items)
+            self._put_together(round.number, component, lambda: items)
+
+    def _put_together(self, round: int, component: int, items: Callable[[], list[Item]]) -> None:
+        """Let the sink of *component* put together the *items* that it has when it begins, and upload."""
+
+        def take() -> list[Item]:
+            self._uploaded.add((round, component))
+            return items()
+
+        sink = self._sinks[component]
+        self.network.when_computed(sink, "aggregate", partial(self._collected, round, component), take)
 
     def _collected(self, round: int, component: int, items: list[Item]) -> None:
         """Let the sink of *component* upload what follows from its items."""
@@ -186,7 +197,7 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
         self._server.upload(round, sink, item if self.uploaded is None else self.uploaded(sink, round, item))
 
     def _conclude(self, round: int, items: list[Item]) -> Item:
-        if self._apart:  # what a sink uploads says itself how many it stands for
+        if self._per_agent:  # what a sink uploads says itself how many it stands for
             return self.conclude(round, items, group=SERVER)
         sizes = [self._counts.get((round, component), size) for component, size in enumerate(self._sizes)]
         return self.conclude(round, items, sizes)
@@ -222,4 +233,8 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
             for number, component in keys:
                 round = self._collection.get(number, sink)
                 if round is not None and (number, component) not in self._uploaded and self.clock.now < self.clock.end:
-                    self._collected(number, component, round.named(round.holds(sink)))
+                    self._put_together(number, component, partial(_held, round, sink))
+
+
+def _held(round: OpenRound, sink: int) -> list[Item]:
+    return round.named(round.holds(sink))

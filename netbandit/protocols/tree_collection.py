@@ -1,6 +1,7 @@
 """Tree collection: items travel up to the root of each component."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from simpy.events import EventPriority
 
@@ -55,7 +56,9 @@ class TreeCollection:
         self._on_complete = on_complete
         self._collected: dict[tuple[int, int], list[Labelled]] = {}
         self._steps: InstantQueue[tuple[int, list[Labelled]]] = InstantQueue(self._clock, self._act, turn)
-        self._apart = False
+        self._roots = {component[node]: node for node, parent in enumerate(parents) if parent < 0}
+        self._handing_over: set[tuple[int, int]] = set()
+        self._per_agent = False
 
     def collect_apart(self, deadline: int | None, late: Callable[[int, int], None]) -> None:
         """Have roots upload without those who are done, and at a *deadline* without those who are missing.
@@ -64,8 +67,7 @@ class TreeCollection:
             deadline: How long (ns) a root waits from its first item of a round; None: for ever.
             late: Told of a component, and of how many items have come too late for its root.
         """
-        self._apart = True
-        self._roots = {self._component[node]: node for node, parent in enumerate(self._parents) if parent < 0}
+        self._per_agent = True
         self._deadline = deadline
         self._late = late
         self._done: list[dict[int, int]] = [{} for _ in self._sizes]
@@ -77,13 +79,13 @@ class TreeCollection:
         self._done[component][agent] = round
         for key in [key for key in self._collected if key[1] == component and key[0] >= round]:
             if not self._missing(*key):
-                self._hand_over(*key)
+                self._deliver(*key)
 
     def forget(self, component: int) -> None:
         """Let the root of a *component* know nothing any more."""
         for key in [key for key in self._collected if key[1] == component]:
             del self._collected[key]
-        if not self._apart:
+        if not self._per_agent:
             return
         self._done[component].clear()
         self._uploaded -= {key for key in self._uploaded if key[1] == component}
@@ -122,23 +124,37 @@ class TreeCollection:
             message = Message(COLLECT, size, (items, self._clock.now), round)
             self._network.send(message, (self._network.channel(node, self._parents[node]),))
         elif self._keep(round, self._component[node], items) == 0:
-            self._hand_over(round, self._component[node])
+            self._deliver(round, self._component[node])
 
     def _keep(self, round: int, component: int, items: list[Labelled]) -> int:
         """Let the root of a *component* keep items of a *round*; return for how many it has to wait."""
-        if self._apart:
+        if self._per_agent:
             return self._keep_apart(round, component, items)
         kept = self._collected.setdefault((round, component), [])
         kept += items
         return self._sizes[component] - len(kept)
 
-    def _hand_over(self, round: int, component: int) -> None:
+    def _deliver(self, round: int, component: int) -> None:
         """Let the root of a *component* hand over what it has of a *round*."""
-        if self._apart:
-            self._uploaded.add((round, component))
-        kept = self._collected.pop((round, component))
+        key = round, component
+        if key not in self._handing_over:
+            self._handing_over.add(key)
+            self._network.when_computed(
+                self._roots[component],
+                "aggregate",
+                partial(self._on_complete, round, component),
+                partial(self._take, key),
+                partial(self._handing_over.discard, key),
+            )
+
+    def _take(self, key: tuple[int, int]) -> list[Item]:
+        """Return what a root has of a round, in order of the agents."""
+        self._handing_over.discard(key)
+        if self._per_agent:
+            self._uploaded.add(key)
+        kept = self._collected.pop(key)
         kept.sort(key=_agent)
-        self._on_complete(round, component, [item for _, item in kept])
+        return [item for _, item in kept]
 
     def _keep_apart(self, round: int, component: int, items: list[Labelled]) -> int:
         key = round, component
@@ -167,7 +183,7 @@ class TreeCollection:
         for _, keys in due:
             for key in keys:
                 if key in self._collected and self._clock.now < self._clock.end:
-                    self._hand_over(*key)
+                    self._deliver(*key)
 
 
 def _agent(labelled: Labelled) -> int:

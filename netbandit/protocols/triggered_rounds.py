@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Self
 
 from simpy import Event
@@ -14,7 +15,7 @@ from netbandit.parts.component import state
 from netbandit.protocols.calls import CallProtocol, SyncHandler
 from netbandit.protocols.deadline import DEADLINES, DeadlineKey
 from netbandit.protocols.everybody import Everybody
-from netbandit.protocols.newest_releases import NamedSums, NewestReleases, Releases, Releasing
+from netbandit.protocols.latest_versions import LatestVersions, Releases, Releasing, VersionedSum
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item
 
 ASK = Kind("ASK")
@@ -54,14 +55,14 @@ class TriggeredRounds(CallProtocol):
     def start(self, network: Network, sync_handler: SyncHandler) -> None:
         """See `CallProtocol.start`."""
         super().start(network, sync_handler)
-        self._apart = self.rounds.has_deadline
-        self._naming = network.may_lose or self._apart
-        self._sums = NamedSums(sync_handler.aggregate)
+        self._per_agent = self.rounds.has_deadline
+        self._naming = network.may_lose or self._per_agent
+        self._sums = VersionedSum(sync_handler.aggregate)
         self._releasing = Releasing(network.agents)
-        self._held = [NewestReleases() for _ in range(network.agents)]
+        self._held = [LatestVersions() for _ in range(network.agents)]
         everybody = Everybody(network.agents, sync_handler.aggregate)
         if self._naming:
-            everybody = EverybodyNamed(network.agents, self._sums, served=self.rounds.served, apart=self._apart)
+            everybody = EverybodyNamed(network.agents, self._sums, served=self.rounds.served, per_agent=self._per_agent)
         self.rounds.start(network, everybody)
         self._receive_round = self.rounds.handler
         if not self._naming:  # else a round may end for some alone
@@ -130,7 +131,7 @@ class TriggeredRounds(CallProtocol):
                 self.sync_handler.sync_missed(agent, 0)
                 continue
             if round <= self._contributed[agent]:  # in an earlier life, and the round is still on
-                if self._apart:
+                if self._per_agent:
                     self.sync_handler.sync_missed(agent, 0)
                 continue
             self._contributed[agent] = round
@@ -140,14 +141,21 @@ class TriggeredRounds(CallProtocol):
             if self._naming:
                 item = self._releasing.name(agent, item)
                 self._held[agent].take(item.value)
-            informed = self.rounds.contribute(round, agent, item)
-            if informed.callbacks is None:  # the answer came first
-                self._apply(agent, round, informed)
-            else:
-                informed.callbacks.append(self._applying(agent, round))
+            self.network.when_computed(agent, "item", partial(self._contribute_computed, agent, round, item))
 
-    def _applying(self, agent: int, round: int) -> Callable[[Event], None]:
-        return lambda informed: self._apply(agent, round, informed)
+    def _contribute_computed(self, agent: int, round: int, item: Item, _: object) -> None:
+        informed = self.rounds.contribute(round, agent, item)
+        if informed.callbacks is None:  # the answer came first
+            self._inform(agent, round, informed)
+        else:
+            informed.callbacks.append(partial(self._inform, agent, round))
+
+    def _inform(self, agent: int, round: int, informed: Event) -> None:
+        """Let *agent* apply what it is informed of, once it has put that together itself where no server does."""
+        if self.rounds.served or informed.value is None or self.network.is_down(agent):
+            self._apply(agent, round, informed)
+        else:
+            self.network.when_computed(agent, "aggregate", lambda _: self._apply(agent, round, informed))
 
     def _apply(self, agent: int, round: int, informed: Event) -> None:
         """Let *agent* take over what a round has concluded, unless it is, or was, down meanwhile."""
@@ -181,7 +189,7 @@ class TriggeredRounds(CallProtocol):
     def figures(self) -> dict[str, float | int | None]:
         """Return how much came too late to be used, where one does not wait for ever."""
         late: int | None = getattr(self.rounds, "late", None)
-        return {"late": late} if self._apart and late is not None else {}
+        return {"late": late} if self._per_agent and late is not None else {}
 
     def leave(self, agent: int, *, forgets: bool) -> None:
         """See `CallProtocol.leave`."""
@@ -202,21 +210,21 @@ class EverybodyNamed(Everybody):
         agents: The number of agents.
         sums: Computes the sums.
         served: Whether there is a server; if not, each agent sums by itself.
-        apart: Whether agents wait for a deadline only, and so may hold different releases.
+        per_agent: Whether agents wait for a deadline only, and so may hold different releases.
     """
 
-    def __init__(self, agents: int, sums: NamedSums, *, served: bool, apart: bool) -> None:
+    def __init__(self, agents: int, sums: VersionedSum, *, served: bool, per_agent: bool) -> None:
         super().__init__(agents, self._put_together)
-        self.apart = apart
+        self.per_agent = per_agent
         self._sums = sums
-        self._kept = NewestReleases() if served else None
+        self._kept = LatestVersions() if served else None
         self._answers = 0
 
     def _put_together(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         return self._summed([item.value for item in items])
 
     def _summed(self, parts: Sequence[Releases]) -> Item:
-        found = NewestReleases()
+        found = LatestVersions()
         for part in parts:
             found.take(part)
         return Item(self._sums.of(found).size, found)

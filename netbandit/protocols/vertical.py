@@ -13,9 +13,9 @@ from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.parts.component import Checks, Mistake, Note, Others
-from netbandit.protocols.carry import CarryKey
 from netbandit.protocols.deadline import DEADLINES
 from netbandit.protocols.gather import GatherProtocol
+from netbandit.protocols.store_carry_forward import CarryKey
 
 MASK = Kind("MASK")
 CONTEXT = Kind("CONTEXT")

@@ -1,4 +1,4 @@
-"""The report: one HTML file that says what was asked, what was found, and how to find it again.
+"""The report: one HTML file with the question, the findings, and how to reproduce them.
 
 | module | makes |
 |---|---|
@@ -9,16 +9,13 @@
 | `citation` | what a paper about the results cites, from ``references.bib`` |
 | `hot_spots` | each network, and the links and nodes that carried, waited, cost and spent most |
 | `loads` | the busiest links and uplinks, what each node spent, and how long a battery lasts |
-| `losses` | what went wrong: how much was lost, where, and what it cost |
-| `emulated` | by how much the simulator was wrong, where the scenario was also run over real sockets |
-| `page` | the page, from all of these and the files in ``templates`` |
-| `age` | what the page says when its results have changed since |
+| `losses` | failures: the messages lost, where, and their cost |
+| `page` | the page, from all of these and the files in ``templates``; whether it is outdated |
 
 The page refers to nothing outside itself, and the same results give the same bytes.
 """
 
-from netbandit.report.age import outdate
 from netbandit.report.citation import CITATION
-from netbandit.report.page import REPORT, write_report
+from netbandit.report.page import REPORT, outdate, write_report
 
 __all__ = ["CITATION", "REPORT", "outdate", "write_report"]

@@ -1,9 +1,9 @@
 """An animated round: one self-contained page that plays a trace back over the drawn network.
 
-Messages move along their links in simulated time, agents are coloured by what they do, a cursor goes along the curve of
-the regret, and the ledger counts along.
-Where links come and go those that are up stand out, and agents that move are where they are. Nothing is fetched, and
-nothing is computed in the browser that a run has not written.
+Messages move along their links in simulated time, agents are coloured by activity, a cursor moves along the curve of
+regret beside a running ledger of messages, bytes and late rewards. Nodes that compute have a ring.
+Links that are up are highlighted where links change, and mobile agents are at their positions. Nothing is fetched, and
+the browser computes nothing that a run has not written.
 """
 
 import json
@@ -20,26 +20,26 @@ from netbandit.report.over_time import over_time
 from netbandit.results.safe_files import write_whole
 from netbandit.simulation.result import RunResult
 from netbandit.trace.perfetto import find_trace
-from netbandit.trace.read import SERVER, Lines, Phase, TraceError, read_trace, run_of
+from netbandit.trace.read import SERVER, Job, Lines, Phase, TraceError, read_trace, run_of
 
 LIMIT = 20_000
-"""How many messages are played back unless one asks for more: what a browser draws smoothly."""
+"""The default number of messages played back, which a browser draws smoothly."""
 
 PAGE = "trace.html"
 """The name of the page beside the trace it was made from."""
 
-STATES = ("explore", "wait", "exploit", "down")
-"""What an agent does, in the order of the page's colours; before and after all of them it is idle."""
+STATES = ("explore", "wait", "exploit", "down", "feedback")
+"""The phases of an agent, in the order of the page's colours; otherwise it is idle."""
 
 
 @dataclass(frozen=True)
 class Animated:
-    """What was written.
+    """A written animation.
 
     Attributes:
         path: The page.
-        messages: How many messages it plays.
-        total: How many the trace has.
+        messages: The number of messages it plays.
+        total: The number in the trace.
     """
 
     path: Path
@@ -53,7 +53,7 @@ def animate(trace: Path, target: Path, limit: int = LIMIT) -> Animated:
     Args:
         trace: A file that ``--trace`` has written, in the folder of its run.
         target: The page to write.
-        limit: How many messages are played, the first ones.
+        limit: The number of messages played, from the first on.
 
     Raises:
         TraceError: A line is none of a trace, with its number; the trace or its run is not as it was written; or the
@@ -118,6 +118,8 @@ def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]
     last = max((message.arrival for message in messages), default=0)
     whole = len(messages) == len(lines.messages)
     phases = lines.phases if whole else [phase for phase in lines.phases if phase.begin <= last]
+    rewards = lines.rewards if whole else [reward for reward in lines.rewards if reward.pulled <= last]
+    jobs = lines.jobs if whole else [job for job in lines.jobs if job.begin <= last]
     kinds = list(dict.fromkeys(message.kind for message in messages))
     used: set[tuple[Any, ...]] = set()
     fresh = []
@@ -127,7 +129,8 @@ def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]
         use = (pair, message.round if over_uplink else message.start // slot)
         fresh.append(int(use not in used))
         used.add(use)
-    end = max([last, *(phase.end for phase in phases)], default=0)
+    ends = (one.end for part in (phases, jobs) for one in part)
+    end = max([last, *ends, *(reward.pulled for reward in rewards)], default=0)
     changes = over_time(run, end)
     return {
         "name": run.name,
@@ -151,6 +154,9 @@ def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]
         "arrival": [message.arrival for message in messages],
         "bytes": list(accumulate(message.size for message in messages)),
         "activations": list(accumulate(fresh)),
+        "pulled": sorted(reward.pulled for reward in rewards),
+        "due": sorted(reward.due for reward in rewards),
+        "jobs": _jobs(jobs, agents),
         "states": STATES,
         "phases": _tracks(phases, agents),
         "in_slots": not any(phase.name in ("explore", "exploit", "gather") for phase in lines.phases),
@@ -159,11 +165,11 @@ def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]
 
 
 _KNOTS = 400
-"""A curve has no more places than a page has room for."""
+"""The number of points of a curve is limited by the width of the page."""
 
 
 def _regret(run: RunResult, last: int) -> list[list[float]]:
-    """Return slots and values of the regret up to the slot *last*; nothing where nobody knows it."""
+    """Return slots and values of the regret up to the slot *last*; empty where it is unknown."""
     curve = run.curves.get("regret")
     if curve is None:
         return []
@@ -205,8 +211,18 @@ def _tracks(phases: list[Phase], agents: int) -> list[list[int]]:
     return [[number for entry in sorted(track) for number in entry] for track in tracks]
 
 
+def _jobs(jobs: list[Job], agents: int) -> list[list[list[int]]]:
+    """Return, for each agent and then the server, when its jobs begin and when they end; nothing without jobs."""
+    found: list[list[list[int]]] = [[[], []] for _ in range(agents + 1)] if jobs else []
+    for job in sorted(jobs, key=lambda job: job.begin):
+        begins, ends = found[agents if job.node == SERVER else int(job.node)]
+        begins.append(job.begin)
+        ends.append(job.end)
+    return found
+
+
 def _state(phase: Phase) -> str:
-    """Return what an agent in this phase does: who pulls its best arm while a round is under way waits."""
+    """Return the activity of an agent in this phase: pulling the best arm during a round is waiting."""
     if phase.name == "exploit":
         return "wait" if phase.round else "exploit"
-    return {"explore": "explore", "gather": "wait", "down": "down"}.get(phase.name, "exploit")
+    return {"gather": "wait"}.get(phase.name, phase.name if phase.name in STATES else "exploit")

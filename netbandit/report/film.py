@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LIMIT = 2_000
-"""How many messages a film shows unless more are asked for."""
+"""The default number of messages of a film."""
 
 _FRAMES, _PER_SECOND = 200, 20
 _NAMED = 60
 """So many agents at most have their names beside them."""
-_STATE_COLOURS = dict(zip(STATES, ("#0072b2", "#e69f00", "#009e73", "#555555"), strict=True))
+_STATE_COLOURS = dict(zip(STATES, ("#0072b2", "#e69f00", "#009e73", "#555555", "#cc79a7"), strict=True))
 _DECIDING = "#56b4e9"
 
 
@@ -37,7 +37,7 @@ def write_film(trace: Path, target: Path, kind: Literal["gif", "mp4"], limit: in
         trace: A file that ``--trace`` has written, in the folder of its run.
         target: The film.
         kind: ``gif``, or ``mp4``, which takes ffmpeg.
-        limit: How many messages are shown, the first ones.
+        limit: The number of messages shown, from the first on.
 
     Raises:
         TraceError: It cannot be read, its run is not there, or ffmpeg is not installed.
@@ -87,7 +87,7 @@ class _Frames:
     """Draws a moment of a film.
 
     Args:
-        played: What `playback` returns.
+        played: The result of `playback`.
         network: Where the network is drawn,
         below: and where the regret.
     """

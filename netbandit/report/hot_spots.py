@@ -41,10 +41,10 @@ _OF_NODES = {
 
 @dataclass(frozen=True)
 class HotSpots:
-    """One network with what its links and nodes came to.
+    """One network with the totals of its links and nodes.
 
     Attributes:
-        title: What tells it from the other networks.
+        title: The values that distinguish it from the other networks.
         picture: The network, its links coloured by the messages they carried.
         links: The links that carried most.
         nodes: The nodes whose links carried most, and how long they waited, if there is a trace.
@@ -59,7 +59,7 @@ class HotSpots:
 def hot_spots(folder: Path, study: StudyResult) -> list[HotSpots]:
     """Return the networks of *study*, whose results are in *folder*, that carried something; four at most.
 
-    What went over uplinks to the server is known for the whole run only, and is not in it.
+    Traffic on uplinks to the server is known for the whole run only, and is not included.
     """
     arrangement = arrange(study)
     chosen = evenly(network_points(arrangement), _NETWORKS)

@@ -31,10 +31,10 @@ _WHAT_FAILS = (".loss", ".jitter", ".duplicate", ".overtaking")
 
 @dataclass(frozen=True)
 class Losses:
-    """What went wrong in a study.
+    """The failures in a study.
 
     Attributes:
-        points: What was lost at each point, and what it cost.
+        points: The losses at each point, and their cost.
         links: The links that lost most; no rows where no link between agents lost anything.
     """
 

@@ -22,11 +22,11 @@ MOST_NUMBERS = 400_000
 
 @dataclass(frozen=True)
 class OverTime:
-    """What changes of a network until some time.
+    """The changes of a network over time.
 
     Attributes:
-        up: Of each link when (ns) it comes up and goes down, in turn.
-        tracks: Of each agent when (ns) it is where (m), shape (points, 3); it goes straight between them. None: nobody
+        up: For each link the times (ns) at which it alternately comes up and goes down.
+        tracks: For each agent times (ns) and positions (m), shape (points, 3), linear in between. None: no agent
             moves.
     """
 

@@ -1,24 +1,30 @@
-"""The page of a report, from its parts and its templates."""
+"""The page of a report, from its parts and its templates, and whether it is older than its results."""
 
+import re
+from dataclasses import dataclass
+from hashlib import blake2b
+from html import escape
 from pathlib import Path
 from typing import Any
 
-from netbandit.report.age import mark_of
 from netbandit.report.animation import animated
 from netbandit.report.citation import CITATION, citation
-from netbandit.report.emulated import emulated
 from netbandit.report.hot_spots import hot_spots
 from netbandit.report.loads import loads
 from netbandit.report.losses import losses
-from netbandit.report.pictures import drawn
+from netbandit.report.pictures import Drawn, drawn, inline
 from netbandit.report.recipe import description, recipe
-from netbandit.report.tables import details, findings, graphs, privacy, privacy_notes
+from netbandit.report.tables import Cell, Table, details, findings, graphs, privacy, privacy_notes
 from netbandit.results.remarks import cost_lines, energy_lines, exploration_lines, failure_lines, remarks, trouble_lines
-from netbandit.results.safe_files import write_whole
+from netbandit.results.safe_files import canonical, write_whole
 from netbandit.results.store import StudyResult, load_finished, lookup
 
 REPORT = "report.html"
 """The name of the report in a results folder."""
+
+_MARK = re.compile(r'<html lang="en" data-results="([0-9a-f]*)">')
+_BANNER = re.compile(r'<p class="outdated" role="alert">.*?</p>\n?', re.DOTALL)
+_BODY = "<body>\n"
 
 
 def write_report(folder: Path, study: StudyResult | None = None) -> Path:
@@ -93,7 +99,7 @@ def _facts(study: StudyResult) -> list[tuple[str, str]]:
     runs = sum(len(point.runs) for point in study.points)
     facts = [("points", f"{len(study.points):,}"), ("runs", f"{runs:,}")]
     if len(results) < runs:
-        facts.append(("runs that have come to their end", f"{len(results):,}"))
+        facts.append(("finished runs", f"{len(results):,}"))
     for name, values in (
         ("agents", [run.topology.get("agents") for run in results]),
         ("slots each agent plays", [lookup(run.resolved, "run.horizon", None) for run in results]),
@@ -109,3 +115,86 @@ def _facts(study: StudyResult) -> list[tuple[str, str]]:
         if any(kinds):
             facts.append((name, ", ".join(filter(None, kinds))))
     return facts
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """The result of an emulation.
+
+    Attributes:
+        comparison: What is equal, and by how much times differ.
+        wire: The traffic over the sockets.
+        picture: Times, simulated and measured.
+        notes: Its setting, and remarks needed to interpret it.
+    """
+
+    comparison: Table
+    wire: Table
+    picture: Drawn
+    notes: list[str]
+
+
+def emulated(folder: Path) -> Emulated | None:
+    """Return the result of the emulation in *folder*; None if there is none."""
+    from netbandit.emulation.emulation import load
+
+    found = load(folder)
+    if found is None:
+        return None
+    headings = [(name, "") for name in ("basis", "comparison", "simulated", "emulated", "verdict")]
+    rows = [[Cell(text, text) for text in row[:5]] for row in found.rows]
+    wire = [(name, "") for name in ("on the wire", "expected", "counted")]
+    counted = [
+        [Cell(row.quantity, row.quantity), *(Cell(f"{count:,}", float(count)) for count in row[1:])]
+        for row in found.wire_rows
+    ]
+    setting = f"{found.processes} processes over {found.transport.upper()}, dilation {found.dilation:g}"
+    picture = Drawn("emulation", "Measured and simulated times", setting, inline(found.plot(), "emulation-"), None)
+    return Emulated(
+        Table("Simulated and emulated", headings, rows),
+        Table("What went over the sockets", wire, counted),
+        picture,
+        [setting, *found.notes],
+    )
+
+
+def mark_of(study: StudyResult) -> str:
+    """Return a hash that identifies the results of *study*: of its points and of its finished runs."""
+    points = [
+        [point.parameters, [None if run is None else run.fingerprint for run in point.runs], point.keys]
+        for point in study.points
+    ]
+    return blake2b(canonical([study.name, points]).encode(), digest_size=8).hexdigest()
+
+
+def outdate(page: Path, study: StudyResult, command: str) -> bool:
+    """Add a banner to the report *page* if it is older than its results; remove the banner otherwise.
+
+    Args:
+        page: A report, which need not exist.
+        study: The current results.
+        command: The command that writes the report anew.
+
+    Returns:
+        Whether there is an outdated page.
+
+    Raises:
+        StorageError: The page cannot be written.
+    """
+    try:
+        text = page.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+    mark = _MARK.search(text)
+    if mark is None:
+        return False
+    older = mark[1] != mark_of(study)
+    plain = _BANNER.sub("", text, count=1)
+    banner = (
+        '<p class="outdated" role="alert">This page is older than its results, which have changed since it was '
+        f"written: <code>{escape(command)}</code> writes it anew.</p>\n"
+    )
+    now = plain.replace(_BODY, _BODY + banner, 1) if older else plain
+    if now != text:
+        write_whole(page, now)
+    return older

@@ -5,19 +5,18 @@
 | which runs belong to which point of which study? | `store` |
 | which study owns a folder, and what would be lost with it? | `one_study` |
 | what is a study, and which points of a folder belong to it? | `study_identity` |
-| how are folders of one study merged, and which runs belong to no study? | `merging`, `cleaning` |
+| how are folders of one study merged, and which runs belong to no study? | `merging` |
 | what does a run folder contain, and is it valid? | `run_folder`, `run_content` |
 | how is a run folder named, and when is the run of another version reused? | `run_keys`, `changed_numbers` |
 | how are files written atomically, and JSON with a checksum? | `safe_files` |
 | which metrics are there, and what are their names? | `metrics` |
-| which keys distinguish points, and what are their labels? | `varied_keys` |
+| which keys distinguish points, what are their labels, and which pictures are there? | `varied_keys` |
 | which metrics have a column, and how are cells and single values formatted? | `columns`, `numbers` |
-| what do the tables of a folder, the terminal and a DataFrame contain? | `tables`, `columns`, `dataframe` |
-| how are replications summarized, and with which confidence? | `summary`, `intervals`, `student` |
+| what do the tables of a folder, the terminal and a DataFrame contain? | `tables`, `columns` |
+| how are replications summarized, and with which confidence? | `summary`, `intervals` |
 | how do points differ, and is the difference significant? | `compare`, `paired` |
 | which runs failed? | `failures` |
 | what must a reader of the metrics know? | `remarks` |
 | what did each link carry and cost? | `link_use` |
-| which pictures can a study have? | `picture_names` |
 | how busy was each link, what did each node spend, and how long would a battery last? | `loads` |
 """

@@ -53,7 +53,7 @@ class LeftOut:
     """A point that is compared with no other.
 
     Attributes:
-        parameters: What the sweep varied, key -> value.
+        parameters: The varied keys with their values.
         why: What is missing.
     """
 
@@ -81,7 +81,7 @@ class Comparison:
 
     @property
     def remarks(self) -> list[str]:
-        """What a reader of the differences must know, one remark per line."""
+        """Remarks needed to interpret the differences, one per line."""
         why = dict.fromkeys(each.why_open for each in self.differences if each.why_open)
         return [*why, *([MARKED] if any(any(each.stalled) for each in self.differences) else [])]
 
@@ -96,7 +96,7 @@ def compare(
     """Return how much *metric* differs between points, of pairs of replications with the same seed.
 
     Args:
-        results: What `load_results`, `run` or `sweep` returns, or the same table read from ``table.parquet``.
+        results: The table that `load_results`, `run` or `sweep` returns, or the same table read from ``table.parquet``.
         metric: The name of a metric.
         against: Keys with the values to compare with: each point is compared with the one that has these values and
             is like it in all other keys. A key may be called by its end (``family``) where only one ends so. The
@@ -111,7 +111,7 @@ def compare(
         ends of its interval; NaN where there is none), ``pairs``, the number of replications that both have, ``p``
         (NaN where the pairs decide nothing) and ``p_holm`` (Holm's, of all rows together). In its ``attrs`` are
         ``left_out``, the points that have no partner, a dictionary each of their parameters with ``why`` beside them,
-        and ``remarks``, what must be known to read the rows.
+        and ``remarks``, needed to interpret the rows.
 
     Raises:
         CompareError: There is no such metric, key, value or statistic.
@@ -233,7 +233,7 @@ def as_json(found: Comparison) -> dict[str, Any]:
                 "value": each.value,
                 "baseline": each.baseline,
                 "difference": each.interval.value,
-                "ci95": None if each.interval.half_width is None else [each.interval.low, each.interval.high],
+                "ci95": None if each.interval.ends is None else list(each.interval.ends),
                 "p": each.p,
                 "p_holm": each.p_holm,
                 **({"p_why_null": each.why_open} if each.why_open else {}),

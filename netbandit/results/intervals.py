@@ -43,8 +43,6 @@ from functools import cache, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.results import student
-
 CONFIDENCE = 0.95
 """The confidence level of intervals in tables and pictures."""
 
@@ -76,9 +74,14 @@ class Interval:
     why_none: str = ""
 
     @property
+    def ends(self) -> tuple[float, float] | None:
+        """Both ends; None where there is no interval, or one without bounds."""
+        return (self.low, self.high) if math.isfinite(self.high - self.low) else None
+
+    @property
     def half_width(self) -> float | None:
-        """Half the width; None where there is no interval."""
-        return (self.high - self.low) / 2 if math.isfinite(self.high - self.low) else None
+        """Half the width; None where there is none."""
+        return None if self.ends is None else (self.high - self.low) / 2
 
 
 def mean(samples: Samples, confidence: float) -> Interval:
@@ -95,7 +98,7 @@ def mean(samples: Samples, confidence: float) -> Interval:
     if count == 1 or all_equal(samples):
         return _none(float(samples[0]), confidence, count)
     centre, variance = _moments(samples)
-    half = student.quantile(count - 1, confidence) * math.sqrt(variance / count)
+    half = student_quantile(count - 1, confidence) * math.sqrt(variance / count)
     if are_counts(samples):
         half = max(half, half_width_of_counts(samples, confidence))
     return Interval(centre, centre - half, centre + half, confidence, count)
@@ -114,7 +117,7 @@ def half_widths(samples: NDArray[np.float64], confidence: float = CONFIDENCE) ->
     count = len(samples)
     if count < 2:
         return np.full(samples.shape[1:], math.nan)
-    half = student.quantile(count - 1, confidence) * samples.std(axis=0, ddof=1) / math.sqrt(count)
+    half = student_quantile(count - 1, confidence) * samples.std(axis=0, ddof=1) / math.sqrt(count)
     # In floating point the mean of equal values may differ from them in the last digit.
     return np.where(samples.max(axis=0) == samples.min(axis=0), math.nan, half)
 
@@ -173,7 +176,7 @@ def ratio(first: Samples, second: Samples, confidence: float, *, paired: bool) -
     if linear.half_width is None:
         return _none(value, confidence, count)
     # t^2 times the variance of the lower mean, of mean(first) - value mean(second), and the covariance of the two.
-    square = student.quantile(count - 1, confidence) ** 2
+    square = student_quantile(count - 1, confidence) ** 2
     width = square * _moments(second)[1] / len(second)
     if paired:
         spread, common = square * _moments(rests)[1] / count, square * _covariance(rests, second) / count
@@ -286,7 +289,7 @@ def _covariance(first: Samples, second: Samples) -> float:
 
 
 _FARTHER = 4.0
-"""How far beyond what was seen a value may lie, in ranges of what was seen and times 1 / (k + 1) for k rare values."""
+"""The distance of unseen values beyond the extremes, in observed ranges times 1 / (k + 1), for k rare values."""
 
 _ENOUGH = 10
 """So many values that are there once tell the spread."""
@@ -302,13 +305,13 @@ _SAME = 1e-12
 
 
 def all_equal(samples: Sequence[float]) -> bool:
-    """Say whether all samples are one number."""
+    """Return whether all samples are one number."""
     low, high = min(samples), max(samples)
     return high - low <= _SAME * max(abs(low), abs(high))
 
 
 def are_counts(samples: Sequence[float]) -> bool:
-    """Say whether samples are to be read as counts of a few values.
+    """Return whether samples are to be read as counts of a few values.
 
     They are where a value is there more than once, or some of several values are exactly zero, unless enough others
     are there once.
@@ -318,7 +321,7 @@ def are_counts(samples: Sequence[float]) -> bool:
 
 
 def half_width_of_counts(samples: Sequence[float], confidence: float) -> float:
-    """Return how far from the mean the farther end of the interval lies.
+    """Return the distance from the mean to the farther end of the interval.
 
     Args:
         samples: One number for each replication, not `all_equal`.
@@ -401,7 +404,7 @@ class StatisticError(ValueError):
 
 @dataclass(frozen=True)
 class Statistic:
-    """What stands for the replications of a point.
+    """A statistic over the replications of a point.
 
     Attributes:
         share: For a quantile the share of values below it; None for the mean.
@@ -425,7 +428,7 @@ class Statistic:
 
     @property
     def is_mean(self) -> bool:
-        """Whether it is the mean, whose interval lies around it."""
+        """Whether it is the mean, whose interval is symmetric."""
         return self.share is None
 
     @property
@@ -437,7 +440,7 @@ class Statistic:
 
     @property
     def name(self) -> str:
-        """What it is called: ``mean``, ``median`` or ``90 % quantile``."""
+        """Its name: ``mean``, ``median`` or ``90 % quantile``."""
         if self.share is None:
             return "mean"
         return "median" if self.share == 0.5 else f"{100 * self.share:g} % quantile"
@@ -494,3 +497,39 @@ def least_for(share: float, confidence: float) -> int:
     """Return how many replications it takes to have an interval of a quantile."""
     error = (1 - confidence) / 2
     return max(math.ceil(math.log(error) / math.log(part) - 1e-9) for part in (share, 1 - share))
+
+
+@cache
+def student_quantile(freedom: int, confidence: float) -> float:
+    """Return the two-sided quantile t of Student's distribution: ``|T| > t`` has probability ``1 - confidence``.
+
+    ``scipy.special.stdtrit`` gives the same, but takes a quarter of a second to import, which every table would wait
+    for.
+    Newton's method finds the angle whose tangent is ``t / sqrt(freedom)``. The probability is concave in the angle, so
+    the iterates approach from below and never overshoot.
+
+    Args:
+        freedom: Degrees of freedom, at least 1.
+        confidence: The central probability, at least 0 and below 1.
+    """
+    # The derivative of the probability by the angle is proportional to cos(angle)^(freedom - 1).
+    logarithm = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)
+    steepest = 2 / math.sqrt(math.pi) * math.exp(logarithm)
+    angle = 0.0
+    while True:
+        slope = steepest * math.cos(angle) ** (freedom - 1)
+        following = angle + (confidence - _student_within(freedom, angle)) / slope
+        if following <= angle:
+            return math.sqrt(freedom) * math.tan(angle)
+        angle = following
+
+
+def _student_within(freedom: int, angle: float) -> float:
+    """Return the probability within ``sqrt(freedom) tan(angle)`` of zero: Abramowitz and Stegun, 26.7.3 and 26.7.4."""
+    sine, cosine = math.sin(angle), math.cos(angle)
+    if freedom % 2 == 0:
+        factors = np.arange(1, freedom - 2, 2) / np.arange(2, freedom - 1, 2)
+        return sine * (1 + float(np.cumprod(factors * cosine**2).sum()))
+    factors = np.arange(2, freedom - 2, 2) / np.arange(3, freedom - 1, 2)
+    terms = cosine * (1 + float(np.cumprod(factors * cosine**2).sum())) if freedom > 1 else 0.0
+    return 2 / math.pi * (angle + sine * terms)

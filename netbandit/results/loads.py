@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.results.dataframe import groupable
 from netbandit.results.link_use import energy_on, prices_of_ends, same_links
 from netbandit.results.store import StudyResult
+from netbandit.results.tables import groupable
 from netbandit.results.varied_keys import parameter_names
 from netbandit.simulation.result import LinkUse, RunResult
 from netbandit.util.key_paths import lookup

@@ -1,7 +1,8 @@
-"""Merges results of one study from several folders, such as from several machines."""
+"""Merges results of one study from several folders, such as from several machines; finds runs that no study names."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from netbandit.results.run_folder import RESULT, DamagedRunError, verify
@@ -77,7 +78,7 @@ def _study(folder: Path) -> StudyResult:
     except (FileNotFoundError, ValueError) as error:
         raise MergeError(str(error)) from None
     if not any(point.finished for point in study.points):
-        raise MergeError(f"{folder} has no run that has come to its end")
+        raise MergeError(f"{folder} has no finished run")
     return study
 
 
@@ -97,3 +98,44 @@ def missing(study: StudyResult) -> str:
     """Return which replications are missing, in words; empty if all are present."""
     number = sum(run is None for point in study.points for run in point.runs)
     return f"{pluralize(number, 'run')} of the study {'is' if number == 1 else 'are'} not there yet" if number else ""
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """A run folder that belongs to no study.
+
+    Attributes:
+        folder: The folder.
+        bytes: The size of its files.
+    """
+
+    folder: Path
+    bytes: int
+
+
+def leftovers(out: Path) -> list[Leftover]:
+    """Return the run folders in *out* that its study does not name, by name.
+
+    Raises:
+        FileNotFoundError: *out* is not a results folder.
+        ValueError: Its ``study.json`` is damaged or has another format, so which runs belong to it is unknown.
+    """
+    study = load_points(out, runs=0)
+    known = {key for point in study.points for key in point.keys}
+    folders = [folder_of(out, name) for name in sorted(run_names(out) - known)]
+    return [Leftover(folder, _size(folder)) for folder in folders if folder.is_dir() and not folder.is_symlink()]
+
+
+def remove(found: Iterable[Leftover]) -> None:
+    """Delete these folders.
+
+    Raises:
+        StorageError: One cannot be removed.
+    """
+    for one in found:
+        with storage(one.folder):
+            shutil.rmtree(one.folder)
+
+
+def _size(folder: Path) -> int:
+    return sum(file.lstat().st_size for file in folder.rglob("*") if file.is_file())

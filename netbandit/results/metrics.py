@@ -26,6 +26,7 @@ _CHANGES = "networks whose links come and go"
 _SENSED = "networks whose agents see links come and go"
 _QUEUES = "links with ``queue``"
 _LATE = "runs whose rewards may be late (``[feedback]``)"
+_COMPUTING = "runs whose nodes take time to compute (``[compute]``)"
 _SHARED = "networks whose agents share the air"
 _FAULTS = "every run; of interest with faults"
 _BATTERY = "runs with ``energy.capacity``"
@@ -297,11 +298,35 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "dropped_share": MetricEntry("", "Dropped divided by dropped and messages together.", _QUEUES),
     "waiting_most": MetricEntry("messages", "The most messages that waited for a link, in one direction.", _QUEUES),
+    "busy": MetricEntry("", "Share of the run's time that an agent computes, mean over agents.", _COMPUTING),
+    "server_busy": MetricEntry("", "Share of the run's time that the server computes.", _COMPUTING),
+    "round_computing_slots": MetricEntry(
+        "slots",
+        "Of ``round_slots``, those in which any node computed; in the rest only messages are waited for.",
+        "elimination whose nodes compute",
+    ),
+    "inbox_wait_ms": MetricEntry(
+        "ms", "From the arrival of a message until it begins to be handled, mean; null if none was.", _COMPUTING
+    ),
+    "inbox_most": MetricEntry("messages", "The most messages that waited in an inbox.", _COMPUTING),
+    "refused": MetricEntry("messages", "Messages that found an inbox full, among those lost.", _COMPUTING),
+    "unhandled": MetricEntry(
+        "messages",
+        "Messages, among those delivered, that were never handled: the receiver went down before, or the run ended.",
+        _COMPUTING,
+    ),
+    "compute_j": MetricEntry("J", "Energy that agents took to compute, by ``compute.power``.", _COMPUTING),
     "feedback_slots": MetricEntry(
         "slots",
         "Slots from a pull to the first decision that can use its reward, mean over the rewards learned; null if none "
         "was.",
         _LATE,
+    ),
+    "feedback_wait_slots": MetricEntry(
+        "slots",
+        "Slots from the end of a phase until an agent goes on, with its rewards or without some, mean over agents and "
+        "phases; null if none went on.",
+        "elimination whose rewards may be late",
     ),
     "outstanding": MetricEntry("pulls", "Pulls of an agent whose reward is due at the horizon or later.", _LATE),
     "outstanding_most": MetricEntry(
@@ -309,10 +334,13 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "censored": MetricEntry("", "Share of pulls whose reward is never learned.", _LATE),
     "feedback_late": MetricEntry(
-        "pulls", "Pulls whose reward came after its window, or was of a life that the agent had forgotten.", _LATE
+        "pulls",
+        "Pulls whose reward came after its window or ``protocol.feedback_deadline``, or was of a life that the agent "
+        "had forgotten.",
+        _LATE,
     ),
-    "uploads": MetricEntry("messages", "Deposits sent to the keeper.", "parameter-server"),
-    "downloads": MetricEntry("messages", "Answers and pushes sent by the keeper.", "parameter-server"),
+    "uploads": MetricEntry("messages", "Deposits sent to the server.", "parameter-server"),
+    "downloads": MetricEntry("messages", "Answers and pushes sent by the server.", "parameter-server"),
     "unseen": MetricEntry(
         "observations",
         "Observations that existed before a decision and were not in its sums, mean over decisions.",

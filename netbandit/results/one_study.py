@@ -1,4 +1,4 @@
-"""A results folder belongs to one study: which one, what would be lost with it, and removing it."""
+"""Ownership of a results folder by one study: identifying it, and removing it with its losses stated."""
 
 import os
 import re

@@ -98,20 +98,24 @@ def comma_separated(table: PaperEntries) -> str:
 
 
 def _record(table: PaperEntries, entry: Entry) -> dict[str, Any]:
+    other, of_table = entry.from_best, {key: entry.values[key] for key in (*table.rows, *table.columns)}
     low, high = entry.estimate.ends or (None, None)
-    found = {**{key: entry.values[key] for key in (*table.rows, *table.columns)}, "metric": entry.metric}
-    found |= {"value": entry.estimate.value, "low": low, "high": high, "replications": entry.replications}
-    found["best"] = entry.best
-    other = entry.from_best
-    ends = (
-        (None, None)
-        if other is None or other.interval.half_width is None
-        else (other.interval.low, other.interval.high)
-    )
-    found |= {"difference": None if other is None else other.interval.value}
-    found |= dict(zip(("difference_low", "difference_high"), ends, strict=True))
-    found["pairs"] = None if other is None else other.interval.replications
-    return found | {"p": None if other is None else other.p, "p_holm": None if other is None else other.p_holm}
+    difference = None if other is None else other.interval
+    below, above = (None, None) if difference is None else difference.ends or (None, None)
+    return of_table | {
+        "metric": entry.metric,
+        "value": entry.estimate.value,
+        "low": low,
+        "high": high,
+        "replications": entry.replications,
+        "best": entry.best,
+        "difference": None if difference is None else difference.value,
+        "difference_low": below,
+        "difference_high": above,
+        "pairs": None if difference is None else difference.replications,
+        "p": None if other is None else other.p,
+        "p_holm": None if other is None else other.p_holm,
+    }
 
 
 def _caption(table: PaperEntries, differences: bool) -> str:

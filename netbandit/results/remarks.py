@@ -1,4 +1,4 @@
-"""What a reader of a study's metrics must know: the privacy spent, and the remarks of its runs."""
+"""Remarks needed to interpret a study's metrics: the privacy spent, and the remarks of its runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 

@@ -49,6 +49,14 @@ ADDED: Mapping[str, Any] = {
     "feedback.never": 0.0,
     "feedback.missing": "forgotten",
     "feedback.reports": "all",
+    "protocol.feedback_deadline": None,
+    **{
+        f"compute.{table}.{key}": default
+        for table, times in (("agents", ("decision", "item")), ("server", ()))
+        for key, default in (*((time, "0 ms") for time in ("message", "byte", "aggregate", *times)), ("inbox", None))
+    },
+    "compute.speed": 1.0,
+    "compute.power": 0.0,
     **{f"learner:{kind}.counts": "observed" for kind in ("ucb", "klucb", "thompson")},
     "adversary.agents": None,
     "adversary.share": None,

@@ -41,8 +41,7 @@ class Estimate:
     @classmethod
     def of(cls, interval: Interval, values: Sequence[Metric] = (), *, around: bool = True) -> "Estimate":
         """Return the estimate with *interval*."""
-        ends = None if interval.half_width is None else (interval.low, interval.high)
-        return cls(interval.value, ends, values, interval.why_none, around)
+        return cls(interval.value, interval.ends, values, interval.why_none, around)
 
     @property
     def half_width(self) -> float | None:
@@ -75,7 +74,7 @@ def _estimate(point: PointResult, name: str, statistic: Statistic) -> Estimate:
     found = [run.metrics.get(name) for run in point.finished]
     numbers = [float(value) for value in found if value is not None]
     if not numbers or len(numbers) < len(found):
-        return Estimate(None, None, values, _NO_MEAN if found else "no run has come to its end")
+        return Estimate(None, None, values, _NO_MEAN if found else "no run has finished")
     return Estimate.of(statistic.of(numbers, CONFIDENCE), values, around=statistic.is_mean)
 
 

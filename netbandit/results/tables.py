@@ -1,17 +1,20 @@
-"""``table.csv``, all metrics of a study in long, tidy form, and ``summary.csv``, a row per point and metric."""
+"""All metrics of a study in long, tidy form: ``table.csv``, pandas and Parquet; ``summary.csv``, a row per point."""
 
 import csv
 import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netbandit.results.numbers import cell
-from netbandit.results.safe_files import write_whole
+from netbandit.results.safe_files import whole, write_whole
 from netbandit.results.store import StudyResult
 from netbandit.results.summary import QUANTILES, Estimate, estimates, failures, median_and_quantiles
 from netbandit.results.varied_keys import parameter_names
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 TABLE = "table.csv"
 """The file name of the table in a results folder."""
@@ -110,3 +113,44 @@ def _numbers(estimate: Estimate) -> list[float | None]:
     median, quantiles = median_and_quantiles(estimate)
     sides = [side for one in (estimate, median) for side in (one.value, *(one.ends or (None, None)))]
     return [*sides, *quantiles]
+
+
+def dataframe(study: StudyResult) -> "DataFrame":
+    """Return all metrics of *study* in long, tidy form: one row for each point, replication and metric.
+
+    Raises:
+        MissingExtraError: pandas is not installed.
+    """
+    from netbandit.util.extras.frames import pandas
+
+    table = columns(study)
+    for name in parameter_names(study):
+        table[name] = [groupable(value) for value in table[name]]
+    return pandas.DataFrame(table)
+
+
+def groupable(value: Any) -> Any:
+    """Return *value* in a form pandas can group by: a list or a table becomes its text in ``table.csv``."""
+    return cell(value) if isinstance(value, list | tuple | dict) else value
+
+
+def write_parquet(out: Path, study: StudyResult) -> Path:
+    """Write ``table.parquet`` into the results folder *out*: the same table as `dataframe`, and return its path.
+
+    A Parquet column has one type, so a key whose values are lists, tables or of several types becomes text, as in
+    ``table.csv``.
+
+    Raises:
+        StorageError: The folder cannot be written.
+        MissingExtraError: pyarrow is not installed.
+    """
+    from netbandit.util.extras.parquet import Table, write_table
+
+    table = columns(study)
+    for name in parameter_names(study):
+        kinds = {type(value) for value in table[name] if value is not None}
+        if not (kinds <= {int, float} or kinds in ({bool}, {str})):
+            table[name] = [None if value is None else cell(value) for value in table[name]]
+    with whole(out / PARQUET) as temporary:
+        write_table(Table.from_pydict(table), temporary)
+    return out / PARQUET

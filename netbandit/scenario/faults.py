@@ -1,4 +1,4 @@
-"""``[faults]``: what goes down, at random or as scheduled."""
+"""``[faults]``: failures of agents and links, at random or as scheduled."""
 
 from typing import Annotated, Any, Literal, Self
 

@@ -20,11 +20,13 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "adversary",
         "energy",
         "feedback",
+        "compute",
         "bandit",
         "learner",
         "protocol",
         "sweep",
     ),
+    "compute": ("agents", "server"),
     "links": ("peer", "uplink"),
     "links.peer": ("energy",),
     "links.uplink": ("energy",),
@@ -68,7 +70,7 @@ def given(tables: Raw, name: str, *, keywords: bool) -> Given:
 
 
 def keyword_overrides(keywords: Mapping[str, Any], first_layer: int, *, unrecorded: bool = False) -> list[Override]:
-    """Return the overrides that *keywords* stand for, with ``__`` for each dot of a key.
+    """Return *keywords* as overrides, with ``__`` for each dot of a key.
 
     Args:
         keywords: Each with the value of its key.

@@ -32,9 +32,9 @@ class Document:
         file: The file as the user gave it.
         data: The merged tables. ``extends`` is gone, ``name`` is always there, and under ``sweep`` each key is one
             dotted key path.
-        parameters: What ``--set`` changed: dotted key -> value.
-        nameless: Whether nobody has given it a name.
-        notes: What of it may not be what was meant.
+        parameters: The keys changed by ``--set``: dotted key -> value.
+        nameless: Whether it has no name.
+        notes: Remarks on keys that may not be as intended.
     """
 
     file: str
@@ -70,7 +70,7 @@ class Document:
         return origin.folder if isinstance(origin, Source | Given) else self.folder
 
     def inherited(self, path: KeyPath) -> bool:
-        """Say whether the value at *path* stands in a file that the scenario extends."""
+        """Return whether the value at *path* stands in a file that the scenario extends."""
         origin = self._origin(path)
         return isinstance(origin, Source | Given) and origin is not self._top
 
@@ -192,7 +192,7 @@ def load_tables(
     """Return the scenario that *tables* are, with the files it extends and the overrides.
 
     Args:
-        tables: The tables of a scenario, in which a class may stand for its kind; relative paths start in the working
+        tables: The tables of a scenario, in which a class may replace its kind; relative paths start in the working
             folder, and without a ``name`` it is called ``scenario``.
         overrides: Values by keyword, ``__`` for each dot of a key.
         unrecorded: Overrides that are no parameters of the study.

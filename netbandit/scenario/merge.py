@@ -13,7 +13,7 @@ from netbandit.scenario.sweep import APPEND, CASES, INHERIT, are_cases
 from netbandit.util.text import pluralize
 
 Origin = Source | Given | Override
-"""What wrote a value."""
+"""The origin of a value."""
 
 FIRST_OVERRIDE = 10**6
 """The rank of the first override among the sources: behind any chain of files."""
@@ -36,11 +36,11 @@ class Merged:
 
     Attributes:
         data: The merged tables.
-        origins: For each table and key, what wrote it.
+        origins: The origin of each table and key.
         former_kinds: For each part's table, the kinds it had before, each with what changed it.
-        parameters: What the overrides changed: dotted key -> value.
+        parameters: The keys changed by overrides: dotted key -> value.
         appended: For the path of each case that was added to others, the path at which it was written.
-        notes: What was replaced that may have been meant to be added to.
+        notes: Replaced values that may have been meant to be extended.
     """
 
     def __init__(self, sources: Sequence[Source | Given], changes: Sequence[Override]) -> None:

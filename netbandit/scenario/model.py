@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 from netbandit.parts.settings import Raw, Settings, duration_text
 from netbandit.scenario.activity import Activity, ShareActivity
 from netbandit.scenario.adversary import AdversarySettings
+from netbandit.scenario.compute import ComputeSettings
 from netbandit.scenario.energy import EnergySettings
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.feedback import FeedbackSettings
@@ -88,7 +89,7 @@ def _name_or_class(value: Any) -> Any:
 
 
 Name = Annotated[Any, BeforeValidator(_name_or_class)]
-"""What names a part: a string, or from Python its class."""
+"""The name of a part: a string, or from Python its class."""
 
 
 class _Kind(BaseModel):
@@ -144,6 +145,7 @@ class Scenario(Settings):
     adversary: AdversarySettings = AdversarySettings()
     energy: EnergySettings = EnergySettings()
     feedback: FeedbackSettings = FeedbackSettings()
+    compute: ComputeSettings = ComputeSettings()
     bandit: Part
     learner: Part
     protocol: Part

@@ -44,7 +44,7 @@ class LoRaSettings(Settings):
 
 
 class AirtimeSettings(Settings):
-    """How long a message is on the air."""
+    """The airtime of a message."""
 
     lora: LoRaSettings = Field(description="By the modulation of LoRa.")
 

@@ -1,7 +1,7 @@
 """Values and tables as TOML, which the standard library reads but does not write.
 
 Ours rather than tomli-w, which writes every list over many lines, quotes the dotted keys of a sweep, and knows no None:
-what it would need around it is as long as this.
+the code to use it would be as long as this.
 """
 
 import json

@@ -48,7 +48,7 @@ def combinations(run: RunSettings | None, family: object, links: LinksSettings |
 
     Args:
         run: ``[run]``, or None if it has mistakes.
-        family: The family of the topology, whatever was written.
+        family: The family of the topology, also where it is implied.
         links: ``[links]``, or None if it has mistakes.
     """
     problems: list[Problem] = []
@@ -96,7 +96,7 @@ _NOT_BY_RADIO = (
 
 
 def _radio_problems(links: LinksSettings) -> Iterator[Problem]:
-    """Yield keys that do not go together with a radio, and an airtime that nobody knows."""
+    """Yield keys that are incompatible with a radio, and an unknown airtime."""
     radio = links.peer.radio
     if radio is None:
         return

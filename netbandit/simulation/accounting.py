@@ -6,6 +6,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.network.batteries import JOULE
 from netbandit.network.clock import Clock
 from netbandit.network.contact_figures import contact_figures
 from netbandit.network.link import Channel, LinkClass, Queue
@@ -13,6 +14,8 @@ from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.simulation.result import LinkUse, Metric, Nodes
+
+_MILLISECOND = 10**6
 
 
 def traffic(network: Network) -> dict[str, Metric]:
@@ -23,7 +26,9 @@ def traffic(network: Network) -> dict[str, Metric]:
         "activations": peer.activations + uplink.activations,
         "messages": peer.messages + uplink.messages,
         "bytes": peer.bytes + uplink.bytes,
-        "energy_j": peer.energy + uplink.energy,
+        "energy_j": peer.energy
+        + uplink.energy
+        + (0.0 if network.computing is None else network.computing.energy / JOULE),
     }
 
 
@@ -55,6 +60,22 @@ def dropping(network: Network) -> dict[str, Metric]:
     tally, put = network.tally, network.peer_totals().messages + network.uplink_totals().messages
     share = tally.dropped / (put + tally.dropped) if put + tally.dropped else None
     return {"dropped": tally.dropped, "dropped_share": share, "waiting_most": tally.waiting_most}
+
+
+def computing(network: Network) -> dict[str, Metric]:
+    """Return metrics of nodes that compute, if that takes any time."""
+    found, agents, end = network.computing, network.agents, network.clock.end
+    if found is None:
+        return {}
+    return {
+        "busy": sum(map(found.busy, range(agents))) / (agents * end),
+        "server_busy": found.busy(network.server) / end,
+        "inbox_wait_ms": found.waited / found.begun / _MILLISECOND if found.begun else None,
+        "inbox_most": found.most_waiting,
+        "refused": found.refused,
+        "unhandled": found.unhandled,
+        "compute_j": found.energy / JOULE,
+    }
 
 
 def connectivity(network: Network, topology: Topology) -> dict[str, Metric]:

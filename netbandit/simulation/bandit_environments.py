@@ -142,10 +142,12 @@ class BanditEnvironment(ABC):
 
     def learn_due_one(self, slot: int, agent: int, learner: Any, feedback: Any) -> None:
         """Let *agent* learn all rewards that are due when *slot* begins."""
-        while feedback.is_due_one(agent, slot * feedback.slot_ns):
-            row = feedback.take_one(slot, agent)
+        row = feedback.first_one(agent, slot * feedback.slot_ns)
+        while row >= 0:
+            feedback.take_one(slot, agent, row)
             pulled, arm, reward = feedback.slots[agent, row], feedback.arms[agent, row], feedback.rewards[agent, row]
             learner.learn_one(pulled, agent, arm, reward)
+            row = feedback.first_one(agent, slot * feedback.slot_ns)
 
     def check_one(self, slot: int, agent: int, arm: Any) -> None:
         """Raise a `NoArmError` if *arm* is invalid."""
@@ -456,10 +458,12 @@ class ActionSetEnvironment(BanditEnvironment):
 
     def learn_due_one(self, slot: int, agent: int, learner: Any, feedback: Any) -> None:
         """See `BanditEnvironment.learn_due_one`; vectors are queued with the rewards."""
-        while feedback.is_due_one(agent, slot * feedback.slot_ns):
-            row = feedback.take_one(slot, agent)
+        row = feedback.first_one(agent, slot * feedback.slot_ns)
+        while row >= 0:
+            feedback.take_one(slot, agent, row)
             pulled, arm, reward = feedback.slots[agent, row], feedback.arms[agent, row], feedback.rewards[agent, row]
             learner.learn_one(pulled, agent, arm, reward, feedback.vectors[agent, row])
+            row = feedback.first_one(agent, slot * feedback.slot_ns)
 
     def pay_one(self, slot: int, agent: int, arm: int) -> Any:
         """See `BanditEnvironment.pay_one`."""
@@ -653,9 +657,10 @@ def optimum(bandit: Procurement) -> NDArray[np.int64]:
 
     chosen = np.zeros((bandit.agents, bandit.producers))
     order = np.zeros(bandit.producers, dtype=np.int64)
+    # Copies that may be written, as learners have: for others the function would be compiled once more.
+    qualities, revenues = bandit.qualities.copy(), bandit.revenues.copy()
     for agent in range(bandit.agents):
-        revenues, capacities = bandit.revenues[agent], bandit.capacities[agent]
-        choose(bandit.qualities, revenues, capacities, bandit.threshold, order, chosen[agent])
+        choose(qualities, revenues[agent], bandit.capacities[agent], bandit.threshold, order, chosen[agent])
     return chosen.astype(np.int64)
 
 

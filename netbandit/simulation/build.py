@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from netbandit.network.airtime import LoRa
 from netbandit.network.batteries import EnergyPlan
 from netbandit.network.clock import Clock
+from netbandit.network.computing import ComputePlan
 from netbandit.network.edge_latencies import LONGEST, given_latencies
 from netbandit.network.families.family import Family
 from netbandit.network.families.meeting import Meeting
@@ -119,6 +120,7 @@ def build_network(
     faults: FaultsSettings = FaultsSettings(),  # noqa: B008 - it is never changed
     changing: Changing | None = None,
     energy: EnergyPlan | None = None,
+    compute: ComputePlan | None = None,
 ) -> Network:
     """Return the network.
 
@@ -134,6 +136,7 @@ def build_network(
         faults: ``[faults]``.
         changing: How the graph changes, if it does.
         energy: The agents' energy model, if there is one.
+        compute: What nodes compute, if that takes any time.
 
     Raises:
         TopologyError: ``"geographic"`` lacks coordinates.
@@ -162,6 +165,7 @@ def build_network(
         streams=own_streams,
         faults=build_faults(links, faults, topology, clock.slot, changing if peers else None, peers=peers),
         energy=energy,
+        compute=compute,
     )
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from netbandit.network.contacts import (
     MOST_CONTACTS,
-    ContactsByLaw,
-    Law,
+    ContactModel,
+    GeneratedContacts,
     Markov,
     Matching,
     Recurring,
@@ -44,8 +44,8 @@ def build_contacts(family: Family, topology: Topology, streams: Streams, slot: i
     """
     if topology.contacts is not None:
         return None if topology.contacts.is_always_up(end) else topology.contacts
-    law = law_of(family.changes, slot)
-    return None if law is None or is_always_up(law) else ContactsByLaw(law, topology.edges, streams)
+    model = model_of(family.changes, slot)
+    return None if model is None or is_always_up(model) else GeneratedContacts(model, topology.edges, streams)
 
 
 def build_changing(
@@ -64,7 +64,7 @@ def build_changing(
     return Changing(contacts, sensed, sensed and protocol.over_seen_links(talk) == "wait", carried, protocol.slotted)
 
 
-def law_of(changes: Changes | None, slot: int) -> Law | None:
+def model_of(changes: Changes | None, slot: int) -> ContactModel | None:
     """Return the model described by *changes*; *slot* is the length of a slot (ns)."""
     if changes is None:
         return None
@@ -95,8 +95,8 @@ def contact_problems(
         kind: Its kind, as written.
         talk: The communication pattern.
     """
-    changes, law = family.changes, law_of(family.changes, slot)
-    changing = law is not None or topology.contacts is not None
+    changes, model = family.changes, model_of(family.changes, slot)
+    changing = model is not None or topology.contacts is not None
     if getattr(protocol, "carry", None) is not None and not (changing and family.neighbours == "sensed"):
         yield ("protocol", "carry"), "must be left out: nothing waits where agents do not see links come and go"
     if not changing:
@@ -105,15 +105,15 @@ def contact_problems(
         without = " without a deadline" if isinstance(protocol, Local) else ""  # applies to calls only
         text = f"protocol.kind = {show(kind)} does not say{without} what agents do who see links come and go"
         yield ("topology", "neighbours"), f'must be "unknown": {text}'
-    if law is None:
+    if model is None:
         return
-    if isinstance(changes, RecurringChanges) and isinstance(law, Recurring) and law.up_for >= law.every:
+    if isinstance(changes, RecurringChanges) and isinstance(model, Recurring) and model.up_for >= model.every:
         text = (
             f"must be shorter than every = {show(changes.every)}, not {show(changes.up_for)}: links would never be down"
         )
         yield ("topology", "changes", "up_for"), text
         return
-    contacts = expected_contacts(law, topology.links, topology.agents, end)
+    contacts = expected_contacts(model, topology.links, topology.agents, end)
     if contacts > MOST_CONTACTS:
         text = f"too short: about {contacts:.2g} contacts in a run; at most {MOST_CONTACTS:,} are possible"
         yield ("topology", "changes", "every"), text

@@ -46,9 +46,9 @@ def build_energy(energy: EnergySettings, links: LinksSettings, topology: Topolog
     ends = capacity.uniform if isinstance(capacity, UniformCapacity) else [capacity, capacity]
     return EnergyPlan(
         capacity=None if ends[0] is None or ends[1] is None else (_attojoule(ends[0]), _attojoule(ends[1])),
-        idle=_nanowatt(energy.idle),
-        send=None if energy.send is None else _nanowatt(energy.send),
-        receive=None if energy.receive is None else _nanowatt(energy.receive),
+        idle=nanowatt(energy.idle),
+        send=None if energy.send is None else nanowatt(energy.send),
+        receive=None if energy.receive is None else nanowatt(energy.receive),
         pull=_attojoule(energy.pull),
         harvested=_harvested(energy, slot),
         recover=energy.recover,
@@ -62,13 +62,13 @@ def _harvested(energy: EnergySettings, slot: int) -> Any:
     law = energy.harvest
     if isinstance(law, DailyHarvest):
         times = (parse_duration(each).nanoseconds(slot) for each in (law.from_, law.until, law.every))
-        return Daily(_nanowatt(law.power), *times)
+        return Daily(nanowatt(law.power), *times)
     if isinstance(law, OnOffHarvest):
         on_for, off_for = (max(1, parse_duration(each).nanoseconds(slot)) for each in (law.on_for, law.off_for))
-        return OnAndOff(_nanowatt(law.power), on_for, off_for)
+        return OnAndOff(nanowatt(law.power), on_for, off_for)
     if isinstance(law, HarvestFile):
         return read_harvest(Path(law.file))
-    return _nanowatt(law)
+    return nanowatt(law)
 
 
 def mains_problems(energy: EnergySettings, topology: Topology) -> Iterator[Problem]:
@@ -96,7 +96,7 @@ def read_harvest(path: Path) -> list[tuple[int, int]]:
         moment = round(begin * _NANO)
         if found and moment <= found[-1][0]:
             raise table.error("each line must be later than the one before", line)
-        found.append((moment, _nanowatt(watt)))
+        found.append((moment, nanowatt(watt)))
     return found
 
 
@@ -180,7 +180,8 @@ def _attojoule(joule: float) -> int:
     return round(Fraction(repr(joule)) * JOULE)
 
 
-def _nanowatt(watt: float) -> int:
+def nanowatt(watt: float) -> int:
+    """Return a power in nanowatt."""
     return round(Fraction(repr(watt)) * _NANO)
 
 
@@ -224,4 +225,6 @@ def energy_of(
             "sustained": None if found.lifetime is None else int(found.lifetime == inf),
         }
         return figures, of_nodes
-    return {"energy_j": (pulls * plan.pull + up * plan.idle + network.spent_on_messages(plan)) / JOULE}, {}
+    computed = 0 if network.computing is None else network.computing.energy
+    spent = pulls * plan.pull + up * plan.idle + network.spent_on_messages(plan) + computed
+    return {"energy_j": spent / JOULE}, {}

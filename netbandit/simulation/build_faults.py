@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import AnyLearner
 from netbandit.network import jitter as jitters
-from netbandit.network import loss_laws
+from netbandit.network import loss_models
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.outages import Failing, LinkSchedule, Outage, OutagePlan, Redrawn
 from netbandit.network.radio_plan import Aloha, Csma, RadioPlan
@@ -91,13 +91,13 @@ def radio_plan(radio: RadioSettings, slot: int) -> RadioPlan:
     return RadioPlan(access, Fraction(repr(radio.duty)))  # exactly the decimal number as written
 
 
-def _loss(loss: float | link_faults.PerBitLoss | link_faults.BurstLoss, slot: int) -> loss_laws.Loss | None:
+def _loss(loss: float | link_faults.PerBitLoss | link_faults.BurstLoss, slot: int) -> loss_models.Loss | None:
     if isinstance(loss, link_faults.PerBitLoss):
-        return loss_laws.BitLoss(loss.per_bit) if loss.per_bit else None
+        return loss_models.BitLoss(loss.per_bit) if loss.per_bit else None
     if isinstance(loss, link_faults.BurstLoss):
         good_for, bad_for = max(1, _ns(loss.good_for, slot)), max(1, _ns(loss.bad_for, slot))
-        return loss_laws.BurstLoss(loss.good, loss.bad, good_for, bad_for)
-    return loss_laws.ConstantLoss(loss) if loss else None
+        return loss_models.BurstLoss(loss.good, loss.bad, good_for, bad_for)
+    return loss_models.ConstantLoss(loss) if loss else None
 
 
 def _jitter(
@@ -186,7 +186,7 @@ def outage_problems(faults: FaultsSettings, topology: Topology, slot: int) -> It
             yield from node_problems(path, group, topology, seen, "is in two groups, or twice in one")
 
 
-def apart_problems(
+def per_agent_problems(
     faults: FaultsSettings, learner: AnyLearner, protocol: NetworkProtocol, kinds: Mapping[str, str]
 ) -> Iterator[Problem]:
     """Yield faults that make agents' state diverge in rounds, if the learner or protocol does not support that.

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from netbandit.bandits.procurement import Procurement
+from netbandit.learners.learner import EpochLearner
 from netbandit.network.delays import NEVER, Delay, GeometricDelay, ListedDelay, ParetoDelay
 from netbandit.network.jitter import ExponentialJitter, LognormalJitter, UniformJitter
 from netbandit.parts.settings import Problem
@@ -129,6 +130,7 @@ def feedback_problems(settings: FeedbackSettings, run: RunSettings, known: Mappi
     if windowed and settings.window is None:
         kind = show(known["kinds"]["learner"])
         yield ("feedback", "window"), f"is missing: learner.kind = {kind} needs to know how long rewards may take"
+    yield from _deadline_problems(settings, learner, protocol, known["kinds"])
     if not settings:
         return
     if learner is not None and (not learner.late_rewards or known["talk"] == "gather"):
@@ -148,6 +150,31 @@ def feedback_problems(settings: FeedbackSettings, run: RunSettings, known: Mappi
         text = 'must be "all" with missing = "forgotten": rewards of 0 would be left out of every mean'
         yield ("feedback", "reports"), text
     yield from _law_problems(settings, run.slot_nanoseconds, bandit)
+
+
+def rewards_may_lack(settings: FeedbackSettings, protocol: Any) -> bool:
+    """Return whether agents that explore in phases may go on without some rewards of a phase."""
+    forgotten = settings.window is not None and settings.missing == "forgotten"
+    return bool(settings) and (forgotten or protocol.feedback_deadline is not None)
+
+
+def _deadline_problems(
+    settings: FeedbackSettings, learner: Any, protocol: Any, kinds: Mapping[str, str]
+) -> Iterator[Problem]:
+    """Yield a deadline of learners without phases, and privacy where some rewards of a phase may be missing."""
+    if learner is None or protocol is None:
+        return
+    here = ("protocol", "feedback_deadline")
+    in_phases = isinstance(learner, EpochLearner)
+    if protocol.feedback_deadline is not None and not (in_phases and learner.late_rewards):
+        kind = show(kinds["learner"])
+        yield here, f"is of elimination, which waits for the rewards of a phase, not of learner.kind = {kind}"
+    elif in_phases and rewards_may_lack(settings, protocol) and not learner.bounded_releases:
+        noise = "noise is made for all rewards of a phase"
+        if protocol.feedback_deadline is not None:
+            yield here, f"must be absent with learner.epsilon: {noise}"
+        else:
+            yield ("feedback", "missing"), f'must be "zero" with feedback.window and learner.epsilon: {noise}'
 
 
 def _law_problems(settings: FeedbackSettings, slot: int, bandit: Any) -> Iterator[Problem]:
@@ -188,8 +215,10 @@ def agent_problems(settings: FeedbackSettings, agents: int) -> Iterator[Problem]
         yield key, f"has delays of {count} agents, but there are {agents}"
 
 
-def feedback_notes(settings: FeedbackSettings) -> Iterator[Problem]:
-    """Yield distributions without a mean, and arms whose rewards never arrive."""
+def feedback_notes(settings: FeedbackSettings, learner: Any, protocol: Any) -> Iterator[Problem]:
+    """Yield distributions without a mean, arms whose rewards never arrive, and phases that may not end."""
+    if protocol.feedback_deadline is not None and not settings:
+        yield ("protocol", "feedback_deadline"), "has no effect without [feedback]: no reward is late"
     for key in ("delay", "by_arm", "by_agent"):
         given = getattr(settings, key)
         for law in given if isinstance(given, list) else [given]:
@@ -197,6 +226,9 @@ def feedback_notes(settings: FeedbackSettings) -> Iterator[Problem]:
                 yield ("feedback", key), "a Pareto law of a shape of at most 1 has no mean"
                 break
     shares = settings.never if isinstance(settings.never, list) else [settings.never]
+    if any(shares) and isinstance(learner, EpochLearner) and not (settings.window or protocol.feedback_deadline):
+        text = "a phase in which one reward never arrives does not end: give feedback.window or "
+        yield ("feedback", "never"), f"{text}protocol.feedback_deadline"
     silent = [arm for arm, share in enumerate(shares) if share == 1]
     if silent:
         which = f"arm {silent[0]}" if isinstance(settings.never, list) else "any arm"

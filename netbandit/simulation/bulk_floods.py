@@ -1,43 +1,43 @@
 """Floods of all agents in every slot: bit sets record which agent holds whose observation of which slot."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.learners.slots import Learner
 from netbandit.network import distances
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
 from netbandit.protocols.local import Local
 from netbandit.protocols.local_flood import ITEMS, RandomStops
-from netbandit.simulation.bulk_broadcasts import Numbers, OverLinks
+from netbandit.simulation.bulk_broadcasts import RowsInBulk
 from netbandit.simulation.bulk_links import BulkLinks, hop_slots, slots_of_hops
+from netbandit.simulation.carriers import Numbers
 from netbandit.simulation.compile_notice import announce
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.kernels.floods import Flood, hear_all, name, pass_on
 from netbandit.simulation.result import Metric
 
 
-class BulkFloods(OverLinks):
+class FloodsInBulk(RowsInBulk):
     """Agents receive the observations of all agents within ttl hops, unless messages are lost or observations absorbed.
 
     Args:
         context: The replication context.
-        learner: The learner, not yet started.
     """
 
-    def __init__(self, context: ReplicationContext, learner: Learner) -> None:
+    def __init__(self, context: ReplicationContext) -> None:
         protocol = context.protocol
         assert isinstance(protocol, Local)
         announce(hear_all, "floods in bulk")
-        links = BulkLinks(context.network, context.clock, ITEMS, context.fingerprint)
-        super().__init__(context, learner, links, protocol.ttl * links.slowest)
+        self._links = links = BulkLinks(context.network, context.clock, ITEMS, context.fingerprint)
+        super().__init__(protocol.ttl * links.slowest)
         graph = context.topology
         adjacency = distances.adjacency(graph.agents, graph.edges)
         near = [len(distances.within(adjacency, agent, protocol.ttl)) for agent in range(graph.agents)]
         self.members = np.array(near, dtype=np.int64)
-        self.isolated = not (self.members > 1).any()
         self._absorbs = protocol.absorb
         self._stops = RandomStops(context.streams, graph.agents, protocol.stop) if protocol.stop else None
-        self.items = 0
+        self._items = 0
         sums = slots_of_hops(hop_slots(context.network), protocol.ttl)
         self._flood = _flood(links, sums, graph.agents, protocol.ttl, self._depth)
         self._copies = np.zeros(len(links.senders), dtype=np.int64)
@@ -49,7 +49,7 @@ class BulkFloods(OverLinks):
         name(self._flood, slot, receivers, sources, said)
         return receivers, sources, said
 
-    def _send(self, slot: int, tells: bool) -> None:
+    def _put(self, slot: int, tells: bool) -> None:
         if self._told is None:
             return
         flood, copies = self._flood, self._copies
@@ -57,7 +57,7 @@ class BulkFloods(OverLinks):
             self._keep_absorbed(slot)
         pass_on(flood, slot, tells, copies)
         copies = self._links.present(slot, copies)
-        self.items += int(copies.sum())
+        self._items += int(copies.sum())
         sizes = copies * (LABEL_BYTES + self._item_bytes) + HEADER_BYTES * (copies > 0)
         self._links.put(slot, sizes)
 
@@ -66,7 +66,7 @@ class BulkFloods(OverLinks):
         absorbed = self._flood.absorbed[slot % len(self._flood.absorbed)]
         absorbed[:] = np.uint64(0)
         if self._absorbs:
-            own = self._learner.world.own_arms  # type: ignore[attr-defined]  # see `dispatch.bulk`
+            own = self.learner.world.own_arms  # type: ignore[attr-defined]  # see `dispatch.bulk`
             if own is None:
                 absorbed[:] = ~np.uint64(0)
                 return
@@ -76,9 +76,13 @@ class BulkFloods(OverLinks):
         if self._stops is not None:
             absorbed |= _words(self._stops.of(self._times), absorbed.shape[1])
 
-    def metrics(self) -> dict[str, Metric]:
-        """Return the same metrics as `Broadcasts`."""
-        return {**super().metrics(), "items": self.items}
+    def figures(self) -> Mapping[str, Metric]:
+        """Return the same metrics as the protocol."""
+        return {"items": self._items}
+
+    def finish(self) -> None:
+        """Record arrivals after the horizon, and count all messages."""
+        self._links.finish()
 
 
 def _words(bits: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:

@@ -1,48 +1,38 @@
 """Bulk exchanges of agents that do not step together: over unequal links, or with loss, jitter or duplication.
 
-Mixed values (to the last bit), metrics and the fingerprint equal those of single messages.
+Mixed values (to the last bit), metrics and the fingerprint equal those of single messages. `Exchanges` calls it.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.learners.slots import Learner
 from netbandit.network.message import HEADER_BYTES
-from netbandit.protocols.consensus import MIX, Consensus
-from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
+from netbandit.protocols.consensus import MIX
+from netbandit.protocols.mixing import mixed_rows
+from netbandit.simulation.bulk_exchanges import MixingInBulk
 from netbandit.simulation.bulk_links import BulkLinks
-from netbandit.simulation.byzantine_vectors import RowLies
-from netbandit.simulation.communication import CommunicationStrategy, Learners
+from netbandit.simulation.carriers import Mixed, Numbers
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.newest_rows import complete, take_in
-from netbandit.simulation.result import Metric
+from netbandit.util.jit import njit
 
 
-class BulkSteps(CommunicationStrategy):
-    """As `Exchanges`, slot by slot.
+class StepsInBulk(MixingInBulk):
+    """Agents step when they hold the rows of their neighbours, or in every slot.
 
     Only some of the rows sent are kept: with ``pace = "step"`` those of each agent's last two steps, since no agent can
     need an older one; with ``pace = "slot"`` those of the slots from which a message can still arrive.
 
     Args:
         context: The replication context.
-        learner: The learner, not yet started.
     """
 
-    lies: RowLies
-
-    def __init__(self, context: ReplicationContext, learner: Learner) -> None:
-        super().__init__(context, learner)
-        protocol, topology = context.protocol, context.network.topology
-        assert isinstance(protocol, Consensus)
+    def __init__(self, context: ReplicationContext) -> None:
+        super().__init__(context)
         agents = len(self.everybody)
-        self._matrix = mixing(agents, topology.edges, protocol.weights, protocol.step)
         self._links = links = BulkLinks(context.network, context.clock, MIX, context.fingerprint)
-        self.isolated = False
-        self.eigenvalue = second_eigenvalue(self._matrix)
-        self.matrix = self._matrix.dense
-        self.members = np.full(agents, agents)
-        self._waits = protocol.pace == "step"
+        self._waits = self.protocol.pace == "step"
         self._repeats = self._waits and context.network.faults.peers_lose_for_good
         self._kept = 2 if self._waits else links.slowest + 1
         count = len(links.senders)
@@ -55,28 +45,29 @@ class BulkSteps(CommunicationStrategy):
         self._rows: NDArray[np.float64] | None = None
         self._row_bytes = 0
 
-    def open(self, learners: Learners) -> None:
-        """Attach the learner."""
-        super().open(learners)
-        (self._learner,) = learners
+    @property
+    def ready(self) -> NDArray[np.bool_]:
+        """See `ExchangeCarrier.ready`."""
+        return self._ready
 
-    def last(self, first: int, last: int) -> int:
+    @property
+    def steps(self) -> Numbers:
+        """See `ExchangeCarrier.steps`."""
+        return self._steps
+
+    def last(self, first: int, last: int, present: Numbers) -> int:
         """Stop after each slot."""
         return first + 1
 
-    def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+    def should_send(self, slot: int, present: Numbers) -> bool:
         """Return True: slots in which an agent sends nothing are counted, too."""
         return True
 
-    def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
+    def send(self, slot: int, agents: Numbers, rows: NDArray[np.float64]) -> None:
         """Let agents that have stepped send their rows; if messages may be lost, all others resend theirs."""
-        links, agents = self._links, np.flatnonzero(self._ready)
+        links = self._links
         if len(agents):
-            rows = self.learners[0].share(slot, agents)
-            if rows is None:
-                assert not self._times.any(), "who has begun to exchange tells something in every step"
-                return
-            self._keep(agents, self.lies.told(slot, agents, rows))
+            self._keep(agents, rows)
         telling = self.everybody if self._repeats else agents
         counts = np.zeros(len(self.everybody), dtype=np.int64)
         counts[telling] = np.minimum(self._times[telling], 2) if self._repeats else 1
@@ -84,18 +75,18 @@ class BulkSteps(CommunicationStrategy):
         self._told[slot % links.slowest] = self._times - 1
         links.put(slot, links.present(slot, sizes[links.senders]))
 
-    def _keep(self, agents: NDArray[np.int64], rows: NDArray[np.float64]) -> None:
+    def _keep(self, agents: Numbers, rows: NDArray[np.float64]) -> None:
         if self._rows is None:
             self._rows = np.zeros((self._kept, len(self.everybody), rows.shape[1]))
-            self._row_bytes = self._learner.item_bytes(rows.shape[1])
+            self._row_bytes = self.learner.item_bytes(rows.shape[1])
         self._rows[self._steps[agents] % self._kept, agents] = rows
         self._ready[agents] = False
         self._times[agents] += 1
 
-    def apply_received(self, slot: int) -> None:
+    def mixed(self, slot: int) -> Sequence[Mixed]:
         """Let agents receive the rows that take effect at the beginning of *slot*, and step."""
         if self._rows is None:
-            return
+            return ()
         matrix = self._matrix
         self._links.arrive(slot)
         take_in(self._links.due, slot, self._links.senders, self._told, self._newest, self._repeats, self._waits)
@@ -104,7 +95,7 @@ class BulkSteps(CommunicationStrategy):
             complete(matrix.first, self._newest, self._steps, found)
             agents = np.flatnonzero(found)
             if not len(agents):
-                return
+                return ()
             links = matrix.links_to(agents)
             steps = np.repeat(self._steps[agents], matrix.degrees[agents])
             places = (steps & 1) * len(self.everybody) + matrix.senders[links]
@@ -118,18 +109,56 @@ class BulkSteps(CommunicationStrategy):
         mixed, largest = mixed_rows(matrix, agents, own, table, places)
         self._steps[agents] += 1
         self._ready[agents] = True
-        self._learner.mix(slot, agents, mixed, largest)
-
-    @property
-    def releases(self) -> int:
-        """How often the agent that sent most often did; 0 if no message was put on a link."""
-        return int(self._times.max()) if self._links.used else 0
+        return (Mixed(agents, mixed, largest),)
 
     def finish(self) -> None:
         """Record arrivals after the horizon, and count all messages."""
         self._links.finish()
 
-    def metrics(self) -> dict[str, Metric]:
-        """Return the same metrics as `Exchanges`."""
-        steps = int(self._steps.min())
-        return {"rounds": steps, "round_slots": self.clock.horizon / steps if steps else None}
+
+@njit(cache=True)
+def take_in(
+    due: Numbers, slot: int, senders: Numbers, told: Numbers, newest: Numbers, pairs: bool, by_parity: bool
+) -> None:
+    """Note the steps of the rows that take effect at the boundary of *slot*.
+
+    Args:
+        due: The boundary at which the message of each link and of each of the latest slots takes effect, the slot
+            modulo the number of columns, shape (links, columns).
+        slot: The slot.
+        senders: The sender of each link, shape (links,).
+        told: The step of the newest row in the messages of each of these slots and senders, shape (columns, M).
+        newest: The newest step that has come over each link, of even and of odd ones, shape (2, links); -1: none;
+            updated. If not *by_parity* only the first row counts.
+        pairs: Whether a message carries the row of the step before as well.
+        by_parity: Whether even and odd steps are kept apart.
+    """
+    columns = due.shape[1]
+    for link in range(due.shape[0]):
+        for age in range(1, columns + 1):
+            column = (slot - age) % columns
+            if slot < age or due[link, column] != slot:
+                continue
+            step = told[column, senders[link]]
+            for one in range(step - 1 if pairs and step else step, step + 1):
+                place = one & 1 if by_parity else 0
+                newest[place, link] = max(newest[place, link], one)
+
+
+@njit(cache=True)
+def complete(first: Numbers, newest: Numbers, steps: Numbers, found: NDArray[np.bool_]) -> None:
+    """Fill in which agents hold the rows of their step from all neighbours, shape (M,).
+
+    Args:
+        first: Where the links of each receiver begin, and the end, shape (M + 1,).
+        newest: As for `take_in`, by parity.
+        steps: The step of each agent, shape (M,).
+        found: Filled in.
+    """
+    for agent in range(len(steps)):
+        place = steps[agent] & 1
+        found[agent] = True
+        for link in range(first[agent], first[agent + 1]):
+            if newest[place, link] != steps[agent]:
+                found[agent] = False
+                break

@@ -2,10 +2,10 @@
 
 Messages do not interfere, so the whole dissemination of an item is known when the item is sent: when each node receives
 it, and which messages carry it. Received items, metrics and the fingerprint equal those of single messages
-(`netbandit.protocols.relay`). `netbandit.simulation.dispatch.bulk` decides when this applies.
+(`netbandit.protocols.relay`). `netbandit.simulation.dispatch.bulk` decides when this applies; `Broadcasts` calls it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
@@ -18,11 +18,16 @@ from netbandit.network.clock import ARRIVALS, ScheduledEvent
 from netbandit.network.link import Arrival
 from netbandit.network.network import Network
 from netbandit.parts.component import state
-from netbandit.protocols.broadcast import BroadcastProtocol, Hear
+from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
+from netbandit.protocols.local import Local
 from netbandit.protocols.protocol import Item
 from netbandit.protocols.relay import RELAY, links_of_tree, message_bytes
+from netbandit.scenario.activity import PoissonActivity
+from netbandit.simulation.carriers import BroadcastCarrier, Numbers, Received
+from netbandit.simulation.driver import ReplicationContext
 
-Numbers = NDArray[np.int64]
+# Columns of received items: receiver, source, item number, and the first slot boundary at or after the arrival.
+AGENT, SOURCE, ITEM, BOUNDARY = range(4)
 
 _MOST_KEPT = 1 << 20  # rows cached for reuse: 100 MB of plans, 40 MB per calendar
 _NEVER = 1 << 62
@@ -231,7 +236,7 @@ class TreeBroadcasts(BroadcastProtocol):
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """See `NetworkProtocol.receive`."""
-        raise RuntimeError("what goes in bulk is not on the network")
+        raise RuntimeError("broadcasts in bulk put no message on the network")
 
     def broadcast(self, round: int, agent: int, item: Item) -> None:
         """See `BroadcastProtocol.broadcast`."""
@@ -390,3 +395,71 @@ def _parts(
         Part(int(windows[one]), times[one:other], at_once[one:other], order[one:other], columns[:, one:other])
         for one, other in pairwise(bounds)
     ]
+
+
+class TreesInBulk(BroadcastCarrier):
+    """Keeps the items in arrays, without an object for each received item.
+
+    Args:
+        context: The replication context.
+    """
+
+    def __init__(self, context: ReplicationContext) -> None:
+        protocol = context.protocol
+        self._horizon = context.clock.horizon
+        self._trees = TreeBroadcasts(timing=protocol.timing)
+        self._trees.hops = protocol.ttl if isinstance(protocol, Local) else None
+        self._trees.exact = isinstance(context.run.activity, PoissonActivity)
+        self._trees.start(context.network, _unasked)
+        self.members = np.array(self._trees.reach, dtype=np.int64)
+        # For each item from the oldest in flight on: its payload, and the slot in which it was sent.
+        self._told: NDArray[np.float64] = np.empty((0, 0))
+        self._said: Numbers = np.empty(0, dtype=np.int64)
+        self._oldest = self._items = 0
+
+    def send(self, slot: int, agents: Numbers, told: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> None:
+        """See `BroadcastCarrier.send`."""
+        if not len(agents):
+            return
+        rows = np.asarray(told)
+        first = self._items
+        self._items += len(agents)
+        if self._items - self._oldest > len(self._told):
+            self._make_room(first, rows.shape[1])
+        places = np.arange(first, self._items) % len(self._told)
+        self._told[places] = rows
+        self._said[places] = slot
+        self._trees.broadcast_all(first, agents, self.learner.item_bytes(rows.shape[1]))
+
+    def _make_room(self, first: int, numbers: int) -> None:
+        """Make room for *numbers* items from number *first* on; drop items that have reached all their receivers."""
+        before = len(self._told)
+        self._oldest = self._trees.oldest(first)
+        room = 2 * (self._items - self._oldest)
+        if room > before:
+            kept = np.arange(self._oldest, first)
+            told, said = self._told, self._said
+            self._told, self._said = np.zeros((room, numbers)), np.zeros(room, dtype=np.int64)
+            if before:
+                self._told[kept % room], self._said[kept % room] = told[kept % before], said[kept % before]
+
+    def received(self, slot: int) -> Received | None:
+        """See `BroadcastCarrier.received`; items that arrive at the horizon or later are not counted."""
+        heard = self._trees.heard()
+        heard = heard[heard[:, BOUNDARY] < self._horizon]
+        if not len(heard):
+            return None
+        places = heard[:, ITEM] % len(self._told)
+        said = self._said[places]
+        self.waited += int((heard[:, BOUNDARY] - said).sum())
+        self.heard += len(heard)
+        return Received(heard[:, AGENT], heard[:, SOURCE], self._told[places], said)
+
+    def finish(self) -> None:
+        """Count the items received after the last decision, and all messages."""
+        self.received(self._horizon)
+        self._trees.finish()
+
+
+def _unasked(agent: int, heard: list[Heard]) -> None:
+    raise RuntimeError("items of broadcasts in bulk are requested by `heard`")

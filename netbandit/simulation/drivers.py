@@ -7,12 +7,10 @@ from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import ArmBandit, Bandit, FiniteBandit
 from netbandit.bandits.procurement import Procurement
 from netbandit.bandits.vertical_context import VerticalContextBandit
-from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.learners.linear import GatherLearner
 from netbandit.learners.slots import Learner
 from netbandit.parts.component import CommunicationPattern
-from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.simulation.driver import Driver, ReplicationContext
 
 
@@ -46,24 +44,7 @@ def driver_of(bandit: type[Bandit], learner: type[AnyLearner]) -> type[Driver]:
 
 def driver_for(context: ReplicationContext) -> Driver:
     """Return the driver of a replication that has passed the checks."""
-    kind = driver_of(type(context.bandit), type(context.learner))
-    if kind.talk == "round" and _may_differ(context):
-        from netbandit.simulation.epochs_apart import EpochsApart
-
-        kind = EpochsApart
-    return kind(context)
-
-
-def _may_differ(context: ReplicationContext) -> bool:
-    """Return whether agents' state may differ in rounds, with a learner that supports it."""
-    if not isinstance(context.learner, DifferingSets):
-        return False
-    return conclude_apart(context.protocol, fail=context.network.agents_fail, forget=context.network.forgets)
-
-
-def conclude_apart(protocol: NetworkProtocol, *, fail: bool, forget: bool) -> bool:
-    """Return whether agents conclude rounds individually, given whether agents *fail*, and then *forget*."""
-    return protocol.differs or forget or (fail and protocol.ends_without)
+    return driver_of(type(context.bandit), type(context.learner))(context)
 
 
 def _check_slots(bandit: type[Bandit], learner: type[Learner]) -> None:
@@ -84,13 +65,13 @@ def _check_slots(bandit: type[Bandit], learner: type[Learner]) -> None:
         raise TypeError("it decides in every slot, which this bandit does not offer")
 
 
-def talk_of(bandit: type[Bandit], learner: type[AnyLearner]) -> CommunicationPattern | None:
+def pattern_of(bandit: type[Bandit], learner: type[AnyLearner]) -> CommunicationPattern | None:
     """Return the communication pattern of a learner with this bandit; None if agents never communicate.
 
     Raises:
         TypeError: The learner cannot play the bandit; the message says why.
     """
     driver = driver_of(bandit, learner)
-    if driver.talk is not None:
-        return driver.talk
-    return learner.talk() if issubclass(learner, Learner) else "call"
+    if driver.pattern is not None:
+        return driver.pattern
+    return learner.communication_pattern() if issubclass(learner, Learner) else "call"

@@ -1,198 +1,117 @@
 """The epoch driver: agents explore in phases known ahead, and share between phases.
 
-It calls a round-based protocol, which calls back to aggregate items and to conclude a round.
+It calls a round-based protocol and `round_aggregation`, which the protocol calls to conclude a round.
 """
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable
 from functools import partial
 from itertools import accumulate
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from simpy import Event
-from simpy.events import EventPriority
 
 from netbandit.bandits.bandit import FiniteBandit
-from netbandit.learners.learner import Commit, EpochLearner, Phase
-from netbandit.network.clock import SENDS
-from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES, Kind
-from netbandit.privacy.accountant import PrivacySpent
-from netbandit.protocols.adapters import round_protocol
-from netbandit.protocols.protocol import Item
-from netbandit.protocols.sink import Sink
+from netbandit.learners.learner import Commit, Phase
+from netbandit.network.computing import Work
+from netbandit.network.message import Kind
+from netbandit.simulation.build_feedback import build_feedback, rewards_may_lack
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
-from netbandit.simulation.figures import figures_of
-from netbandit.simulation.lies import Lies
+from netbandit.simulation.phase_feedback import FOR_EVER, PhaseFeedback
 from netbandit.simulation.presence import Presence, PresenceSoFar, Recovery
 from netbandit.simulation.regret import PhaseAccount, PullCounts
 from netbandit.simulation.result import STILL_EXPLORING, Metric
-from netbandit.simulation.return_validation import checked
+from netbandit.simulation.return_validation import figures_of
+from netbandit.simulation.round_aggregation import Cohort, Epoch, round_aggregation
+from netbandit.util.units import Duration
 
 EXPLORE = Kind("explore")
 EXPLOIT = Kind("exploit")
-
-
-@dataclass
-class Epoch:
-    """State shared by the agents of a cohort in one epoch.
-
-    Attributes:
-        action: Their action.
-        best: The arm that each member pulls while it waits; empty if no agent completes the phase.
-        releases: The values each member may share for the active arms, shape (members, a).
-        ahead: The number of members that have not yet left the epoch.
-    """
-
-    action: Phase | Commit
-    best: list[int]
-    releases: NDArray[np.float64]
-    ahead: int
-
-
-class Choice(NamedTuple):
-    """The agents that take part in a round: ascending, and as a set to look them up in."""
-
-    agents: Sequence[int]
-    set: frozenset[int]
-
-
-_CHOICES_KEPT = 4
-
-
-class Cohort:
-    """Agents with a common active set, which pass through the same epochs, each at its own time.
-
-    Args:
-        number: The group's number.
-        members: The agents, ascending.
-        learner: Their common state.
-    """
-
-    def __init__(self, number: int, members: Sequence[int], learner: EpochLearner) -> None:
-        self.number = number
-        self.members = members
-        self.learner = learner
-        self.epochs: dict[int, Epoch] = {}
 
 
 class Epochs(Driver):
     """Agents are SimPy processes that sleep through a phase, contribute, and wait for the result.
 
     No agent wakes for a single pull. The rewards of an epoch are drawn for a whole cohort at once, when its first agent
-    begins the epoch. Pulls made while waiting enter no estimate and are only counted.
+    has explored. Pulls made while waiting enter no estimate and are only counted. If rewards are late, a phase is over
+    once its last reward has come, or the agent goes on without: meanwhile it pulls its best arm.
+
+    If agents lose their memory, each of an agent's incarnations starts with the first epoch in the first slot after it
+    comes back up, and ends when it goes down.
 
     Args:
         context: The replication context, with a finite bandit, an epoch learner and a round-based protocol.
     """
 
-    talk = "round"
-    turn: EventPriority = SENDS
-    """Hops take effect after all that agents do at the boundary; see `Aggregation`."""
-    apart: bool = False
-    """Whether each agent concludes for itself: see `netbandit.simulation.epochs_apart`."""
+    pattern = "round"
 
     def __init__(self, context: ReplicationContext) -> None:
         super().__init__(context)
-        bandit = context.bandit
+        bandit, network, clock = context.bandit, context.network, context.clock
         assert isinstance(bandit, FiniteBandit)
-        assert isinstance(context.learner, EpochLearner)
-        self._learner = checked(context.learner.fresh())
+        self.aggregation = round_aggregation(context)
+        self._lies = self.aggregation.lies
         self._bandit = bandit
-        self._lies = Lies(context, bounded=self._learner.bounded_releases)
-        self._round = 0
-        self._prepare(self._learner)
-        self._clock = context.clock
+        self._clock = clock
         self._agents = bandit.agents
         self._fingerprint = context.fingerprint
-        self._trace = context.network.trace
+        self._trace = network.trace
+        agents = range(bandit.agents)
         # An agent that learns alone, or may know something else than others, draws alone; what a cohort draws belongs
         # to the epoch, row i to agent i.
-        self._isolated = context.protocol.isolated
-        agents = range(bandit.agents)
-        alone = self._isolated or self.apart
-        groups = [range(agent, agent + 1) for agent in agents] if alone else [agents]
+        alone = self.aggregation.isolated or self.aggregation.per_agent
         self._own = [self._generators(agent) for agent in agents] if alone else []
-        self._participating = 1 if self._isolated else self._learner.participants(bandit.agents)
-        self._groups: Sequence[Sequence[int]] = groups
-        self._cohorts = (
-            []
-            if self.apart
-            else [Cohort(number, members, self._started(len(members))) for number, members in enumerate(groups)]
-        )
-        self._everybody = self._isolated or self._participating == bandit.agents
-        self._chosen: dict[int, Choice] = {}
+        self._forgets = self.aggregation.per_agent and network.forgets
         self._waits: dict[int, Counter[int]] = {}
+        self._computing: Counter[int] = Counter()  # for how long (ns) nodes computed in the waits of each round
         self._waiting: dict[int, tuple[int, int, int]] = {}
         self._exploring: dict[int, int] = {}  # agents whose phase the horizon cuts, and its round
-        self._contributions = np.zeros(bandit.agents, dtype=np.int64)
-        self._regret = PhaseAccount(bandit.gaps, context.clock.horizon)
+        self._regret = PhaseAccount(bandit.gaps, clock.horizon)
         # What each honest agent has pulled is asked for where some lie.
-        self._pulls = PullCounts(bandit.agents, bandit.gaps, context.clock.horizon) if self._lies.liars else None
+        self._pulls = PullCounts(bandit.agents, bandit.gaps, clock.horizon) if self._lies.liars else None
         self._is_best = bandit.gaps == 0
         self._best_lost = False
-        self._aggregated = 0
-        self._batteries = context.network.batteries
+        self._lack = rewards_may_lack(context.feedback, context.protocol)
+        self._feedback = self._late_feedback()
+        self._batteries = network.batteries
         self._uncounted: dict[int, Callable[[], object]] = {}  # what agents play whose end is not known
         self._presence: list[Presence] | None = None
-        outages = context.network.outages
+        outages = network.outages
         self._recovery: Recovery | None = None
-        if outages is not None and (ends := outages.ends(context.clock.end)):
-            self._recovery = Recovery(ends, context.clock.slot)
+        if outages is not None and (ends := outages.ends(clock.end)):
+            self._recovery = Recovery(ends, clock.slot)
         if outages is not None and outages.any_agents:
-            absent = [
-                partial(outages.absent_slots, agent, context.clock.slot, context.clock.horizon) for agent in agents
-            ]
+            absent = [partial(outages.absent_slots, agent, clock.slot, clock.horizon) for agent in agents]
             known = self._batteries is None
             self._presence = [Presence(each()) if known else PresenceSoFar(each) for each in absent]
 
-    def _started(self, members: int) -> EpochLearner:
-        """Return the learner for a cohort of *members*, before its first epoch."""
-        learner = checked(self._learner.fresh())
-        self._prepare(learner)
-        learner.start(
-            arms=self._bandit.arm_count,
-            horizon=self._clock.horizon,
-            members=members,
-            participants=self._participating,
-            smallest_gap=self._bandit.smallest_gap,
-        )
-        return learner
-
-    def _prepare(self, learner: EpochLearner) -> None:
-        """Give an unstarted learner what it may know of lies."""
-        learner.expect_lies(len(self.context.liars), lambda: self.context.streams.generator("groups", self._round))
+    def _late_feedback(self) -> PhaseFeedback | None:
+        """Return how late the rewards of phases are; None: they are learned at once."""
+        context = self.context
+        plan = build_feedback(context.feedback, self._clock.slot)
+        if plan is None:
+            return None
+        deadline = context.protocol.feedback_deadline
+        patience = None if deadline is None else Duration(deadline).nanoseconds(self._clock.slot)
+        return PhaseFeedback(plan, context.streams, self._agents, self._clock.slot, self._clock.horizon, patience)
 
     def start(self) -> None:
-        """Start a process for every agent that acts here."""
-        self._protocol = round_protocol(self.context.protocol, self.context.network, self)
-        self._let_sinks_lie()
-        for cohort in self._cohorts:
-            for row, agent in enumerate(cohort.members):
-                if agent in self.context.network.acting:
-                    self._clock.environment.process(self._play(cohort, row, agent))
-
-    def _let_sinks_lie(self) -> None:
-        """Let sinks that lie do so in place of their components."""
-        if isinstance(self._protocol, Sink) and self._lies.liars:
-            self._protocol.uploaded = self._uploaded
-
-    def _uploaded(self, sink: int, round: int, item: Item) -> Item:
-        """Return the item that *sink* uploads in place of its component's aggregate."""
-        if item.value is None or sink not in self._lies.liars:
-            return item
-        action = self._cohorts[0].epochs[round].action
-        assert isinstance(action, Phase)
-        return Item(item.size, self._lies.told_of_group(sink, action.arms, item.value))
+        """Start a process for every agent that acts here and is up."""
+        network = self.context.network
+        # Who goes down is forgotten before the clock that ends rounds looks at who is left.
+        down = set(network.watch_agents(self._changed)) if self._forgets else set()
+        self.aggregation.open()
+        for agent in network.acting:
+            if agent not in down:
+                self._clock.environment.process(self._live(agent))
 
     @property
     def waits(self) -> bool:
         """See `Driver.waits`: for the end of a round."""
-        return not self._isolated
+        return not self.aggregation.isolated
 
     def waiting(self) -> list[int]:
         """See `Driver.waiting`."""
@@ -217,17 +136,19 @@ class Epochs(Driver):
             played = sum(last - first for one in honest for first, last in one.spans(0, self._clock.horizon))
             assert self._regret.pulls == played, "every agent plays all slots in which it is up, and no other"
         regret, curve = self._regret.total_and_curve()
-        rounds = self._ended_rounds()
+        learner, protocol = self.aggregation.learner, self.aggregation.protocol
+        last = self._clock.horizon - 1
+        rounds = self.aggregation.ended_rounds(lambda agent: self._next_present(agent, last) == last)
         # What stays in an agent is not released: nothing is where nobody was ever told.
         told = bool(self.context.network.ledger.kinds) or (self.context.protocol.out_of_band and self._agents > 1)
-        spent = self._spent(int(self._contributions.max()) if told else 0)
+        spent = self.aggregation.account(told=told)
         metrics: dict[str, Metric] = {
             "rounds": len(rounds),
             **self._waited(rounds),
             "best_lost": int(self._best_lost),
             **self._lies.metrics(),
             **({} if self._pulls is None else {"regret_worst_agent": self._pulls.most_regret()}),
-            **figures_of(self._learner, self._learner.figures(), taken=()),
+            **figures_of(learner, learner.figures(), taken=()),
             "epsilon": spent.epsilon,
             "delta": spent.delta,
             "epsilon_claimed": spent.epsilon_claimed,
@@ -235,36 +156,32 @@ class Epochs(Driver):
         if self._recovery is not None:
             metrics["recovery_slots"] = self._recovery.slots(since for _, since, _ in self._waiting.values())
         if getattr(self.context.protocol, "deadline", None) is not None:
-            metrics["late"] = getattr(self._protocol, "late", 0)
-        over = self._exploring and not self._waiting and not self._contributions.any()
-        remarks = (*self._remarks(), *([STILL_EXPLORING] if over else []))
+            metrics["late"] = getattr(protocol, "late", 0)
+        if self._feedback is not None:
+            metrics |= self._feedback.metrics(self._agents - len(self._lies.liars))
+        over = self._exploring and not self._waiting and not self.aggregation.contributions.any()
+        remarks = (*self.aggregation.remarks(), *([STILL_EXPLORING] if over else []))
         return DriverResult(regret, {"regret": curve}, metrics, spent, remarks)
 
-    def _ended_rounds(self) -> list[int]:
-        """Return the rounds that have ended by the horizon."""
-        return [number for number, ended in self._protocol.ended.items() if ended <= self._clock.end]
-
-    def _spent(self, releases: int) -> PrivacySpent:
-        """Return the privacy spent by the agent that released most often, *releases* times."""
-        return self._learner.account(participants=self._participating, members=self._agents, releases=releases)
-
-    def _remarks(self) -> tuple[str, ...]:
-        """Return the notes needed to interpret the metrics."""
-        return self._learner.remarks(
-            participants=self._participating,
-            members=1 if self._isolated else self._agents,
-            difference=float(np.ptp(self._bandit.agent_means, axis=0).max()),
-        )
+    @property
+    def _computed(self) -> int:
+        """For how long (ns) any node has computed so far."""
+        computing = self.context.network.computing
+        return 0 if computing is None else computing.together()
 
     def _waited(self, rounds: Iterable[int]) -> dict[str, Metric]:
         """Return the slots from a contribution to the next phase over agents and *rounds*: mean, median and largest.
+
+        Where nodes compute, and in how many of these slots some did.
 
         Without any, the mean is 0 where nobody waits, and None where somebody does: a wait that did not end is none of
         zero.
         """
         waits: Counter[int] = Counter()
+        computed = 0
         for number in rounds:
             waits.update(self._waits.get(number, ()))
+            computed += self._computing[number]
         agents = waits.total()
         if not agents:
             nothing = None if self._waiting else 0.0
@@ -272,138 +189,170 @@ class Epochs(Driver):
         slots = sorted(waits)
         below = list(accumulate(waits[each] for each in slots))
         middle = [slots[bisect_left(below, place)] for place in ((agents + 1) // 2, agents // 2 + 1)]
-        return {
+        found: dict[str, Metric] = {
             "round_slots": sum(each * count for each, count in waits.items()) / agents,
             "round_slots_median": sum(middle) / 2,
             "round_slots_max": slots[-1],
         }
+        if self.context.network.computing is not None:
+            found["round_computing_slots"] = computed / self._clock.slot / agents
+        return found
 
-    def participants(self, round: int) -> Sequence[int]:
-        """Return the agents that contribute to *round*, ascending; drawn uniformly for each round."""
-        return range(self._agents) if self._everybody else self._choice(round).agents
-
-    def _choice(self, round: int) -> Choice:
-        chosen = self._chosen.get(round)
-        if chosen is None:
-            rng = self.context.streams.generator("participants", round)
-            drawn: list[int] = rng.choice(self._agents, self._participating, replace=False).tolist()
-            if len(self._chosen) == _CHOICES_KEPT:  # an agent far behind has it drawn again, and it is the same
-                del self._chosen[min(self._chosen)]
-            chosen = self._chosen[round] = Choice(sorted(drawn), frozenset(drawn))
-        return chosen
-
-    def _takes_part(self, agent: int, round: int) -> bool:
-        return self._everybody or agent in self._choice(round).set
-
-    def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
-        """Let the learner average those *items* that pass validation; the result has the size of one item."""
-        size, sound = items[0].size, self._lies.sound(items)
-        if len(sound) < len(items):
-            items = [items[place] for place in sound]
-            weights = None if weights is None else [weights[place] for place in sound]
-        self._aggregated = len(items) if weights is None else sum(weights)
-        if not items:
-            return Item(size, None)
-        used = weights if self._learner.weighted else None
-        return Item(size, self._learner.combine([item.value for item in items], used))
-
-    def conclude(self, round: int, group: int, aggregate: Item) -> Item:
-        """Let the cohort adopt the aggregate of all items; return the remaining arms and the next participants."""
-        cohort = self._cohorts[group]
-        learner = cohort.learner
-        if round + 1 in cohort.epochs:
-            raise ValueError("others have concluded this round from something else, and all must go on alike")
-        # If a round may end without some items, the learner accounts for the missing ones.
-        partial = (
-            self._presence is not None
-            or bool(self._lies.liars)
-            or getattr(self._protocol, "deadline", None) is not None
-        )
-        if aggregate.value is None:  # without any estimate, no arm can be eliminated
-            learner.conclude(np.zeros(len(learner.active)))
-        elif not partial or self._aggregated >= self._participating:
-            learner.conclude(aggregate.value)
-        else:
-            learner.conclude_without(aggregate.value, self._aggregated)
-        following = learner.begin(round + 1)
-        cohort.epochs[round + 1] = Epoch(following, [], np.empty((0, 0)), len(cohort.members))
-        choice = (
-            self._participating if isinstance(following, Phase) and self._participating < len(cohort.members) else 0
-        )
-        return Item(LABEL_BYTES * (len(learner.active) + choice), None)
-
-    def _play(self, cohort: Cohort, row: int, agent: int) -> Generator[Event, Any, None]:
-        """Run one agent: explore, contribute, wait, and repeat; finally commit to one arm."""
-        clock = self._clock
-        horizon = clock.horizon
-        start = 0
-        number = 1
-        while start < horizon:
-            start = yield from self._until_present(agent, start)
-            if start >= horizon:
-                return
-            epoch = self._enter(cohort, number, start)
+    def _live(self, agent: int) -> Generator[Event, Any, None]:
+        """Run one incarnation of an agent: explore, contribute, wait, and repeat; finally commit to one arm."""
+        clock, rounds = self._clock, self.aggregation
+        limit = self._life_end(agent)
+        cohort, row = rounds.cohort_of(agent)
+        start, number = clock.boundary(clock.now), 1
+        while (start := (yield from self._until_present(agent, start))) < limit:
+            epoch = cohort.enter(number)
             action = epoch.action
             self._look_for_best(agent, action)
             if isinstance(action, Commit):
+                if rounds.per_agent:  # which it announces
+                    yield clock.wait_until(start)
                 self._fingerprint.record(start * clock.slot, agent, EXPLOIT.code, action.arm)
-                self._count_to_the_end(agent, partial(self._exploit, agent, 0, start, horizon, action.arm))
+                self._count_to_the_end(agent, partial(self._exploit, agent, 0, start, limit, action.arm))
+                rounds.commit(agent, number)
                 return
             self._fingerprint.record(start * clock.slot, agent, EXPLORE.code, action.slots)
-            explore = partial(self._explore, cohort, number, agent, start, action)
+            explore = partial(self._explore, (cohort.number, number), agent, start, limit, action)
             end = yield from self._until_explored(agent, start, action.slots, explore)
-            self._note("explore", agent, number, start, min(end, horizon), arms=len(action.arms))
-            if end >= horizon:
+            self._note("explore", agent, number, start, min(end, limit), arms=len(action.arms))
+            if end >= clock.horizon:
                 self._exploring[agent] = number
                 return
             end = yield from self._until_present(agent, end)
-            if end >= horizon:
+            if end >= limit:
                 return
+            if not epoch.best and epoch.late is None:
+                self._observe(cohort, number, epoch, action)
+            if epoch.late is not None:
+                end = yield from self._until_learned(agent, cohort, row, number, start, end, limit)
+                if end >= limit:
+                    return
             yield clock.wait_until(end)
             if self._lies.is_mute(agent):
                 return
-            item = None
-            if self._takes_part(agent, number):
-                self._round = number
-                told = epoch.releases[row]
-                if not self._isolated:
-                    told = self._lies.told(agent, action.arms, told, epoch.releases)
-                item = Item(NUMBER_BYTES * len(action.arms), told)
-                self._learner.note_shared(agent, number, action.arms, item.value)
-                self._contributions[agent] += 1
+            item = rounds.contribution(agent, cohort, row, number)
             best = epoch.best[row]
             self._waiting[agent] = number, end, best
+            computed = self._computed
             self._fingerprint.record(end * clock.slot, agent, EXPLOIT.code, best)
-            yield self._protocol.contribute(number, agent, item)
+            if item is not None and not (yield from self._compute(agent, "item")):
+                return
+            answer = yield rounds.protocol.contribute(number, agent, item)
+            if answer is not None and not rounds.protocol.served:
+                yield from self._compute(agent, "aggregate")
             del self._waiting[agent]
             start = clock.boundary(clock.now)
-            self._exploit(agent, number, end, min(start, horizon), best)
+            self._exploit(agent, number, end, min(start, limit), best)
             self._wait_ended(number, end, start)
-            epoch.ahead -= 1
-            if not epoch.ahead:
-                del cohort.epochs[number]
+            self._computing[number] += self._computed - computed
+            rounds.resume(agent, cohort, number, answer)
             number += 1
+
+    def _observe(self, cohort: Cohort, number: int, epoch: Epoch, phase: Phase) -> None:
+        """Draw the rewards of an epoch for the whole cohort."""
+        members = np.asarray(cohort.members, dtype=np.int64)
+        rewards, noise = self._own[cohort.number] if self._own else self._generators(number)
+        if self._feedback is None:
+            sums = self._bandit.pull_blocks(rewards, members, phase.arms, phase.pulls)
+        else:
+            epoch.late = self._feedback.of_phase(self._bandit, rewards, members, phase)
+            if self._lack:  # what an agent learns is known when it goes on
+                return
+            sums = epoch.late.sums
+        cohort.learner.observe(sums, noise)
+        epoch.best, epoch.releases = cohort.learner.best_arms.tolist(), cohort.learner.releases
+
+    def _until_learned(
+        self, agent: int, cohort: Cohort, row: int, number: int, start: int, end: int, limit: int
+    ) -> Generator[Event, Any, int]:
+        """Let *agent* pull its best arm from slot *end* on, until it has the feedback of its phase.
+
+        Return the slot in which it goes on; one from *limit* on means that it does not.
+        """
+        clock, feedback, epoch, learner = self._clock, self._feedback, cohort.epochs[number], cohort.learner
+        assert feedback is not None
+        assert epoch.late is not None
+        slots = np.concatenate([np.arange(*span) for span in self._present(agent, start, end)])
+        awaited = feedback.of_agent(epoch.late, row, slots, end)
+        until, arm = awaited.until, -1
+
+        def ended(stop: int) -> None:
+            if stop > end:
+                self._count(agent, end, stop, arm)
+                self._note("feedback", agent, number, end, stop, arm=arm)
+            if agent not in self._lies.liars:
+                feedback.note(awaited, end, stop, None if self._presence is None else self._presence[agent].next)
+
+        if until > end:
+            sums, pulls = awaited.known(end)
+            if epoch.best:  # its learner has observed all of them
+                sums, pulls = sums - awaited.sums, pulls - awaited.slots.shape[1]
+            arm = learner.best_given(row, sums, pulls)
+            self._fingerprint.record(end * clock.slot, agent, EXPLOIT.code, arm)
+            if until >= limit:
+                if clock.horizon <= until < FOR_EVER:
+                    self._exploring[agent] = number
+                self._count_to_the_end(agent, partial(ended, limit))
+                return limit
+            if self._batteries is not None:
+                self._uncounted[agent] = partial(ended, limit)
+            yield clock.wait_until(until)
+            until = yield from self._until_present(agent, until)
+            self._uncounted.pop(agent, None)
+        stop = max(until, end)
+        ended(min(stop, limit))
+        if not epoch.best and stop < limit:
+            sums, pulls = awaited.known(stop)
+            learner.observe_some(sums[np.newaxis], pulls)
+            epoch.best = learner.best_arms.tolist()
+        return stop
+
+    def _life_end(self, agent: int) -> int:
+        """Return the first slot that *agent* no longer plays in the incarnation that it begins now."""
+        horizon = self._clock.horizon
+        outages = self.context.network.outages
+        if not self._forgets or outages is None:
+            return horizon
+        down = outages.node(agent).down(self._clock.now)
+        return horizon if down == inf else min(horizon, self._clock.boundary(int(down)))
+
+    def _changed(self, agent: int, up: bool) -> None:
+        """Start a new incarnation of *agent*, or let it forget its state."""
+        if up:
+            self._clock.environment.process(self._live(agent))
+            return
+        self._exploring.pop(agent, None)
+        waiting = self._waiting.pop(agent, None)
+        if waiting is not None:
+            number, since, arm = waiting
+            self._exploit(agent, number, since, min(self._clock.boundary(self._clock.now), self._clock.horizon), arm)
+        self.aggregation.forget(agent)
 
     def _look_for_best(self, agent: int, action: Phase | Commit) -> None:
         """Note if an honest agent goes on without the best arm, of which there may be several."""
         left = action.arm if isinstance(action, Commit) else action.arms
         self._best_lost |= agent not in self._lies.liars and not self._is_best[left].any()
 
-    def _explore(self, cohort: Cohort, number: int, agent: int, start: int, phase: Phase) -> int:
-        """Count what *agent* plays in a phase from slot *start* on; return the boundary at which it ends."""
-        if self._presence is None:
+    def _explore(self, epoch: tuple[int, int], agent: int, start: int, limit: int, phase: Phase) -> int:
+        """Count what *agent* plays in a phase from slot *start* on; return the boundary at which it ends.
+
+        A phase goes on after slots in which the agent was down, and its pulls are complete.
+        """
+        if self._presence is None and not self.aggregation.per_agent:
             if agent not in self._lies.liars:
-                self._regret.explore(start, (cohort.number, number), phase.arms, phase.pulls)
+                self._regret.explore(start, epoch, phase.arms, phase.pulls)
                 if self._pulls is not None:
                     self._pulls.explore(agent, start, phase.arms, phase.pulls)
             return start + phase.slots
-        # A phase goes on after slots in which the agent was down, and its pulls are complete.
-        presence, horizon = self._presence[agent], self._clock.horizon
-        for arm in phase.arms.tolist():
-            if start >= horizon:
-                break
-            end = presence.end(start, phase.pulls)
-            self._count(agent, start, min(end, horizon), arm)
+        for place, arm in enumerate(phase.arms.tolist()):
+            if start >= limit:  # what the horizon cuts may be of any length
+                return start + phase.pulls * (len(phase.arms) - place)
+            end = start + phase.pulls if self._presence is None else self._presence[agent].end(start, phase.pulls)
+            self._count(agent, start, min(end, limit), arm)
             start = end
         return start
 
@@ -433,11 +382,31 @@ class Epochs(Driver):
             yield from self._until_back(agent)
         return slot
 
+    def _compute(self, agent: int, work: Work) -> Generator[Event, Any, bool]:
+        """Let *agent* do a job of its own, anew if it goes down before the end; return whether the run goes on then.
+
+        Who loses its memory begins a new life instead.
+        """
+        network, clock = self.context.network, self._clock
+        computing = None if self.context.protocol.isolated else network.computing
+        while computing is not None and computing.takes(agent, work):
+            if network.is_down(agent):
+                slot = yield from self._until_present(agent, clock.boundary(clock.now))
+                if slot >= clock.horizon:
+                    return False
+                yield clock.wait_until(slot)
+            done = Event(clock.environment)
+            dropped = None if network.forgets else partial(done.succeed, False)
+            computing.submit(agent, work, partial(_finish, done), dropped=dropped)
+            if (yield done):
+                break
+        return clock.now < clock.end
+
     def _until_back(self, agent: int) -> Generator[Event, Any, None]:
         """Wait until *agent*, which has run out of energy, is back up."""
         assert self._batteries is not None
         back = Event(self._clock.environment)
-        self._batteries.when_back(agent, back.succeed)
+        self._batteries.when_up(agent, back.succeed)
         yield back
 
     def _until_explored(
@@ -492,21 +461,9 @@ class Epochs(Driver):
         if self._recovery is not None:
             self._recovery.waited(begin, end)
 
-    def _enter(self, cohort: Cohort, number: int, start: int) -> Epoch:
-        """Return the epoch that an agent begins at slot *start*; its first agent draws for the whole cohort."""
-        learner = cohort.learner
-        epoch = cohort.epochs.get(number)
-        if epoch is None:
-            epoch = cohort.epochs[number] = Epoch(learner.begin(number), [], np.empty((0, 0)), len(cohort.members))
-        action = epoch.action
-        # Nobody begins the epoch earlier, so if the horizon cuts this phase it cuts all, and none of it is used.
-        if isinstance(action, Phase) and not epoch.best and start + action.slots < self._clock.horizon:
-            members = np.asarray(cohort.members, dtype=np.int64)
-            rewards, noise = self._own[cohort.number] if self._isolated else self._generators(number)
-            learner.observe(self._bandit.pull_blocks(rewards, members, action.arms, action.pulls), noise)
-            epoch.best = learner.best_arms.tolist()
-            epoch.releases = learner.releases
-        return epoch
-
     def _generators(self, index: int) -> tuple[np.random.Generator, np.random.Generator]:
         return self.context.streams.generator("rewards", index), self.context.streams.generator("noise", index)
+
+
+def _finish(done: Event, _: object) -> None:
+    done.succeed(True)

@@ -1,12 +1,16 @@
 """Delayed feedback: the queue of rewards that agents have not yet learned."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.compilation.steps import Compiled
 from netbandit.network.delays import NEVER, Delay
 from netbandit.network.draws import Draws
+from netbandit.network.jitter import UniformJitter
+from netbandit.network.trace_writer import Trace
 from netbandit.simulation.build_feedback import FeedbackPlan
 from netbandit.simulation.result import Metric
 from netbandit.util.streams import Streams
@@ -38,20 +42,20 @@ class Feedback:
 
     Attributes:
         slots, arms, rewards, vectors: Of each pull that waits its slot, arm, reward and vector, shapes (M, n) and (M,
-            n, d); where, says `netbandit.simulation.feedback_queue`.
+            n, d).
         slot_ns: The length of a slot (ns).
+        ages: How many decisions each agent has made since that whose reward it takes, shape (M,).
         fresh: What each agent has learned since it told others last, rows of (arm, reward); None: nobody asks.
+        trace: Where late rewards are written, by `put`; None: nowhere.
     """
 
     def __init__(
         self, plan: FeedbackPlan, streams: Streams, agents: int, arms: int, slot: int, dimension: int = 0
     ) -> None:
-        from netbandit.simulation import feedback_queue
-
-        self._queue = feedback_queue
         self._plan = plan
         self._agents = agents
         self.slot_ns = slot
+        self._slots_a_ns = 1 / slot
         self._dimension = dimension
         self._window, self._as_zero, self._nonzero = plan.window, plan.as_zero, plan.nonzero
         of_arms = [
@@ -59,6 +63,7 @@ class Feedback:
         ]
         self._distinct = list(dict.fromkeys(of_arms))
         self._law_of = np.array([self._distinct.index(one) for one in of_arms], dtype=np.int64)
+        self._drawn = not all(isinstance(law, UniformJitter) and law.shortest == law.longest for law in plan.laws)
         self._draws = Draws(streams, "feedback", agents)
         self._never_draws = Draws(streams, "feedback.never", agents)
         most = max(1, _MOST_NUMBERS // (agents * len(self._distinct)))
@@ -66,13 +71,20 @@ class Feedback:
         self._rows = self._draws.rows * self._tables
         self._delays = np.zeros((len(self._distinct), agents, self._rows), dtype=np.int64)
         self._block = np.full(agents, -1)  # of which numbers each agent's delays are at hand
+        self._begins = np.zeros(agents, dtype=np.int64)  # the first of these
         self._pulls = np.zeros(agents, dtype=np.int64)
         self._count = np.zeros(agents, dtype=np.int64)
         none = np.zeros((agents, 0), dtype=np.int64)
-        self._order, self._due, self._numbers, self.slots, self.arms = none, none, none, none, none
+        self._after, self._due, self._numbers, self.slots, self.arms = (none,) * 5
+        self._heads = np.full((agents, _LEAST_ROOM), -1)
+        self._free = np.full(agents, -1)
+        self._reached = np.zeros(agents, dtype=np.int64)
         self.rewards, self.vectors = np.zeros((agents, 0)), np.zeros((agents, 0, dimension))
+        self.ages = np.zeros(agents, dtype=np.int64)
         self._learned, self._lags, self._silent, self._late, self._most = np.zeros((5, agents), dtype=np.int64)
+        self._compiled: dict[Callable[..., None], Compiled] = {}
         self.fresh: list[list[tuple[int, float]]] | None = None
+        self.trace: Trace | None = None
 
     def _law(self, place: int, agent: int) -> Delay:
         return self._plan.laws[agent] if self._plan.by == "agent" else self._distinct[place][0]
@@ -89,16 +101,25 @@ class Feedback:
         for block in np.unique(blocks[blocks != self._block]).tolist():
             self._fill(block, np.flatnonzero((blocks == block) & (self._block != block)))
         until = min(last, first + int((rows - self._pulls % rows).min()))
-        needed = int(self._count.max()) + until - first + 1
+        waiting = int(self._count.max())
+        needed = waiting + until - first + 1
         if needed > self.slots.shape[1]:
             self._widen(max(2 * self.slots.shape[1], needed, _LEAST_ROOM))
+        if waiting > self._heads.shape[1]:
+            self._distribute(1 << waiting.bit_length())
         return until
 
     def _fill(self, block: int, agents: Agents) -> None:
         """Draw the delays of *block* of these agents."""
+        constant = not self._drawn and not any(self._plan.never) and (self._block[agents] >= 0).all()
         self._block[agents] = block
+        self._begins[agents] = block * self._rows
+        if constant:
+            return
         tables = range(block * self._tables, (block + 1) * self._tables)
-        uniforms = np.concatenate([self._draws.table(table)[agents] for table in tables], axis=1)
+        uniforms = np.zeros((len(agents), self._rows))
+        if self._drawn:
+            uniforms = np.concatenate([self._draws.table(table)[agents] for table in tables], axis=1)
         silent = None
         if any(self._plan.never):
             silent = np.concatenate([self._never_draws.table(table)[agents] for table in tables], axis=1)
@@ -112,18 +133,34 @@ class Feedback:
 
     def _widen(self, room: int) -> None:
         """Make *room* for so many pulls of each agent."""
-        more = room - self.slots.shape[1]
-        places = np.broadcast_to(np.arange(self.slots.shape[1], room), (self._agents, more))
-        self._order = np.concatenate([self._order, places], axis=1)
-        for name in ("_due", "_numbers", "slots", "arms", "rewards", "vectors"):
+        before = self.slots.shape[1]
+        for name in ("_after", "_due", "_numbers", "slots", "arms", "rewards", "vectors"):
             kept = getattr(self, name)
-            empty = np.zeros((self._agents, more, *kept.shape[2:]), dtype=kept.dtype)
+            empty = np.zeros((self._agents, room - before, *kept.shape[2:]), dtype=kept.dtype)
             setattr(self, name, np.concatenate([kept, empty], axis=1))
+        self._after[:, before] = self._free
+        self._after[:, before + 1 :] = np.arange(before, room - 1)
+        self._free[:] = room - 1
+        self._numbers[:, before:] = -1
+
+    def _distribute(self, buckets: int) -> None:
+        """Distribute what waits among so many *buckets* of each agent, a power of 2."""
+        self._heads = np.full((self._agents, buckets), -1)
+        agents, rows = np.nonzero(self._numbers >= 0)
+        due = self._due[agents, rows]
+        places = -(-due // self.slot_ns) & (buckets - 1)
+        order = np.lexsort((self._numbers[agents, rows], due, places, agents))
+        agents, rows, places = agents[order], rows[order], places[order]
+        follows = np.zeros(len(rows), dtype=np.bool_)
+        follows[1:] = (np.diff(agents) == 0) & (np.diff(places) == 0)
+        self._heads[agents[~follows], places[~follows]] = rows[~follows]
+        self._after[agents, rows] = -1
+        self._after[agents[follows], rows[np.roll(follows, -1)]] = rows[follows]
 
     def put_one(self, slot: int, agent: int, time: int, arm: int, reward: float) -> Any:
         """Queue the reward of a pull of *agent* at *time* (ns); return its row, -1 if it is never learned."""
         number = self._pulls[agent]
-        delay = self._delays[self._law_of[arm], agent, number % self._rows]
+        delay = self._delays[self._law_of[arm], agent, number - self._begins[agent]]
         self._pulls[agent] = number + 1
         if self._nonzero and reward == 0.0:
             delay = -1
@@ -142,22 +179,64 @@ class Feedback:
             self._late[agent] += 1
         else:
             due = time + delay
-            row = self._queue.push(self._order, self._due, self._numbers, self._count, agent, due, number)
+            row = self._free[agent]
+            self._free[agent] = self._after[agent, row]
             self.slots[agent, row] = slot
             self.arms[agent, row] = arm
             self.rewards[agent, row] = learned
+            self._numbers[agent, row] = number
+            self._due[agent, row] = due
+            self.push_one(agent, row, due)
         return row
 
-    def is_due_one(self, agent: int, time: int) -> Any:
-        """Return whether a reward of *agent* is due by *time* (ns)."""
-        return self._count[agent] > 0 and self._due[agent, self._order[agent, 0]] <= time
+    def push_one(self, agent: int, row: int, due: int) -> None:
+        """Queue the *row* of a pull that is *due* at some time (ns), after others that are due then."""
+        boundary = int(due * self._slots_a_ns)  # nearly: a division of whole numbers would take as long as all else
+        while boundary * self.slot_ns < due:
+            boundary += 1
+        while (boundary - 1) * self.slot_ns >= due:
+            boundary -= 1
+        if self._count[agent] == 0 or boundary < self._reached[agent]:
+            self._reached[agent] = boundary
+        self._count[agent] += 1
+        bucket = boundary & (self._heads.shape[1] - 1)
+        before = -1
+        other = self._heads[agent, bucket]
+        while other >= 0 and self._due[agent, other] <= due:
+            before = other
+            other = self._after[agent, other]
+        if before < 0:
+            self._heads[agent, bucket] = row
+        else:
+            self._after[agent, before] = row
+        self._after[agent, row] = other
 
-    def take_one(self, slot: int, agent: int) -> Any:
-        """Return the row of the reward that is due first; *agent* uses it from *slot* on."""
-        row = self._queue.pop(self._order, self._due, self._numbers, self._count, agent)
+    def first_one(self, agent: int, time: int) -> Any:
+        """Return the row of the reward of *agent* that is due first, -1 if none is by *time* (ns)."""
+        row = -1
+        if self._count[agent] > 0:
+            last = self._heads.shape[1] - 1
+            boundary = self._reached[agent]
+            row = self._heads[agent, boundary & last]
+            # In a bucket, others are due at this boundary plus a multiple of the number of buckets.
+            while boundary * self.slot_ns < time and (row < 0 or self._due[agent, row] > boundary * self.slot_ns):
+                boundary += 1
+                row = self._heads[agent, boundary & last]
+            self._reached[agent] = boundary
+            if row >= 0 and self._due[agent, row] > min(time, boundary * self.slot_ns):
+                row = -1
+        return row
+
+    def take_one(self, slot: int, agent: int, row: int) -> None:
+        """Take the *row* that `first_one` returned out of the queue; *agent* uses it from *slot* on."""
+        self._heads[agent, self._reached[agent] & (self._heads.shape[1] - 1)] = self._after[agent, row]
+        self._after[agent, row] = self._free[agent]
+        self._free[agent] = row
+        self._count[agent] -= 1
+        self.ages[agent] = self._pulls[agent] - self._numbers[agent, row] - 1
+        self._numbers[agent, row] = -1
         self._learned[agent] += 1
         self._lags[agent] += max(slot - self.slots[agent, row], 1)
-        return row
 
     def note_one(self, agent: int) -> None:
         """Note how many rewards *agent* has not learned as it decides."""
@@ -173,10 +252,15 @@ class Feedback:
         vectors: NDArray[np.float64] | None,
     ) -> None:
         """As `put_one`, of several *agents*, with the vectors of their arms where arms have any, shape (n, d)."""
-        for place, agent in enumerate(agents.tolist()):
-            row = self.put_one(slot, agent, time, int(arms[place]), float(rewards[place]))
-            if vectors is not None and self._dimension and row >= 0:
-                self.vectors[agent, row] = vectors[place]
+        rows = np.empty(len(agents), dtype=np.int64)
+        self._each(put_each, slot, time, agents, arms, rewards, rows)
+        queued = rows >= 0
+        if vectors is not None and self._dimension:
+            self.vectors[agents[queued], rows[queued]] = vectors[queued]
+        if self.trace is not None:
+            for agent, arm, row in zip(agents[queued].tolist(), arms[queued].tolist(), rows[queued], strict=True):
+                if (due := int(self._due[agent, row])) > time + self.slot_ns:
+                    self.trace.reward(arm, agent, time, due)
 
     def note(self, agents: Agents) -> None:
         """As `note_one`, of several *agents*; and have delays and room at hand for a pull of each."""
@@ -188,18 +272,24 @@ class Feedback:
 
         Their rewards are all of pulls of one slot; those of others come when it is called again.
         """
-        if not self._count.any():
-            return agents[:0], agents[:0]
-        heads = self._order[agents, 0]
-        due = agents[(self._count[agents] > 0) & (self._due[agents, heads] <= time)]
+        waiting = agents[self._count[agents] > 0]
+        rows = np.empty(len(waiting), dtype=np.int64)
+        self._each(first_of_each, time, waiting, rows)
+        due, rows = waiting[rows >= 0], rows[rows >= 0]
         if len(due):
-            slots = self.slots[due, self._order[due, 0]]
-            due = due[slots == slots.min()]
-        rows = np.array([self.take_one(slot, agent) for agent in due.tolist()], dtype=np.int64)
+            slots = self.slots[due, rows]
+            due, rows = due[slots == slots.min()], rows[slots == slots.min()]
+        self._each(take_each, slot, due, rows)
         if self.fresh is not None:
             for agent, row in zip(due.tolist(), rows.tolist(), strict=True):
                 self.fresh[agent].append((int(self.arms[agent, row]), float(self.rewards[agent, row])))
         return due, rows
+
+    def _each(self, function: Callable[..., None], *given: Any) -> None:
+        """Call *function*, which has its steps done for several agents, compiled."""
+        if function not in self._compiled:
+            self._compiled[function] = Compiled(function, {"feedback": self}, f"{function.__name__}_late")
+        self._compiled[function](*given)
 
     def new_observations(self, agents: Agents) -> list[NDArray[np.float64]]:
         """Return what each of *agents* has learned since it was asked last: rows of (arm, reward), shape (n, 2)."""
@@ -213,6 +303,10 @@ class Feedback:
         """Drop all pending rewards of the incarnation that *agent* has forgotten."""
         self._late[agent] += self._count[agent]
         self._count[agent] = 0
+        self._heads[agent] = self._numbers[agent] = -1
+        rooms = self._after.shape[1]
+        self._after[agent] = np.arange(-1, rooms - 1)
+        self._free[agent] = rooms - 1
         if self.fresh is not None:
             self.fresh[agent] = []
 
@@ -222,8 +316,8 @@ class Feedback:
         What is due after the last decision of those that are *present*, and before the *end* (ns), is learned as well.
         """
         for agent in np.flatnonzero(present).tolist():
-            while self.is_due_one(agent, end - 1):
-                self.take_one(end // self.slot_ns, agent)
+            while (row := self.first_one(agent, end - 1)) >= 0:
+                self.take_one(end // self.slot_ns, agent, row)
         learned, pulls = int(self._learned[counted].sum()), int(self._pulls[counted].sum())
         outstanding = self._count[counted]
         return {
@@ -233,3 +327,29 @@ class Feedback:
             "censored": int(self._silent[counted].sum()) / pulls if pulls else None,
             "feedback_late": int(self._late[counted].sum()),
         }
+
+
+def put_each(
+    feedback: Any,
+    slot: int,
+    time: int,
+    agents: Agents,
+    arms: NDArray[np.int64],
+    rewards: NDArray[np.float64],
+    rows: NDArray[np.int64],
+) -> None:
+    """Fill *rows* with what `Feedback.put_one` returns of each of *agents*, shape (n,)."""
+    for place in range(agents.size):
+        rows[place] = feedback.put_one(slot, agents[place], time, arms[place], rewards[place])
+
+
+def first_of_each(feedback: Any, time: int, agents: Agents, rows: NDArray[np.int64]) -> None:
+    """Fill *rows* with what `Feedback.first_one` returns of each of *agents*, shape (n,)."""
+    for place in range(agents.size):
+        rows[place] = feedback.first_one(agents[place], time)
+
+
+def take_each(feedback: Any, slot: int, agents: Agents, rows: NDArray[np.int64]) -> None:
+    """Take one of the *rows* of each of *agents* out of its queue, shape (n,)."""
+    for place in range(agents.size):
+        feedback.take_one(slot, agents[place], rows[place])

@@ -23,6 +23,7 @@ from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.model import Scenario
 from netbandit.simulation.accounting import (
     absent_slots,
+    computing,
     connectivity,
     dropping,
     link_use,
@@ -35,11 +36,12 @@ from netbandit.simulation.accounting import (
 )
 from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, build_topology, topology_streams
+from netbandit.simulation.build_compute import build_compute
 from netbandit.simulation.build_contacts import build_changing
 from netbandit.simulation.build_energy import build_energy, energy_of
 from netbandit.simulation.dispatch.kernel import Choice, explained
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.drivers import driver_for, talk_of
+from netbandit.simulation.drivers import driver_for, pattern_of
 from netbandit.simulation.lies import liars_of
 from netbandit.simulation.result import Metric, RunResult, versions
 from netbandit.simulation.return_validation import checked
@@ -111,6 +113,7 @@ class Simulation:
             **asdict(outcomes),
             **queueing(network, clock.slot),
             **dropping(network),
+            **computing(network),
             "stalled": len(waits),
             "waiting_slots": sum(waiting) / len(waiting) if waiting else None,
             "absent_slots": absent,
@@ -172,7 +175,7 @@ class Simulation:
 
     @property
     def _talk(self) -> str:
-        return talk_of(type(self._point.bandit), type(self._point.learner)) or ""
+        return pattern_of(type(self._point.bandit), type(self._point.learner)) or ""
 
     def context(self, topology: Topology, fingerprint: Fingerprint, writer: Trace | None) -> ReplicationContext:
         """Return all that a driver works with."""
@@ -195,6 +198,7 @@ class Simulation:
                 point.family, topology, drawn_from, clock.slot, clock.end, point.protocol, self._talk
             ),
             energy=build_energy(scenario.energy, scenario.links, topology, clock.slot),
+            compute=build_compute(scenario.compute, topology.agents, clock.slot, streams),
         )
         bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
         bandit = checked(point.bandit.fresh())
@@ -246,7 +250,7 @@ _holders: "list[weakref.ref[RunnablePoint]]" = []
 """The point that caches its graph: replications of a point run one after another."""
 
 _OF_MESSAGES = frozenset({"latency", "bandwidth", "cost", "energy", "missing", "radio"})
-"""Keys of links that decide nothing where no message is sent over them; what else they have, protocols may ask for."""
+"""Keys of links without effect if no message is sent over them; protocols may read all other keys."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,7 +280,7 @@ class RunnablePoint(Point):
 
     @property
     def effective(self) -> Mapping[str, Any]:
-        """See `Point.effective`: what a protocol sends nothing over decides nothing."""
+        """See `Point.effective`: links over which the protocol sends nothing have no effect."""
         return _without_idle_links(self.resolved, self.protocol)
 
     def topology(self, replication: int) -> Topology:

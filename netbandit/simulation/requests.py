@@ -10,7 +10,7 @@ from simpy.events import EventPriority
 
 from netbandit.learners.slots import Learner
 from netbandit.network.clock import ScheduledEvent
-from netbandit.protocols.adapters import ask_protocol
+from netbandit.protocols.adapters import request_protocol
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.byzantine_replies import AnswerLies
 from netbandit.simulation.communication import CommunicationStrategy, Learners
@@ -33,7 +33,7 @@ class Requests(CommunicationStrategy):
 
     def __init__(self, context: ReplicationContext, learner: Learner) -> None:
         super().__init__(context, learner)
-        self._protocol = ask_protocol(context.protocol, context.network, self._answer, self._hear)
+        self._protocol = request_protocol(context.protocol, context.network, self._answer, self._hear)
         self.isolated = self._protocol.isolated
         near = np.array([len(neighbours) for neighbours in context.topology.neighbours], dtype=np.int64)
         self.members = np.ones_like(near) if self.isolated else near + 1
@@ -44,7 +44,7 @@ class Requests(CommunicationStrategy):
         self._delays = [0, 0]
 
     def open(self, learners: Learners) -> None:
-        """Take the learner, and wake when agents first ask."""
+        """Attach the learner, and wake when agents first ask."""
         super().open(learners)
         (self._learner,) = learners
         self._appoint(0)
@@ -96,7 +96,7 @@ class Requests(CommunicationStrategy):
         if self._heard:
             agents, sources, told, said = zip(*self._heard, strict=True)
             self._heard = []
-            self._learner.hear(slot, np.array(agents), np.array(sources), np.array(told), np.array(said))
+            self._learner.receive(slot, np.array(agents), np.array(sources), np.array(told), np.array(said))
 
     @property
     def releases(self) -> int:

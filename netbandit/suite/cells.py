@@ -26,14 +26,14 @@ Values = Mapping[str, float | None]
 
 @dataclass(frozen=True)
 class Cell:
-    """What an entry has come to on a track.
+    """The result of an entry on a track.
 
     Attributes:
         state: Whether its runs are there.
         why: Why not, in a line; empty where they are.
         values: Of each of `METRICS` the value by replication; empty where there are no runs.
         fingerprints: The first digits of the fingerprint of each replication.
-        seconds: How long all replications took, in processor time.
+        seconds: The processor time of all replications.
     """
 
     state: State

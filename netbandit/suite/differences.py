@@ -16,7 +16,7 @@ Numbers = NDArray[np.float64]
 
 
 def p_values(differences: Numbers) -> Numbers:
-    """Return the smallest level at which the mean of each row of *differences* is told from zero, shape (n,).
+    """Return the smallest level at which the mean of each row of *differences* differs from zero, shape (n,).
 
     Of the interval of `netbandit.results.intervals.mean`, which has none where all differences are one number: then
     the level of the sign test, ``2^(1 - k)`` of k replications, and 1 if that number is zero.

@@ -8,13 +8,13 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from netbandit.results.machine import machine
 from netbandit.results.safe_files import write_whole
 from netbandit.simulation.result import versions
 from netbandit.suite.cells import METRICS, Cell
 from netbandit.suite.entries import Entry
 from netbandit.suite.tracks import VERSION, digest
 from netbandit.suite.worker import DIGITS
+from netbandit.util.process import machine
 
 FORMAT = 1
 
@@ -34,8 +34,8 @@ class Record:
     """A record.
 
     Attributes:
-        entries: The entries by name; those that are references alone have the rank ``reference``.
-        cells: Entry -> track -> cell; what was not run is not there.
+        entries: The entries by name; mere references have the rank ``reference``.
+        cells: Entry -> track -> cell; cells that were not run are missing.
         versions: Of netbandit, Python and the libraries that made the numbers.
         machine: On which it was made.
     """

@@ -25,7 +25,7 @@ Told = Callable[[Entry, Track, Cell], None]
 
 
 def tell_nobody(entry: Entry, track: Track, cell: Cell) -> None:
-    """Tell nobody."""
+    """Report no progress."""
 
 
 def run_pairs(

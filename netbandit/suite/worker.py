@@ -98,7 +98,7 @@ def perform_packed(order: tuple[bytes, Path], tell: Callable[[str], None]) -> st
         tell: Has a line told to the user.
     """
     packed, folder = order
-    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, what entries print is not shown
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, output of entries is not shown
     find_beside(folder)
     try:
         with importing():

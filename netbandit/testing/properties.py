@@ -61,7 +61,7 @@ def messages_are_accounted_for(trial: Trial) -> Iterator[str]:
 
     The network makes sure of the first in every run; here, that the ledger, the links and the trace agree.
     """
-    result, messages, _ = trial.traced
+    result, messages, *_ = trial.traced
     metrics = result.metrics
     sent = [message for message in messages if "broadcast" not in message]
     ended = sum(metrics[name] or 0 for name in ("delivered", "lost", "duplicates_dropped", "in_flight"))
@@ -93,7 +93,7 @@ def messages_are_accounted_for(trial: Trial) -> Iterator[str]:
 def nobody_acts_while_down(trial: Trial) -> Iterator[str]:
     """Yield nodes that send or hear while they are down, links that bring something then, and agents that play."""
     outages, scenario, server = trial.outages, trial.point.scenario, trial.server
-    result, messages, _ = trial.traced
+    result, messages, *_ = trial.traced
     slot, horizon = scenario.run.slot_nanoseconds, scenario.run.horizon
     absent = sum(last - first for agent in range(server) for first, last in outages.absent_slots(agent, slot, horizon))
     found = int(result.metrics["absent_slots"] or 0)
@@ -120,7 +120,7 @@ def nobody_acts_while_down(trial: Trial) -> Iterator[str]:
 
 def items_travel_by_messages(trial: Trial) -> Iterator[str]:
     """Yield who goes on with an item that cannot have reached it by then, and items that are used twice in a round."""
-    _, messages, seen = trial.traced
+    _, messages, _, seen = trial.traced
     yield from seen.breaches
     if not trial.point.protocol.out_of_band:
         links, outages = trial.point.scenario.links, trial.outages
@@ -130,10 +130,11 @@ def items_travel_by_messages(trial: Trial) -> Iterator[str]:
 
 def nobody_waits_unsaid(trial: Trial) -> Iterator[str]:
     """Yield agents that wait for a round to end, which cannot, where nothing is lost or nothing is said of it."""
-    result, messages, seen = trial.traced
+    result, messages, jobs, seen = trial.traced
     run, protocol = trial.point.scenario.run, trial.point.protocol
     slot = run.slot_nanoseconds
     latest = max((max(message["sent"], message["arrival"]) for message in messages), default=0)
+    latest = max([latest, *(job["end"] for job in jobs)])
     # What would go on after the horizon is cut, and does not wait for ever: gossip goes on in the next slot, and who
     # waits for a deadline after it, and after that of a server.
     patience = protocol.deadline_ns(slot) if isinstance(protocol, DeadlineKey) else None
@@ -156,6 +157,19 @@ def who_stalls_may_stall(trial: Trial) -> Iterator[str]:
         yield f"{metrics['stalled']} agents stalled, and may_stall is 0"
 
 
+def nodes_do_one_job_at_a_time(trial: Trial) -> Iterator[str]:
+    """Yield nodes that compute two things at once, or anything while they are down or after the horizon."""
+    run, end = trial.point.scenario.run, defaultdict[int, int](int)
+    for job in trial.traced.jobs:
+        node = trial.server if job["node"] == "server" else job["node"]
+        text = f"{job['node']} computes from {job['begin']} to {job['end']}"
+        if job["begin"] < end[node]:
+            yield f"{text}, and something else up to {end[node]}"
+        if job["begin"] >= run.horizon * run.slot_nanoseconds or trial.outages.node(node).at(job["begin"]):
+            yield f"{text}, and is down or at the horizon"
+        end[node] = job["end"]
+
+
 def _shown(message: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} {value}" for key, value in message.items())
 
@@ -169,5 +183,6 @@ ALWAYS: tuple[Property, ...] = (
     items_travel_by_messages,
     nobody_waits_unsaid,
     who_stalls_may_stall,
+    nodes_do_one_job_at_a_time,
 )
 """What must hold of every replication of every scenario."""

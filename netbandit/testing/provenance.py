@@ -197,12 +197,12 @@ def _watch_end(driver: Driver, seen: Provenance) -> None:
 
 def _watch(driver: Epochs, seen: Provenance) -> None:
     """Have *driver* tell of all items that agents contribute, that are put together, and that agents go on with."""
-    start, aggregate, conclude = driver.start, driver.aggregate, driver.conclude
+    start, aggregate, conclude = driver.start, driver.aggregation.aggregate, driver.aggregation.conclude
     clock = driver.context.clock
 
     def starts() -> None:
         start()
-        protocol: Any = driver._protocol
+        protocol: Any = driver.aggregation.protocol
         contribute = protocol.contribute
 
         def contributes(round: int, agent: int, item: Item | None) -> Event:
@@ -237,4 +237,5 @@ def _watch(driver: Epochs, seen: Provenance) -> None:
         return answer
 
     watched: Any = driver
-    watched.start, watched.aggregate, watched.conclude = starts, aggregates, concludes
+    watched.start = starts
+    watched.aggregation.aggregate, watched.aggregation.conclude = aggregates, concludes

@@ -119,6 +119,10 @@ def _drawn(rng: random.Random, players: tuple[Raw, Raw, str], feature: str, alon
             links.pop("retry", None)  # nothing is repeated where agents may run empty
     if feature == "feedback":
         tables["feedback"] = rng.choice(_LATE)
+        if learner["kind"] == "elimination":
+            protocol |= rng.choice([{}, {"feedback_deadline": "4 slots"}])
+    if feature == "compute":
+        tables["compute"] = rng.choice(_COMPUTING)
     if feature == "queue":
         for links in tables["links"].values():
             links |= {"bandwidth": "300 kbit/s", "queue": rng.choice([0, 2, "400 B"])}
@@ -132,7 +136,7 @@ def _drawn(rng: random.Random, players: tuple[Raw, Raw, str], feature: str, alon
     return tables | ({"faults": faults} if faults else {})
 
 
-FEATURES = ("adversary", "changes", "contacts", "mobile", "energy", "radio", "feedback", "queue")
+FEATURES = ("adversary", "changes", "contacts", "mobile", "energy", "radio", "feedback", "queue", "compute")
 """What a scenario may have beside faults: one of them, where its learner and protocol take it."""
 
 
@@ -140,6 +144,14 @@ _LATE: list[Raw] = [
     {"delay": "2500 us"},
     {"delay": {"geometric": 4.0}, "never": 0.2, "window": "6 slots"},
     {"delay": {"pareto": ["1 ms", 1.1]}, "window": "5 ms", "missing": "zero", "reports": "nonzero"},
+]
+_COMPUTING: list[Raw] = [
+    {
+        "agents": {"message": "300 us", "item": {"exponential": "1 ms"}, "aggregate": "200 us"},
+        "speed": {"lognormal": 0.6},
+    },
+    {"agents": {"message": {"exponential": "400 us"}, "byte": "1 us", "inbox": 2}, "power": "1 W"},
+    {"server": {"message": {"pareto": ["100 us", 1.5]}, "aggregate": "1 ms", "inbox": 3}, "speed": 2.0},
 ]
 _ATTACKS: list[str] = ["none", "flip", "inflate", "collude", "swap", "topple", "noise", "constant"]
 _ATTACKS += ["stale", "mute", "naive", "smart"]
@@ -292,7 +304,7 @@ def smaller(tables: Raw) -> Iterator[Raw]:
 def _optional(tables: Raw) -> Iterator[tuple[str | int, ...]]:
     if "adversary" in tables:
         yield ("adversary",)
-    for table in ("faults", "feedback"):
+    for table in ("faults", "feedback", "compute"):
         if table in tables:
             yield (table,)
     for table in ("faults", "links"):

@@ -11,7 +11,7 @@ from netbandit.network.outages import Outages
 from netbandit.simulation.build import topology_streams
 from netbandit.simulation.build_contacts import build_changing
 from netbandit.simulation.build_faults import build_faults
-from netbandit.simulation.drivers import talk_of
+from netbandit.simulation.drivers import pattern_of
 from netbandit.simulation.execution import Execution, executed
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.result import RunResult
@@ -26,11 +26,13 @@ class Traced(NamedTuple):
     Attributes:
         result: What it leaves behind.
         messages: The lines of its trace that are messages, see `netbandit.network.trace_writer.Trace`.
+        jobs: Those that are jobs of nodes that compute.
         seen: What was seen of the items of its rounds.
     """
 
     result: RunResult
     messages: list[Mapping[str, Any]]
+    jobs: list[Mapping[str, Any]]
     seen: Provenance
 
 
@@ -69,7 +71,8 @@ class Trial:
             with watched() as seen:
                 result = self.run("plain", trace)
             lines = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
-        return Traced(result, [line for line in lines if "kind" in line], seen)
+        messages, jobs = ([line for line in lines if key in line] for key in ("kind", "job"))
+        return Traced(result, messages, jobs, seen)
 
     def recorded_calls(self, table: str) -> CallRecorder:
         """Return what a part does in a run: ``bandit``, ``learner`` or ``protocol``."""
@@ -89,7 +92,7 @@ class Trial:
         topology = point.topology(self.replication)
         slot = scenario.run.slot_nanoseconds
         streams = topology_streams(point.family, scenario.run.seed, self.replication)
-        end, talk = slot * scenario.run.horizon, talk_of(type(point.bandit), type(point.learner)) or ""
+        end, talk = slot * scenario.run.horizon, pattern_of(type(point.bandit), type(point.learner)) or ""
         changing = build_changing(point.family, topology, streams, slot, end, point.protocol, talk)
         plan = build_faults(scenario.links, scenario.faults, topology, slot, changing).plan
         numbers = {(first, second): number for number, (first, second) in enumerate(topology.edges.tolist())}

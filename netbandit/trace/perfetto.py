@@ -20,7 +20,7 @@ from netbandit.results.store import STUDY, folder_of, load_study
 from netbandit.trace.read import SERVER, WAITS, Lines, TraceError, Transfer, read_trace, run_of
 
 LIMIT = 100_000
-"""How many lines of a trace are shown unless one asks for more: viewers become slow beyond."""
+"""The default number of lines of a trace shown: viewers become slow beyond."""
 
 PICTURE = "trace.perfetto.json"
 """The name of the file beside the trace it was made from."""
@@ -33,25 +33,29 @@ _SHORTEST = 1_000
 """Nanoseconds that a round is drawn for, and a message at its sender and its receiver, where they take no time."""
 
 _SHOWN = 12
-"""How many of the nodes that a node sends to at once are named."""
+"""The most nodes named of those that a node sends to at once."""
 
 
 @dataclass(frozen=True)
 class Converted:
-    """What was written.
+    """A written trace.
 
     Attributes:
         path: The file.
-        messages: How many messages are in it.
-        phases: How many phases of agents.
-        rounds: How many rounds.
-        lines: How many lines of the trace were taken.
-        total: How many it has.
+        messages: The number of messages in it.
+        phases: The number of phases of agents.
+        rewards: The number of late rewards.
+        jobs: The number of jobs of nodes that compute.
+        rounds: The number of rounds.
+        lines: The number of lines taken from the trace.
+        total: The number of lines of the trace.
     """
 
     path: Path
     messages: int
     phases: int
+    rewards: int
+    jobs: int
     rounds: int
     lines: int
     total: int
@@ -88,11 +92,12 @@ def convert(trace: Path, target: Path, limit: int = LIMIT) -> Converted:
     Each agent has a track with its phases of exploring and exploiting; where it sends or receives there is a short
     slice, and an arrow leads from the slice of the sender, when the message is put on the link, to that of the
     receiver, when it arrives. A round lasts from the first contribution or message to the last agent's being informed.
+    A late reward is a slice of its own, from the pull to when it is due; so is a job of a node that computes.
 
     Args:
         trace: A file that ``--trace`` has written.
         target: The file to write.
-        limit: How many lines of the trace are taken, messages and phases together.
+        limit: The number of lines taken from the trace, of all kinds together.
 
     Raises:
         TraceError: A line is none of a trace, with its number, or the file is not as the run has written it.
@@ -110,8 +115,8 @@ def convert(trace: Path, target: Path, limit: int = LIMIT) -> Converted:
     facts = {"netbandit": netbandit.__version__, "scenario": run.name if run is not None else trace.name}
     body = ",\n".join(json.dumps(part) for part in parts)
     write_whole(target, f'{{"displayTimeUnit": "ns", "otherData": {json.dumps(facts)}, "traceEvents": [\n{body}\n]}}\n')
-    shown = len(lines.messages) + len(lines.phases)
-    return Converted(target, len(lines.messages), len(lines.phases), len(rounds), shown, lines.total)
+    counts = len(lines.messages), len(lines.phases), len(lines.rewards), len(lines.jobs)
+    return Converted(target, *counts, len(rounds), sum(counts), lines.total)
 
 
 def _rounds(lines: Lines) -> list[tuple[int, int, int, int]]:
@@ -136,7 +141,8 @@ def _rounds(lines: Lines) -> list[tuple[int, int, int, int]]:
 def _nodes(lines: Lines, first: int) -> list[tuple[int, int | str]]:
     """Return track and node of each that does something, from the track *first* on, the server before the agents."""
     ends = {node for message in lines.messages for node in (message.sender, message.receiver)}
-    nodes = ends | {phase.agent for phase in lines.phases}
+    nodes = ends | {phase.agent for phase in lines.phases} | {reward.agent for reward in lines.rewards}
+    nodes |= {job.node for job in lines.jobs}
     agents: list[int | str] = [*sorted(node for node in nodes if isinstance(node, int))]
     return [(first + place, node) for place, node in enumerate([*([SERVER] if SERVER in nodes else []), *agents])]
 
@@ -158,6 +164,17 @@ def _agent_events(lines: Lines, tracks: Mapping[int | str, int]) -> Iterator[_Ev
         name = f"{phase.name} arm {phase.details['arm']}" if "arm" in phase.details else phase.name
         details = ({"round": phase.round} if phase.round else {}) | dict(phase.details)
         yield from _outer(name, "phase", tracks[phase.agent], phase.begin, phase.end, details)
+    spans: list[tuple[str, str, int | str, int, int]] = [
+        *(("reward", f"reward of arm {one.arm}", one.agent, one.pulled, one.due) for one in lines.rewards),
+        *(
+            ("job", f"handle {one.handles}" if one.handles else one.work, one.node, one.begin, one.end)
+            for one in lines.jobs
+        ),
+    ]
+    for number, (category, name, owner, begin, end) in enumerate(spans, start=1):  # they overlap each other, or phases
+        span = {"name": name, "cat": category, "id": number, "pid": _PROCESS}
+        yield _at(begin, _INNER_BEGIN, {"ph": "b", "tid": tracks[owner], **span})
+        yield _at(end, _INNER_END, {"ph": "e", "tid": tracks[owner], **span})
     sent: dict[int | str, dict[int, list[Transfer]]] = defaultdict(lambda: defaultdict(list))
     received: dict[int | str, dict[int, list[Transfer]]] = defaultdict(lambda: defaultdict(list))
     for flow, message in enumerate(lines.messages, start=1):

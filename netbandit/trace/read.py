@@ -1,4 +1,4 @@
-"""A trace as ``--trace`` has written it: the messages and the phases of a run."""
+"""A trace as ``--trace`` has written it: the messages, the phases and the late rewards of a run."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -36,7 +36,7 @@ class Transfer(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """What an agent did for a while; times in nanoseconds."""
+    """The activity of an agent for some time; times in nanoseconds."""
 
     name: str
     agent: int
@@ -46,6 +46,25 @@ class Phase(NamedTuple):
     details: Mapping[str, int]
 
 
+class LateReward(NamedTuple):
+    """A reward that is learned later than it is paid; times in nanoseconds."""
+
+    arm: int
+    agent: int
+    pulled: int
+    due: int
+
+
+class Job(NamedTuple):
+    """What a node computed; times in nanoseconds. A message that was handled has a kind, all else an empty text."""
+
+    work: str
+    node: int | str
+    begin: int
+    end: int
+    handles: str
+
+
 @dataclass
 class Lines:
     """The lines of a trace that are shown."""
@@ -53,6 +72,8 @@ class Lines:
     messages: list[Transfer] = field(default_factory=list)
     phases: list[Phase] = field(default_factory=list)
     total: int = 0
+    rewards: list[LateReward] = field(default_factory=list)
+    jobs: list[Job] = field(default_factory=list)
 
 
 def read_trace(trace: Path, limit: int | None = None) -> Lines:
@@ -60,7 +81,7 @@ def read_trace(trace: Path, limit: int | None = None) -> Lines:
 
     Args:
         trace: The file.
-        limit: How many lines are taken, messages and phases together; all if None.
+        limit: The number of lines taken, of all kinds together; all if None.
 
     Raises:
         TraceError: It cannot be read, was changed, or a line is none of a trace, with its number.
@@ -140,10 +161,17 @@ def _take(lines: Lines, text: str, place: str) -> None:
             agent, round, begin, end = (_number(entry.pop(key)) for key in ("agent", "round", "begin", "end"))
             details = {_word(key): _number(value) for key, value in entry.items()}
             lines.phases.append(Phase(name, agent, round, begin, end, details))
+        elif "reward" in entry:
+            lines.rewards.append(LateReward(*(_number(entry[key]) for key in ("reward", "agent", "pulled", "due"))))
+        elif "job" in entry:
+            begin, end = (_number(entry[key]) for key in ("begin", "end"))
+            lines.jobs.append(
+                Job(_word(entry["job"]), _node(entry["node"]), begin, end, _word(entry.get("handles", "")))
+            )
         else:
-            ends = [entry[key] if entry[key] == SERVER else _number(entry[key]) for key in ("from", "to")]
+            sender, receiver = (_node(entry[key]) for key in ("from", "to"))
             numbers = [_number(entry[key]) for key in ("bytes", "sent", "start", "arrival")]
-            lines.messages.append(Transfer(_word(entry["kind"]), _number(entry["round"]), *ends, *numbers))
+            lines.messages.append(Transfer(_word(entry["kind"]), _number(entry["round"]), sender, receiver, *numbers))
     except (ValueError, TypeError, KeyError, AttributeError):
         raise TraceError(f"{place}: this is not a line of a trace as --trace writes it") from None
 
@@ -156,6 +184,10 @@ def _number(value: object) -> int:
     if type(value) is not int or not 0 <= value <= _LARGEST:
         raise ValueError
     return value
+
+
+def _node(value: object) -> int | str:
+    return SERVER if value == SERVER else _number(value)
 
 
 def _word(value: object) -> str:

@@ -1,14 +1,20 @@
-"""Numba's ``njit`` with a checked disk cache: damaged machine code is compiled again."""
+"""Numba's ``njit``, typed, with a checked disk cache: damaged machine code is compiled again."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
+import numpy as np
 from numba import njit as _njit
 from numba.core.caching import IndexDataCacheFile
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 _DIGEST_BYTES = 16
 
@@ -38,8 +44,15 @@ class _CheckedFile(IndexDataCacheFile):  # type: ignore[misc]  # numba has no ty
             raise OSError("of another version") from error
 
 
-def njit(*given: Callable[..., Any], **options: Any) -> Any:
-    """Compile as ``numba.njit`` does, but not for callers in C; with ``cache=True`` what is kept on disk is checked."""
+@overload
+def njit(function: Function, /) -> Function: ...
+@overload
+def njit(**options: Any) -> Callable[[Function], Function]: ...
+def njit(*given: Any, **options: Any) -> Any:
+    """Compile as ``numba.njit`` does, but not for callers in C; with ``cache=True`` what is kept on disk is checked.
+
+    To mypy the result has the type of the function.
+    """
     made = _njit(*given, **{"no_cfunc_wrapper": True, **options})
     if given:
         return checked(made)
@@ -65,3 +78,21 @@ def _is_whole(path: str) -> bool:
 
 def _digest(content: bytes) -> bytes:
     return blake2b(content, digest_size=_DIGEST_BYTES).digest()
+
+
+@njit(cache=True)
+def copy_vector(values: Floats, into: Floats) -> None:
+    """Write *values* into an array of the same length.
+
+    In compiled loops ``into[:] = values`` carries along its messages about shapes, which take seconds to compile.
+    """
+    for place in range(values.shape[0]):
+        into[place] = values[place]
+
+
+@njit(cache=True)
+def copy_matrix(values: NDArray[np.floating[Any]], into: Floats) -> None:
+    """Write *values* into an array of the same shape, (n, m); see `copy_vector`."""
+    for row in range(values.shape[0]):
+        for column in range(values.shape[1]):
+            into[row, column] = values[row, column]

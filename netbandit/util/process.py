@@ -1,6 +1,7 @@
-"""The process environment: usable processors and environment variables."""
+"""The process environment: usable processors, the machine, and environment variables."""
 
 import os
+import platform
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from math import ceil
@@ -16,6 +17,25 @@ def cores() -> int:
         quota, period = map(int, _QUOTA.read_text().split())
         allowed = min(allowed, ceil(quota / period))
     return max(1, allowed)
+
+
+def machine() -> dict[str, str | int]:
+    """Return the identity of this machine, without its name: processor, usable cores and system."""
+    return {"processor": _processor(), "cores": cores(), "system": f"{platform.system()} {platform.machine()}"}
+
+
+def machine_text(found: dict[str, str | int]) -> str:
+    """Return a machine in words."""
+    return f"{found['processor']}, {found['cores']} cores, {found['system']}"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or "unknown"
 
 
 @contextmanager

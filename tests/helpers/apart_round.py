@@ -1,4 +1,4 @@
-"""Rounds of agents that conclude apart, over a network that fails as scripted: who went on when, with whose items."""
+"""Rounds of agents that conclude individually, over a network with scripted failures: when each resumed, from what."""
 
 from dataclasses import dataclass, field
 
@@ -22,7 +22,7 @@ class Apart:
 
     agents: int
     turn = SENDS
-    apart = True
+    per_agent = True
     concluded: list = field(default_factory=list)
 
     def participants(self, round):

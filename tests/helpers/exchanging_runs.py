@@ -65,7 +65,7 @@ def same_in_bulk(folder, monkeypatch, learner, *overrides):
     for alike in (False, True):
         with monkeypatch.context() as patch:
             if not alike:
-                patch.setattr("netbandit.simulation.patterns.bulk_exchanges", lambda context, learner: None)
+                patch.setattr("netbandit.simulation.exchanges.bulk_carrier", lambda context: None)
             found.append(play(folder, monkeypatch, learner, *overrides))
     (single, first, one), (bulk, second, other) = found
     assert one == other

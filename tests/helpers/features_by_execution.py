@@ -114,6 +114,11 @@ FEATURES = {
         "feedback={by_agent=['0 ms', '2 ms', {exponential='3 ms'}, '4 ms'], window='4 slots', missing='zero', "
         "reports='nonzero'}",
     ),
+    "late rewards, trace": ("feedback={delay='3 slots'}",),
+    "deadline of late rewards": ("feedback={delay='3 slots'}", "protocol.feedback_deadline='1 slot'"),
+    "computing": ("compute={agents={message='0.2 ms', item='0.1 ms', aggregate='0.1 ms'}, server={message='0.2 ms'}}",),
+    "decisions computed": ("compute={agents={decision='0.3 ms', byte='1 us'}, speed={lognormal=0.5}, power='1 W'}",),
+    "inboxes, retry": ("compute.agents={message={exponential='0.5 ms'}, inbox=1}", "links.peer.retry={timeout='2 ms'}"),
     "trace": (),
 }
 """What may be added, as for ``--set``."""
@@ -125,11 +130,12 @@ def cell(feature, execution, folder):
         point = check(load(folder / "scene.toml", [*EXECUTIONS[execution], *FEATURES[feature]], text=BASE)).points[0]
     except ScenarioError as error:
         return "no such scenario: " + error.lines[0].split(": ")[1]
+    traced = "trace" in feature
     with executed("plain"):
         plain = point.simulation(0).run()
     with executed("compiled"):
-        compiled = point.simulation(0).run(folder / "trace.jsonl" if feature == "trace" else None)
-        how = "a trace is written" if feature == "trace" else "; ".join(execution_plan(point))
+        compiled = point.simulation(0).run(folder / "trace.jsonl" if traced else None)
+        how = "a trace is written" if traced else "; ".join(execution_plan(point))
     found = next(differences(plain, compiled, digits=10), None)
     return f"DIFFERENT: {found} ({how})" if found else f"same numbers: {how}"
 

@@ -37,7 +37,7 @@ class Sum:
         return self.chosen or range(self.agents)
 
     turn = SENDS
-    apart = False
+    per_agent = False
 
     def aggregate(self, items, weights=None):
         return Item(items[0].size, Parts([item.value for item in items], weights))
@@ -92,6 +92,7 @@ def one_round(
     starts=None,
     seed=0,
     faults=Faults(),  # noqa: B008 - it is never changed
+    compute=None,
     **keys,
 ):
     """Run rounds of *kind*, each begun by every agent when it is informed of the one before.
@@ -100,6 +101,7 @@ def one_round(
         latency: Of each peer link, ns; or a dict by link.
         uplink: Of each uplink, ns; or a list by agent.
         faults: What can go wrong.
+        compute: What nodes compute.
         starts: The time at which each agent contributes to the first round; 0 for all if not given.
     """
     topology = Topology(graph)
@@ -121,6 +123,7 @@ def one_round(
         topology=topology,
         streams=Streams(seed, 0),
         faults=faults,
+        compute=compute,
     )
     aggregation = Sum(topology.agents)
     protocol = kind(**keys)

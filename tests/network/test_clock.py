@@ -24,7 +24,7 @@ def acted(things, *, down=(), forgets=False):
     if down:
         clock.postpone = postponed
         if forgets:
-            clock.life = lambda node, time: int(node == 1 and time >= down[1])
+            clock.incarnation = lambda node, time: int(node == 1 and time >= down[1])
 
     def tell(told_at, due_at, node, what):
         yield clock.environment.timeout(told_at)

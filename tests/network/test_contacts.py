@@ -6,13 +6,14 @@ from math import inf
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.network.contact_figures import connectedness, contact_figures
 from netbandit.network.contacts import (
     ContactList,
-    ContactsByLaw,
+    GeneratedContacts,
     Markov,
     Matching,
     Recurring,
@@ -36,7 +37,7 @@ COMPLETE = edges_of(networkx.complete_graph(20))
 
 def states(law, edges, periods, every=1, seed=0):
     """Return for each link and period whether the link is up, shape (links, periods)."""
-    contacts = ContactsByLaw(law, edges, Streams(seed, 0))
+    contacts = GeneratedContacts(law, edges, Streams(seed, 0))
     found = np.ones((len(edges), periods), dtype=bool)
     for link in range(len(edges)):
         for down, up in Downtimes(contacts.gaps(link)).until(periods * every):
@@ -85,7 +86,7 @@ def test_a_link_drawn_afresh_is_as_one_that_fails_so():
 
 
 @given(st.integers(2, 9), st.floats(0, 1), st.integers(0, 1000))
-@settings(max_examples=25)
+@examples(25)
 def test_a_matching_is_that_of_links_in_random_order(nodes, p, seed):
     edges = edges_of(networkx.gnp_random_graph(nodes, p, seed=seed))
     up = states(Matching(1), edges, 3, seed=seed)
@@ -121,7 +122,7 @@ def test_what_is_always_up():
     ids=lambda law: type(law).__name__,
 )
 def test_contacts_are_about_as_many_as_expected(law):
-    found = len(contacts_until(ContactsByLaw(law, COMPLETE, Streams(0, 0)), len(COMPLETE), 2_000).begin)
+    found = len(contacts_until(GeneratedContacts(law, COMPLETE, Streams(0, 0)), len(COMPLETE), 2_000).begin)
     assert 0.7 * found < expected_contacts(law, len(COMPLETE), 20, 2_000) < 1.3 * found
 
 
@@ -151,7 +152,7 @@ def test_a_list_is_down_between_its_contacts(drawn):
 
 
 @given(st.lists(INTERVALS, min_size=6, max_size=6), st.integers(1, 35))
-@settings(max_examples=40)
+@examples(40)
 def test_a_graph_over_time_is_what_it_is_moment_by_moment(drawn, end):
     edges = edges_of(networkx.complete_graph(4))
     contacts = [apart(some) for some in drawn]
@@ -176,7 +177,7 @@ def test_a_graph_over_time_is_what_it_is_moment_by_moment(drawn, end):
 def test_a_long_time_is_looked_at_in_parts(monkeypatch):
     from netbandit.network import contact_figures as module
 
-    contacts = ContactsByLaw(Redrawn(0.3, 1), COMPLETE[:40], Streams(0, 0))
+    contacts = GeneratedContacts(Redrawn(0.3, 1), COMPLETE[:40], Streams(0, 0))
     up = contacts_until(contacts, 40, 50)
     whole = connectedness(up, COMPLETE[:40], 20, 50)
     monkeypatch.setattr(module, "_AT_ONCE", 30)
@@ -190,7 +191,7 @@ def test_one_agent_is_connected():
 
 
 def test_a_link_of_its_own_is_in_every_matching():
-    contacts = ContactsByLaw(Matching(1), np.array([[0, 1], [2, 3], [3, 4]]), Streams(0, 0))
+    contacts = GeneratedContacts(Matching(1), np.array([[0, 1], [2, 3], [3, 4]]), Streams(0, 0))
     assert list(contacts.gaps(0)) == []
     assert not contacts_until(contacts, 3, 10).begin[0]
 

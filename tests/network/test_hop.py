@@ -10,7 +10,7 @@ from netbandit.network.draws import Draws
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.jitter import UniformJitter
 from netbandit.network.ledger import BroadcastCopies, Outcomes
-from netbandit.network.loss_laws import BitLoss, BurstLoss, ConstantLoss, bursts
+from netbandit.network.loss_models import BitLoss, BurstLoss, ConstantLoss, bursts
 from netbandit.network.message import Kind, Message
 from netbandit.network.outages import Failing, Outage, OutagePlan
 from netbandit.network.retry import Retry

@@ -3,8 +3,9 @@ import itertools
 from helpers.made_up_runs import arranged, made_up, study_of
 
 from netbandit.plots import pictures
+from netbandit.plots.chart import draw_chart
+from netbandit.plots.chart_kinds import learners_chart, learners_vary
 from netbandit.plots.style import lay_out, subtitle
-from netbandit.plots.tradeoff import draw_learners, learners_vary
 
 CASES = {  # learner, protocol -> regret, bytes, energy, delay
     ("ucb", "silent"): (6_765.0, 0, 0.0, 0.0),
@@ -38,7 +39,7 @@ def marks(panel):
 
 
 def test_many_learners_have_a_picture_of_what_they_pay_for_their_regret():
-    figure = draw_learners(arranged(runs()))
+    figure = draw_chart(learners_chart(arranged(runs())))
     assert [panel.get_xlabel() for panel in figure.axes] == [
         "data sent (bytes)",
         "energy (J)",
@@ -51,7 +52,7 @@ def test_many_learners_have_a_picture_of_what_they_pay_for_their_regret():
 
 
 def test_each_learner_is_a_mark_of_its_own_and_none_is_left_out():
-    for panel in draw_learners(arranged(runs())).axes:
+    for panel in draw_chart(learners_chart(arranged(runs()))).axes:
         found = {(line.get_color(), line.get_marker()) for _, line in marks(panel)}
         edge = [text.get_text() for text in panel.texts]
         assert len(found) + len(edge) == len(CASES)
@@ -60,7 +61,7 @@ def test_each_learner_is_a_mark_of_its_own_and_none_is_left_out():
 
 def test_nothing_sent_stands_at_zero_also_beside_what_is_far_apart():
     cases = CASES | {("klucb", "local"): (2_000.0, 900_000_000, 5.0, 1.0)}
-    figure = draw_learners(arranged(runs(cases)))
+    figure = draw_chart(learners_chart(arranged(runs(cases))))
     lay_out(figure)
     panel = figure.axes[0]
     assert panel.get_xscale() == "log"
@@ -83,4 +84,4 @@ def test_the_picture_is_among_the_few_and_says_what_differs_in_privacy():
     some = runs()
     for run in some:
         run.metrics["epsilon"] = {"ucb": 1.0, "dducb": 2.5}.get(run.parameters["learner.kind"])
-    assert "privacy spent differs: ε 1 to ∞" in subtitle(draw_learners(arranged(some)))
+    assert "privacy spent differs: ε 1 to ∞" in subtitle(draw_chart(learners_chart(arranged(some))))

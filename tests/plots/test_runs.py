@@ -8,15 +8,13 @@ import pytest
 from helpers.made_up_runs import arranged, curves, made_up, study_of
 
 from netbandit.plots.bands import MOST_DOTS
+from netbandit.plots.chart import draw_chart
+from netbandit.plots.chart_kinds import chart_of, cost_chart, parameter_chart, structure_chart
 from netbandit.plots.grouping import arrange
 from netbandit.plots.heatmap import draw_heatmap
-from netbandit.plots.parameter import draw_against_parameter
 from netbandit.plots.regret import draw_regret
-from netbandit.plots.structure import draw_structures
 from netbandit.plots.study_pictures import Asked, draw_asked
 from netbandit.plots.style import subtitle
-from netbandit.plots.tradeoff import draw_regret_against_cost
-from netbandit.plots.xy import View, draw_against
 from netbandit.results.intervals import Statistic
 from netbandit.simulation.result import STILL_EXPLORING
 
@@ -49,16 +47,16 @@ def marks(panel):
 def test_few_runs_are_dots_at_their_own_values(count):
     runs = sweep(count)
     drawn = 1 < count <= MOST_DOTS
-    for figure in (draw_regret(arranged(runs)), draw_against_parameter(arranged(runs), LATENCY)):
+    for figure in (draw_regret(arranged(runs)), draw_chart(parameter_chart(arranged(runs), LATENCY))):
         found = sorted(y for _, y in dots(figure.axes[0]))
         assert found == (sorted(run.metrics["regret"] for run in runs) if drawn else [])
         assert ("dots" in subtitle(figure)) == drawn
-    figure = draw_regret_against_cost(arranged(runs))
+    figure = draw_chart(cost_chart(arranged(runs)))
     values = sorted((float(run.metrics["cost"]), run.metrics["regret"]) for run in runs)
     assert dots(figure.axes[0]) == (values if drawn else [])
 
 
-@pytest.mark.parametrize("draw", [draw_regret, lambda some: draw_against_parameter(some, LATENCY)])
+@pytest.mark.parametrize("draw", [draw_regret, lambda some: draw_chart(parameter_chart(some, LATENCY))])
 def test_runs_that_failed_are_crosses(draw):
     runs = sweep(lost=(1, 4))
     figure = draw(arranged(runs))
@@ -74,12 +72,13 @@ def test_axes_hold_all_dots():
     far = runs[3].curves["regret"].values
     far *= 9.0
     runs[3].metrics["regret"] = float(far[-1])
-    for figure in (draw_regret(arranged(runs)), draw_against_parameter(arranged(runs), LATENCY)):
+    for figure in (draw_regret(arranged(runs)), draw_chart(parameter_chart(arranged(runs), LATENCY))):
         assert figure.axes[0].get_ylim()[1] > far[-1]
 
 
 @pytest.mark.parametrize(
-    "draw", [draw_regret, lambda some: draw_against_parameter(some, LATENCY), draw_regret_against_cost]
+    "draw",
+    [draw_regret, lambda some: draw_chart(parameter_chart(some, LATENCY)), lambda some: draw_chart(cost_chart(some))],
 )
 def test_points_at_which_agents_stalled_are_marked(draw):
     figure = draw(arranged(sweep(stalled=("2 ms", "3 ms"))))
@@ -122,10 +121,10 @@ def test_points_whose_runs_fell_short_are_marked_whatever_is_drawn(x, y, what, s
     "draw",
     [
         draw_regret,
-        draw_regret_against_cost,
-        lambda some: draw_against_parameter(some, LATENCY),
+        lambda some: draw_chart(cost_chart(some)),
+        lambda some: draw_chart(parameter_chart(some, LATENCY)),
         lambda some: draw_heatmap(some, LATENCY, "learner.rounds"),
-        lambda some: draw_against(some, View(LATENCY)),
+        lambda some: draw_chart(chart_of(some, LATENCY)),
     ],
 )
 def test_points_without_a_run_are_named(draw):
@@ -142,7 +141,7 @@ def test_points_without_a_run_are_named(draw):
 
 def test_structures_are_marked_too():
     runs = sweep(stalled=("gis",), key="protocol.kind", values=("gis", "flooding", "sink"))
-    figure = draw_structures(arranged(runs))
+    figure = draw_chart(structure_chart(arranged(runs)))
     assert len(marks(figure.axes[0])) == 1
     assert len(dots(figure.axes[0], "x")) == 5
     assert "* agents stalled" in subtitle(figure)
@@ -153,7 +152,7 @@ def test_crosses_are_told_only_where_they_are_drawn():
     for run in runs:
         if run.metrics["stalled"]:
             run.metrics.update(cost=0, regret=1e9 + run.replication)  # at the upper edge of the picture
-    figure = draw_structures(arranged(runs))
+    figure = draw_chart(structure_chart(arranged(runs)))
     assert not dots(figure.axes[0], "x")
     assert "dots: all runs" in subtitle(figure)
     assert "crosses" not in subtitle(figure)
@@ -184,7 +183,7 @@ def test_pictures_of_medians_and_quantiles(name):
     values = np.array([run.metrics["regret"] for run in runs]).reshape(3, 9)
     assert heights == pytest.approx(sorted(np.quantile(values, share, axis=1)))
     assert subtitle(figure).startswith(f"{Statistic.named(name).name} of 9 replications")
-    bars = draw_against_parameter(arrange(study_of(runs), Statistic.named(name)), LATENCY).axes[0].containers[0]
+    bars = draw_chart(parameter_chart(arrange(study_of(runs), Statistic.named(name)), LATENCY)).axes[0].containers[0]
     assert bars.lines[0].get_ydata().tolist() == pytest.approx(np.quantile(values, share, axis=1))
     segments = [part for group in bars.lines[2] for part in group.get_segments() if len(part)]
     if name == "median":  # between the second and the eighth of nine

@@ -7,8 +7,9 @@ import pytest
 from helpers.made_up_runs import arranged, made_up, study_of
 from matplotlib.collections import PathCollection
 
+from netbandit.plots.chart import draw_chart
+from netbandit.plots.chart_kinds import structure_chart, structures_vary
 from netbandit.plots.grouping import arrange
-from netbandit.plots.structure import draw_structures, structures_vary
 from netbandit.plots.study_pictures import pictures
 from netbandit.plots.style import subtitle
 from netbandit.simulation.result import STILL_EXPLORING
@@ -61,7 +62,7 @@ def test_the_same_points_are_not_drawn_twice(varied):
 
 
 def test_a_mark_stands_at_its_cost_and_regret_and_grows_with_delay():
-    figure = draw_structures(arranged(runs()))
+    figure = draw_chart(structure_chart(arranged(runs())))
     (panel,) = figure.axes
     drawn = {}
     for marks in circles(panel):
@@ -75,18 +76,18 @@ def test_a_mark_stands_at_its_cost_and_regret_and_grows_with_delay():
 
 
 def test_a_mark_has_the_bar_of_its_interval():
-    (panel,) = draw_structures(arranged(runs(families=("star",)))).axes
+    (panel,) = draw_chart(structure_chart(arranged(runs(families=("star",))))).axes
     ends = [bars.get_segments()[0] for box in panel.containers for bars in box[2]]
     half = 4.3026527 * 10 / math.sqrt(3)  # of 0, 10 and 20 above the least
     np.testing.assert_allclose(ends[1], [(400, 810 - half), (400, 810 + half)])
     assert len(ends) == 3  # costs do not differ, so no bar lies across
     # All points gain by the same in each replication: nothing is left that a comparison would have to fear.
-    (compared,) = draw_structures(arrange(study_of(runs(families=("star",))), bands="comparison")).axes
+    (compared,) = draw_chart(structure_chart(arrange(study_of(runs(families=("star",))), bands="comparison"))).axes
     assert not [box for box in compared.containers if box[2]]
 
 
 def test_who_says_nothing_and_is_worse_by_far_stands_at_the_edge_with_what_it_came_to():
-    figure = draw_structures(arranged(runs()))
+    figure = draw_chart(structure_chart(arranged(runs())))
     assert "up to 161" in subtitle(figure)
     (panel,) = figure.axes
     assert [text.get_text() for text in panel.texts] == ["silent, star ↑ 50,010", "silent, ring ↑ 50,010"]
@@ -98,7 +99,7 @@ def test_what_stands_at_the_edge_is_marked_where_its_runs_fell_short():
         replace(run, remarks=(STILL_EXPLORING,)) if run.parameters["protocol.kind"] == "silent" else run
         for run in runs()
     ]
-    figure = draw_structures(arranged(exploring))
+    figure = draw_chart(structure_chart(arranged(exploring)))
     assert "* no round ended" in subtitle(figure)
     (panel,) = figure.axes
     assert [text.get_text() for text in panel.texts] == ["silent, star * ↑ 50,010", "silent, ring * ↑ 50,010"]
@@ -106,7 +107,7 @@ def test_what_stands_at_the_edge_is_marked_where_its_runs_fell_short():
 
 def test_who_says_nothing_and_is_best_is_no_less_drawn():
     points = POINTS | {"silent": (0.0, 100.0, 0.0)}
-    figure = draw_structures(arranged(runs(points, families=("star",))))
+    figure = draw_chart(structure_chart(arranged(runs(points, families=("star",)))))
     (panel,) = figure.axes
     assert [0.0, 110.0] in [marks.get_offsets().tolist()[0] for marks in circles(panel)]
     low, high = panel.get_ylim()
@@ -117,7 +118,7 @@ def test_who_says_nothing_and_is_best_is_no_less_drawn():
 
 def test_far_apart_costs_leave_zero_a_place_with_its_tick():
     points = POINTS | {"silent": (0.0, 700.0, 0.0), "gossip": (90_000.0, 600.0, 5.0)}
-    figure = draw_structures(arranged(runs(points, families=("star",))))
+    figure = draw_chart(structure_chart(arranged(runs(points, families=("star",)))))
     figure.draw_without_rendering()
     (panel,) = figure.axes
     assert panel.get_xscale() == "log"
@@ -134,7 +135,7 @@ def test_a_wait_that_did_not_end_is_no_wait_of_zero():
     for run in some:
         if run.parameters["protocol.kind"] == "gis" and run.replication == 1:
             run.metrics["round_slots"] = None
-    figure = draw_structures(arranged(some))
+    figure = draw_chart(structure_chart(arranged(some)))
     assert "waiting not drawn as size (dotted), where no round ended: gis" in subtitle(figure)
     dotted = [marks for marks in circles(figure.axes[0]) if marks.get_linestyle()[0][1] is not None]
     assert [marks.get_offsets().tolist()[0][0] for marks in dotted] == [400.0]
@@ -157,7 +158,7 @@ def test_points_that_differ_in_anything_are_no_two_of_one_mark():
         )
         for place, case in enumerate(cases)
     ]
-    figure = draw_structures(arranged(some))
+    figure = draw_chart(structure_chart(arranged(some)))
     marks = [
         (tuple(marks.get_edgecolor()[0]), marks.get_paths()[0].vertices.tobytes()) for marks in circles(figure.axes[0])
     ]
@@ -177,19 +178,20 @@ def test_a_number_of_too_many_values_for_shapes_is_told_of():
         for family in ("star", "ring")
         for rounds in range(1, 9)
     ]
-    figure = draw_structures(arranged(some))
+    figure = draw_chart(structure_chart(arranged(some)))
     assert "points with the same marker differ in budget R" in subtitle(figure)
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
     assert labels == ["gis", "sink", "flooding", "topology", "star", "ring"]
 
 
 def test_one_family_needs_no_shapes():
-    figure = draw_structures(arranged(runs(families=("star",))))
+    figure = draw_chart(structure_chart(arranged(runs(families=("star",)))))
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["master-worker", "gis", "sink", "silent"]
 
 
 def test_where_nothing_costs_anything_all_is_drawn():
     free = {kind: (0.0, regret, 0.0) for kind, (_, regret, _) in POINTS.items()}
-    figure = draw_structures(arranged(runs(free)))
-    assert len(circles(figure.axes[0])) == 8
+    figure = draw_chart(structure_chart(arranged(runs(free))))
+    assert sum(len(box[0].get_xdata()) for box in figure.axes[0].containers) == 8
+    assert not circles(figure.axes[0])  # where nobody waits all marks are of one size
     assert "not shown" not in subtitle(figure)

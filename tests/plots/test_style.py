@@ -11,8 +11,9 @@ from helpers.scenes import SMALL
 from matplotlib.colors import to_rgb
 
 from netbandit.plots.axis import Axis
+from netbandit.plots.chart import draw_chart
+from netbandit.plots.chart_kinds import parameter_chart
 from netbandit.plots.heatmap import axis_keys, draw_heatmap
-from netbandit.plots.parameter import draw_against_parameter
 from netbandit.plots.regret import draw_regret
 from netbandit.plots.style import COLOURS, drawing, figure, lay_out, looks, subtitle
 
@@ -105,7 +106,7 @@ def test_no_heading_runs_into_a_legend_or_its_neighbour(shares):
     arrangement = arranged(sweep(FAMILIES, LATENCIES, shares))
     assert overlaps(draw_regret(arrangement)) == []
     parts = list(arrangement.slices(["learner.share"])) if len(shares) > 1 else []
-    assert overlaps(draw_against_parameter(arrangement, "links.peer.latency", parts, len(shares))) == []
+    assert overlaps(draw_chart(parameter_chart(arrangement, "links.peer.latency", parts, len(shares)))) == []
 
 
 def test_maps_side_by_side_do_not_touch():

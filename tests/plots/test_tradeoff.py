@@ -5,12 +5,20 @@ from helpers.made_up_runs import arranged, curves, made_up, study_of
 from matplotlib.colors import to_hex
 from scipy import stats
 
+from netbandit.plots.chart import draw_chart
+from netbandit.plots.chart_kinds import (
+    axis_key,
+    chart_of,
+    cost_chart,
+    cost_varies,
+    diameter_chart,
+    diameter_varies,
+    parameter_chart,
+    structure_chart,
+)
 from netbandit.plots.grouping import arrange
-from netbandit.plots.parameter import axis_key, draw_against_parameter
 from netbandit.plots.regret import draw_regret
-from netbandit.plots.structure import draw_structures
 from netbandit.plots.style import subtitle
-from netbandit.plots.tradeoff import cost_varies, diameter_varies, draw_against_diameter, draw_regret_against_cost
 
 GRAPHS = {
     "star": networkx.star_graph(9),
@@ -46,7 +54,7 @@ def markers(panel):
 
 def test_cost_delay_and_regret_stand_against_the_diameter():
     runs = families()
-    figure = draw_against_diameter(arranged(runs))
+    figure = draw_chart(diameter_chart(arranged(runs)))
     cost, delay, regret = figure.axes
     assert delay.get_ylabel() == "waiting per round (slots)"
     assert [line.get_ydata().tolist() for _, _, line in markers(delay)] == [[2.0], [5.0], [1.0]]
@@ -59,25 +67,25 @@ def test_cost_delay_and_regret_stand_against_the_diameter():
     low, high = stats.t.interval(0.95, 3, np.mean(of_star), stats.sem(of_star))
     np.testing.assert_allclose(bars(regret)[0], (low, high))
     assert subtitle(figure) == "means of 4 replications with 95 % intervals; dots: all runs"
-    compared = subtitle(draw_against_diameter(arrange(study_of(runs), bands="comparison")))
+    compared = subtitle(draw_chart(diameter_chart(arrange(study_of(runs), bands="comparison"))))
     assert "means of 4 replications; bars: 95 % intervals for comparing (within replications); dots" in compared
 
 
 def test_families_differ_in_colour_and_in_marker_and_keep_both_everywhere():
     arrangement = arranged(families())
-    figure = draw_against_diameter(arrangement)
+    figure = draw_chart(diameter_chart(arrangement))
     (box,) = figure.legends
     assert [text.get_text() for text in box.get_texts()] == ["star", "ring", "complete"]
     shapes = [(marker, colour) for marker, colour, _ in markers(figure.axes[0])]
     assert len({marker for marker, _ in shapes}) == len({colour for _, colour in shapes}) == 3
     assert shapes == [(marker, colour) for marker, colour, _ in markers(figure.axes[1])]
     assert [to_hex(line.get_color()) for line in curves(draw_regret(arrangement).axes[0])] == [one[1] for one in shapes]
-    bought = draw_regret_against_cost(arrangement)
+    bought = draw_chart(cost_chart(arrangement))
     assert shapes == [(marker, colour) for marker, colour, _ in markers(bought.axes[0])]
 
 
 def test_one_replication_has_no_bars():
-    figure = draw_against_diameter(arranged(families(1)))
+    figure = draw_chart(diameter_chart(arranged(families(1))))
     assert bars(figure.axes[0]) == []
     assert subtitle(figure) == "one replication"
 
@@ -86,16 +94,36 @@ def test_diameters_that_differ_between_replications_have_bars_of_their_own():
     graphs = [networkx.path_graph(9), networkx.cycle_graph(9)]
     runs = [made_up(graph, parameters={"topology.p": 0.1}, replication=one) for one, graph in enumerate(graphs)]
     runs += [made_up(networkx.star_graph(8), parameters={"topology.p": 0.9}, replication=one) for one in range(2)]
-    panel = draw_against_diameter(arranged(runs)).axes[0]
+    panel = draw_chart(diameter_chart(arranged(runs))).axes[0]
     (line,) = [line for _, _, line in markers(panel)]
     assert line.get_xdata().tolist() == [6.0, 2.0]
 
 
-def test_no_rounds_at_all_cost_nothing_and_still_have_an_axis():
+def test_what_is_zero_everywhere_has_no_panel_unless_it_is_asked_for():
     runs = families(metrics={"cost": 0.0, "rounds": 0, "round_slots": 0.0})
-    panel = draw_against_diameter(arranged(runs)).axes[0]
+    drawn = draw_chart(diameter_chart(arranged(runs)))
+    assert [panel.get_ylabel() for panel in drawn.axes] == ["regret of all agents (reward)"]
+    assert drawn.get_suptitle() == "quickstart: regret against the diameter"
+    (panel,) = draw_chart(chart_of(arranged(runs), "diameter", "cost", "topology.family")).axes
     assert panel.get_ylim() == (0, 1)
     assert [line.get_ydata().tolist() for _, _, line in markers(panel)] == [[0.0]] * 3
+    free = [made_up(parameters={"feedback.delay": f"{n} slots"}, metrics={"cost": 0, "round_slots": 0}) for n in (1, 9)]
+    drawn = draw_chart(parameter_chart(arranged(free), "feedback.delay"))
+    assert [panel.get_ylabel() for panel in drawn.axes] == ["regret of all agents (reward)"]
+    assert drawn.get_suptitle() == "quickstart: regret against delay of the feedback"
+
+
+def test_lines_that_coincide_are_named():
+    runs = [
+        made_up(parameters={"energy.preset": kind, "energy.idle": idle}, metrics={"regret": regret})
+        for kind, regrets in (("sf7", (7_000.0, 3e6)), ("sf9", (7_010.0, 3e6)), ("sf12", (7_000.0, 1e6)))
+        for idle, regret in zip((1e-5, 1e-3), regrets, strict=True)
+    ]
+    drawn = draw_chart(chart_of(arranged(runs), "energy.idle", color="energy.preset"))
+    assert "; lines coincide: sf7 and sf9" in subtitle(drawn)
+    alone = [run for run in runs if run.parameters["energy.preset"] != "sf12"]
+    drawn = draw_chart(parameter_chart(arranged(alone), "energy.idle"))
+    assert "; all lines coincide in regret of all agents" in subtitle(drawn)
 
 
 def test_costs_far_apart_stand_on_a_logarithmic_axis_that_no_bar_stretches():
@@ -104,7 +132,7 @@ def test_costs_far_apart_stand_on_a_logarithmic_axis_that_no_bar_stretches():
         for agents, cost in ((5, 1.0), (50, 5_000.0))
         for one in range(2)
     ]
-    panel = draw_against_diameter(arranged(runs)).axes[0]
+    panel = draw_chart(diameter_chart(arranged(runs))).axes[0]
     assert panel.get_yscale() == "log"
     assert panel.get_ylim()[0] > 0.5
 
@@ -114,7 +142,7 @@ def test_what_grows_with_the_diameter_by_decades_has_a_logarithmic_axis_with_tic
         made_up(networkx.path_graph(agents), family="path", parameters={"topology.agents": agents})
         for agents in (3, 9, 27, 81)
     ]
-    cost, delay, regret = draw_against_diameter(arranged(runs)).axes
+    cost, delay, regret = draw_chart(diameter_chart(arranged(runs))).axes
     assert (cost.get_xscale(), delay.get_yscale(), regret.get_yscale()) == ("log", "log", "log")
     low, high = cost.get_xlim()
     assert [tick for tick in cost.get_xticks() if low < tick < high] == [3, 10, 30, 100]
@@ -127,7 +155,7 @@ def test_a_figure_that_does_not_exist_has_no_marker():
     for run in runs:
         if run.parameters["topology.family"] == "ring":
             run.metrics["cost"] = None
-    panel = draw_against_diameter(arranged(runs)).axes[0]
+    panel = draw_chart(diameter_chart(arranged(runs))).axes[0]
     assert len(panel.containers) == 2
 
 
@@ -165,7 +193,7 @@ def latencies(values=("0 slots", "5 slots", "50 slots", "500 slots"), replicatio
 def test_regret_and_waiting_stand_against_a_latency_with_its_unit():
     arrangement = arranged(latencies())
     assert axis_key(arrangement) == "links.peer.latency"
-    figure = draw_against_parameter(arrangement, "links.peer.latency")
+    figure = draw_chart(parameter_chart(arrangement, "links.peer.latency"))
     regret, waiting = figure.axes
     assert regret.get_xlabel() == waiting.get_xlabel() == "latency of a peer link (slots)"
     assert waiting.get_ylabel() == "waiting per round (slots)"
@@ -177,14 +205,14 @@ def test_regret_and_waiting_stand_against_a_latency_with_its_unit():
 
 
 def test_equal_steps_of_a_magnitude_are_equally_wide():
-    figure = draw_against_parameter(arranged(latencies()), "links.peer.latency")
+    figure = draw_chart(parameter_chart(arranged(latencies()), "links.peer.latency"))
     places = np.diff(markers(figure.axes[0])[0][2].get_xdata())
     np.testing.assert_allclose(places, places[0])
 
 
 def test_without_waiting_the_second_panel_is_the_cost():
     runs = [made_up(parameters={"learner.epsilon": e}, metrics={"round_slots": None}) for e in (0.5, 1.0)]
-    figure = draw_against_parameter(arranged(runs), "learner.epsilon")
+    figure = draw_chart(parameter_chart(arranged(runs), "learner.epsilon"))
     assert figure.axes[1].get_ylabel() == "cost (weighted link activations)"
     assert figure.get_suptitle() == "quickstart: regret and cost against privacy budget ε"
 
@@ -194,19 +222,19 @@ def test_where_nobody_waits_the_delay_of_what_is_heard_takes_its_place():
         made_up(parameters={"links.peer.latency": f"{n} ms"}, metrics={"round_slots": 0.0, "delay_slots": 2.0 * n})
         for n in (1, 5)
     ]
-    figure = draw_against_parameter(arranged(runs), "links.peer.latency")
+    figure = draw_chart(parameter_chart(arranged(runs), "links.peer.latency"))
     assert figure.axes[1].get_ylabel() == "delay of received items (slots)"
     assert markers(figure.axes[1])[0][2].get_ydata().tolist() == [2.0, 10.0]
     assert figure.get_suptitle() == "quickstart: regret and delay against latency of a peer link"
     market = families()
     for run in market:
         run.metrics.update({"round_slots": 0.0, "delay_slots": 3.0})
-    assert draw_against_diameter(arranged(market)).axes[1].get_ylabel() == "delay of received items (slots)"
+    assert draw_chart(diameter_chart(arranged(market))).axes[1].get_ylabel() == "delay of received items (slots)"
 
 
 def test_infinity_stands_at_the_end_and_no_line_leads_to_it():
     runs = [made_up(parameters={"learner.epsilon": e}) for e in (0.5, 1.0, 2.0, float("inf"))]
-    panel = draw_against_parameter(arranged(runs), "learner.epsilon").axes[0]
+    panel = draw_chart(parameter_chart(arranged(runs), "learner.epsilon")).axes[0]
     assert [tick.get_text() for tick in panel.get_xticklabels()] == ["0.5", "1", "2", "∞"]
     assert [len(line.get_xdata()) for _, _, line in markers(panel)] == [3, 1]
 
@@ -214,7 +242,7 @@ def test_infinity_stands_at_the_end_and_no_line_leads_to_it():
 def test_the_second_swept_key_is_the_series():
     runs = [run for family in ("star", "ring") for run in latencies(**{"topology.family": family})]
     arrangement = arranged(runs)
-    figure = draw_against_parameter(arrangement, "links.peer.latency")
+    figure = draw_chart(parameter_chart(arrangement, "links.peer.latency"))
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["star", "ring"]
     assert figure.legends[0].get_title().get_text() == "topology"
     panel = figure.axes[0]
@@ -232,7 +260,7 @@ def test_no_axis_begins_where_nothing_can_be():
         for kind, costs in (("gis", (1, 400, 30)), ("flooding", (2, 900, 50)), ("sink", (2, 300, 9)))
         for number, cost in enumerate(costs)
     ]
-    for drawn in (draw_regret_against_cost(arranged(runs)), draw_structures(arranged(runs))):
+    for drawn in (draw_chart(cost_chart(arranged(runs))), draw_chart(structure_chart(arranged(runs)))):
         assert -0.06 * 900 <= drawn.axes[0].get_xlim()[0] <= 0
 
 
@@ -249,7 +277,7 @@ def test_of_two_numbers_the_one_with_fewer_values_is_the_series():
 
 def test_many_values_have_round_ticks():
     runs = [made_up(parameters={"topology.agents": agents}) for agents in range(5, 125, 3)]
-    figure = draw_against_parameter(arranged(runs), "topology.agents")
+    figure = draw_chart(parameter_chart(arranged(runs), "topology.agents"))
     figure.draw_without_rendering()
     low, high = figure.axes[0].get_xlim()
     ticks = [text.get_text() for text in figure.axes[0].get_xticklabels()]
@@ -267,6 +295,6 @@ def test_diameters_far_apart_stand_on_a_logarithmic_axis():
         made_up(networkx.path_graph(agents), family="path", parameters={"topology.agents": agents})
         for agents in (3, 10, 90)
     ]
-    for panel in draw_against_diameter(arranged(runs)).axes:
+    for panel in draw_chart(diameter_chart(arranged(runs))).axes:
         assert panel.get_xscale() == "log"
         assert panel.get_xlim()[0] < 2 < 89 < panel.get_xlim()[1]

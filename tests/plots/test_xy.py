@@ -11,11 +11,12 @@ from matplotlib.colors import to_hex
 
 from netbandit.cli import main
 from netbandit.plots import Asked, plot_against
+from netbandit.plots.chart import draw_chart
+from netbandit.plots.chart_kinds import chart_of, communication_chart, delay_chart, privacy_chart
 from netbandit.plots.grouping import arrange
 from netbandit.plots.heatmap import axis_keys, draw_heatmap, is_map
 from netbandit.plots.regret import draw_regret
 from netbandit.plots.style import FAINT, encoded, subtitle
-from netbandit.plots.xy import View, communication_view, delay_view, draw_against, privacy_view
 from netbandit.results.metrics import METRICS, axis_label
 
 
@@ -50,7 +51,7 @@ def test_the_delay_frontier_is_the_least_regret_at_that_wait_or_less():
     waits = {("gis", 2): 30, ("gis", 1): 20, ("flooding", 2): 5, ("flooding", 1): 10}
     runs = grid(PROTOCOLS, ("learner.rounds", [1, 2]), round_slots=lambda kind, rounds: waits[kind, rounds])
     arrangement = arranged(runs)
-    figure = draw_against(arrangement, delay_view(arrangement))
+    figure = draw_chart(delay_chart(arrangement))
     line = frontier(figure)
     assert line.get_xdata()[:-1].tolist() == [5, 5, 10, 20, 30]
     assert line.get_ydata().tolist() == [300.5, 300.5, 200.5, 200.5, 200.5, 200.5]
@@ -65,7 +66,7 @@ def test_what_varies_the_world_has_no_frontier():
     arrangement = arranged(
         grid(("bandit.arms", [5, 10, 20]), ("learner.rounds", [1, 2]), round_slots=lambda arms, _: arms)
     )
-    assert delay_view(arrangement) is None
+    assert delay_chart(arrangement) is None
 
 
 def test_no_line_leads_to_an_epsilon_without_a_bound():
@@ -74,7 +75,7 @@ def test_no_line_leads_to_an_epsilon_without_a_bound():
     for run in runs:
         run.metrics["regret"] = 10.0
     arrangement = arranged(runs)
-    figure = draw_against(arrangement, privacy_view(arrangement))
+    figure = draw_chart(privacy_chart(arrangement))
     (panel,) = figure.axes
     lines = [box[0].get_xdata().tolist() for box in panel.containers]
     assert lines == [[4, 8.5399013], [pytest.approx(13.0798026)]] * 2
@@ -85,7 +86,7 @@ def test_no_line_leads_to_an_epsilon_without_a_bound():
 def test_the_budget_stands_beside_the_points():
     runs = grid(PROTOCOLS, ("learner.rounds", [2, 4, 8]), bytes=lambda _, rounds: 100 * rounds)
     arrangement = arranged(runs)
-    figure = draw_against(arrangement, communication_view(arrangement))
+    figure = draw_chart(communication_chart(arrangement))
     assert [text.get_text() for text in figure.axes[0].texts] == ["2", "4", "8"] * 2
     assert figure.axes[0].get_xlabel() == "data sent (bytes)"
     assert series(figure)["gis"].get_xdata().tolist() == [200, 400, 800]
@@ -99,7 +100,7 @@ def test_who_is_silent_is_drawn_at_no_cost():
         cost=lambda kind, _: 0 if kind == "silent" else 5,
     )
     arrangement = arranged(runs)
-    figure = draw_against(arrangement, communication_view(arrangement))
+    figure = draw_chart(communication_chart(arrangement))
     assert set(series(figure)) == {"gis", "silent"}
     assert series(figure)["silent"].get_xdata().tolist() == [0, 0, 0]
     assert series(figure)["silent"].get_ydata().tolist() == series(figure)["gis"].get_ydata().tolist()
@@ -112,19 +113,19 @@ def test_silence_alone_makes_no_frontier():
 
     runs = grid(("protocol.kind", ["gis", "silent"]), ("bandit.arms", [5, 10]), cost=silent, epsilon=silent)
     arrangement = arranged(runs)
-    assert privacy_view(arrangement) is None
+    assert privacy_chart(arrangement) is None
 
 
 def test_a_series_has_the_same_look_as_in_every_other_picture():
     arrangement = arranged(grid(PROTOCOLS, ("learner.rounds", [2, 4, 8])))
     colours = [to_hex(line.get_color()) for line in curves(draw_regret(arrangement).axes[0])]
-    found = draw_against(arrangement, View("learner.rounds", color="protocol.kind"))
+    found = draw_chart(chart_of(arrangement, "learner.rounds", color="protocol.kind"))
     assert [to_hex(line.get_color()) for line in series(found).values()] == colours
 
 
 def test_values_that_are_no_numbers_stand_side_by_side():
     arrangement = arranged(grid(PROTOCOLS, ("learner.rounds", [2, 4])))
-    figure = draw_against(arrangement, View("protocol.kind", "cost", "learner.rounds"))
+    figure = draw_chart(chart_of(arrangement, "protocol.kind", "cost", "learner.rounds"))
     (panel,) = figure.axes
     assert [text.get_text() for text in panel.get_xticklabels()] == ["gis", "flooding"]
     assert panel.get_ylabel() == "cost (weighted link activations)"
@@ -136,7 +137,7 @@ def test_names_are_aslant_where_panels_side_by_side_leave_no_room_for_them():
     arrangement = arranged(grid(kinds, ("learner.rounds", [2, 4, 8])))
 
     def slants(**panels):
-        figure = draw_against(replace(arrangement, **panels), View("protocol.kind", "cost"))
+        figure = draw_chart(chart_of(replace(arrangement, **panels), "protocol.kind", "cost"))
         return {text.get_rotation() for panel in figure.axes for text in panel.get_xticklabels()}
 
     assert slants() == {0.0}
@@ -147,14 +148,14 @@ def test_error_bars_are_the_interval_of_the_mean():
     runs = [made_up(parameters={"learner.rounds": rounds}, replication=r) for rounds in (1, 2) for r in range(5)]
     for place, run in enumerate(runs[5:]):
         run.metrics["regret"] += 3 * place
-    panel = draw_against(arranged(runs), View("learner.rounds")).axes[0]
+    panel = draw_chart(chart_of(arranged(runs), "learner.rounds")).axes[0]
     table = np.array([[run.metrics["regret"] for run in some] for some in (runs[:5], runs[5:])])
     half = 2.7764451 * np.std(table[0], ddof=1) / math.sqrt(5)
     (bars,) = panel.containers[0][2]
     np.testing.assert_allclose(bars.get_segments()[0][:, 1], [table[0].mean() - half, table[0].mean() + half])
     # Of two points, half of each difference is theirs; Morey's correction is the root of two.
     within = 2.7764451 * np.std((table[0] - table[1]) / 2, ddof=1) * math.sqrt(2) / math.sqrt(5)
-    panel = draw_against(arrange(study_of(runs), bands="comparison"), View("learner.rounds")).axes[0]
+    panel = draw_chart(chart_of(arrange(study_of(runs), bands="comparison"), "learner.rounds")).axes[0]
     (bars,) = panel.containers[0][2]
     np.testing.assert_allclose(bars.get_segments()[0][:, 1], [table[0].mean() - within, table[0].mean() + within])
 
@@ -189,10 +190,10 @@ def test_epsilons_stand_on_a_logarithmic_axis_with_short_ticks_at_all_of_them():
         made_up(parameters={"learner.epsilon": asked}, metrics={"epsilon": found}) for asked, found in spent.items()
     ]
     arrangement = arranged(runs)
-    (panel,) = draw_against(arrangement, privacy_view(arrangement)).axes
+    (panel,) = draw_chart(privacy_chart(arrangement)).axes
     assert [text.get_text() for text in panel.get_xticklabels()] == ["0.1564", "6.119", "79.44", "∞"]
     arrangement = arranged(grid(PROTOCOLS, ("learner.epsilon", [4.0, 8.0, 16.0, 64.0])))
-    (panel,) = draw_against(arrangement, View("learner.epsilon")).axes
+    (panel,) = draw_chart(chart_of(arrangement, "learner.epsilon")).axes
     assert [text.get_text() for text in panel.get_xticklabels()] == ["4", "8", "16", "64"]
     np.testing.assert_allclose(panel.get_xticks(), np.log10([4, 8, 16, 64]))
 

@@ -13,14 +13,14 @@ from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.parts.registry import BUILT_IN, part_class
 from netbandit.protocols import adapters
-from netbandit.protocols.ask import AskProtocol
 from netbandit.protocols.broadcast import BroadcastProtocol
 from netbandit.protocols.calls import CallProtocol
-from netbandit.protocols.deposits import DepositProtocol
 from netbandit.protocols.exchange import ExchangeProtocol
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.gis import Gis
 from netbandit.protocols.protocol import CallbackRoundProtocol, Item, NetworkProtocol
+from netbandit.protocols.requests import RequestProtocol
+from netbandit.protocols.uploads import UploadProtocol
 
 
 class Handler:
@@ -35,8 +35,8 @@ BUILD = {
     "call": (CallProtocol, lambda kind, network: adapters.call_protocol(kind, network, Handler())),
     "broadcast": (BroadcastProtocol, lambda kind, network: adapters.broadcast_protocol(kind, network, print)),
     "gather": (GatherProtocol, lambda kind, network: adapters.gather_protocol(kind, network, [8] * 4, [0] * 4, print)),
-    "deposit": (DepositProtocol, lambda kind, network: adapters.deposit_protocol(kind, network, Handler())),
-    "ask": (AskProtocol, lambda kind, network: adapters.ask_protocol(kind, network, print, print)),
+    "deposit": (UploadProtocol, lambda kind, network: adapters.upload_protocol(kind, network, Handler())),
+    "ask": (RequestProtocol, lambda kind, network: adapters.request_protocol(kind, network, print, print)),
     "exchange": (ExchangeProtocol, lambda kind, network: adapters.exchange_protocol(kind, network, print)),
 }
 

@@ -39,11 +39,11 @@ class Silent:
         pass
 
 
-def rounds_of(fails=True, apart=False, groups=(range(AGENTS),)):
+def rounds_of(fails=True, per_agent=False, groups=(range(AGENTS),)):
     ended = []
     network = Network(fails)
     end = lambda round, labels: ended.append((round.number, labels))  # noqa: E731
-    rounds = OpenRounds(network, groups, Silent(), False, SENDS, end, apart)
+    rounds = OpenRounds(network, groups, Silent(), False, SENDS, end, per_agent)
     return rounds, network, ended
 
 
@@ -108,7 +108,7 @@ def test_rounds_end_by_who_counts_and_what_they_hold(events):
 
 
 def test_who_has_committed_holds_nobody_up():
-    rounds, _, ended = rounds_of(fails=False, apart=True)
+    rounds, _, ended = rounds_of(fails=False, per_agent=True)
     for agent in (1, 2, 3):
         round = rounds.contribute(1, agent, Item(8, None))
     for agent in (1, 2, 3):
@@ -143,7 +143,7 @@ def test_sizes_and_held_items_go_in_order_of_agents():
 
 
 def test_nobody_is_left_to_talk_for_when_all_have_gone_on():
-    rounds, _, _ = rounds_of(fails=False, apart=True)
+    rounds, _, _ = rounds_of(fails=False, per_agent=True)
     waiting = {0, 1, 2, 3}
     rounds.ask_who_waits(lambda number: sorted(waiting))
     for agent in range(AGENTS):

@@ -4,7 +4,7 @@ import networkx as nx
 import pytest
 from helpers.telling import SLOT, told
 
-from netbandit.network.contacts import ContactsByLaw
+from netbandit.network.contacts import GeneratedContacts
 from netbandit.network.faults import Faults
 from netbandit.network.outages import OutagePlan, Redrawn
 from netbandit.network.topology import Topology
@@ -19,7 +19,7 @@ def test_on_a_complete_graph_each_waits_for_the_last_of_independent_links():
     graph, waits = nx.complete_graph(20), []
     edges = Topology(graph).edges
     for seed in range(RUNS):
-        contacts = ContactsByLaw(Redrawn(0.1, SLOT), edges, Streams(seed, 0))
+        contacts = GeneratedContacts(Redrawn(0.1, SLOT), edges, Streams(seed, 0))
         plan = OutagePlan(contacts=contacts, sensed=True, waits=True, waits_for_slots=True)
         log, _ = told(Relay, graph, faults=Faults(plan=plan))
         waits += [max(time for time, agent, *_ in log if agent == one) // SLOT for one in range(20)]

@@ -16,7 +16,7 @@ from netbandit.cli import main
 from netbandit.report.animation import page, playback
 from netbandit.report.over_time import over_time
 from netbandit.scenario.load import load
-from netbandit.trace.read import Lines, Phase, TraceError, Transfer
+from netbandit.trace.read import Job, Lines, Phase, TraceError, Transfer
 
 SLOT = 1_000_000
 MESSAGES = [
@@ -207,3 +207,10 @@ def test_a_browser_plays_it_without_a_word_and_within_its_window(made, width):
         assert sheet.evaluate("document.documentElement.scrollWidth") <= width
         browser.close()
     assert wrong == []
+
+
+def test_who_computes_when_is_told_of_each_agent_and_the_server():
+    jobs = [Job("message", "server", 9, 12, "UPLOAD"), Job("item", 0, 4, 6, ""), Job("item", 0, 1, 2, "")]
+    made = playback(run(), Lines(list(MESSAGES), list(PHASES), 7, jobs=jobs))
+    assert made["jobs"] == [[[1, 4], [2, 6]], [[], []], [[], []], [[9], [12]]]
+    assert playback(run(), Lines(list(MESSAGES), list(PHASES), 7))["jobs"] == []

@@ -16,8 +16,8 @@ from helpers.processes import BACKSTOP, without_progress
 import netbandit
 from netbandit.api.results import Results
 from netbandit.cli import main
-from netbandit.results.dataframe import write_parquet
 from netbandit.results.safe_files import StorageError
+from netbandit.results.tables import write_parquet
 from netbandit.running import sweeps as sweep
 from netbandit.scenario.errors import ScenarioError
 

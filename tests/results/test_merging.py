@@ -8,8 +8,7 @@ from helpers.fake_study import FakePoint, FakeStudy, fake_study, resolved
 from helpers.finished_runs import finished_runs
 
 from netbandit.cli import main
-from netbandit.results.cleaning import leftovers
-from netbandit.results.merging import MergeError, merge, missing
+from netbandit.results.merging import MergeError, leftovers, merge, missing
 from netbandit.results.store import load_study
 from netbandit.running.sweeps import run
 

@@ -12,6 +12,7 @@ from netbandit.protocols.triggered_rounds import TriggeredRounds
 from netbandit.scenario.load import load
 from netbandit.simulation import replication
 from netbandit.simulation.dispatch.kernel import Kernel, chosen, explained
+from netbandit.simulation.epochs import Epochs
 from netbandit.simulation.execution import executed
 
 SCENARIO = """\
@@ -41,10 +42,10 @@ ASYNCHRONOUS = "protocol.timing=asynchronous"
 
 TALKING = {
     # what all agents tell in every slot
-    "BulkNeighbours": [[], [LOSS], [LINKS], ["links.peer.jitter=3 ms"]],
-    "BulkFloods": [["protocol.ttl=2", "protocol.route=flood"], ["protocol.absorb=true", "protocol.route=flood"]],
-    "BulkPooled": [["protocol.kind=pooled"]],
-    "BulkTrees": [
+    "NeighboursInBulk": [[], [LOSS], [LINKS], ["links.peer.jitter=3 ms"]],
+    "FloodsInBulk": [["protocol.ttl=2", "protocol.route=flood"], ["protocol.absorb=true", "protocol.route=flood"]],
+    "PooledInBulk": [["protocol.kind=pooled"]],
+    "TreesInBulk": [
         *([change] for change in (ASYNCHRONOUS, "protocol.ttl=2", "protocol.kind=relay")),
         ["protocol.kind=relay", "links.peer.latency={ uniform = ['0 ms', '9 ms'] }"],
     ],
@@ -54,13 +55,13 @@ TALKING = {
         *([f"protocol.kind={kind}"] for kind in ("silent", "sink", "master-worker", "gis", "gossip", "flooding")),
         ["protocol.kind=gis", NODES],
         ["protocol.ttl=2", "protocol.route=flood", NARROW],
+        ["protocol={ kind = 'pooled', when = 'pull' }"],
     ],
     # what agents exchange
-    "BulkExchanges": [MIXES],
-    "BulkSteps": [[*MIXES, LOSS], [*MIXES, "links.peer.latency={ uniform = ['1 ms', '9 ms'] }"]],
+    "LockstepInBulk": [MIXES],
+    "StepsInBulk": [[*MIXES, LOSS], [*MIXES, "links.peer.latency={ uniform = ['1 ms', '9 ms'] }"]],
     "Exchanges": [[*MIXES, DEADLINE], [*MIXES, NARROW], [*MIXES, NODES]],
     # what else there is
-    "InTurn": [["protocol={ kind = 'pooled', when = 'pull' }"]],
     "Requests": [["learner.kind=gosine", "protocol.kind=gossip"]],
 }
 
@@ -76,8 +77,8 @@ OVER = {
 }
 
 PLAYED = {
-    "compiled": [[], ["learner.kind=klucb"], CALLS, ["learner.kind=thompson", "protocol.kind=silent"]],
-    "generic": [["learner.kind=thompson"], ["learner.use_after=2"], [*CALLS[:1], "learner.kind=lints"]],
+    "compiled_loop": [[], ["learner.kind=klucb"], CALLS, ["learner.kind=thompson", "protocol.kind=silent"]],
+    "vectorized_loop": [["learner.kind=thompson"], ["learner.use_after=2"], [*CALLS[:1], "learner.kind=lints"]],
 }
 
 
@@ -108,13 +109,17 @@ def started(point):
 
 @each(TALKING)
 def test_agents_that_decide_in_slots_talk_in_this_way(started, name, changes):
-    assert type(started(*changes).strategy).__name__ == name
+    strategy = started(*changes).strategy
+    carrier = type(getattr(strategy, "carrier", strategy)).__name__
+    assert (type(strategy).__name__ if carrier == "SingleMessages" else carrier) == name
 
 
 @each(OVER)
 def test_rounds_calls_and_gathers_go_over_this(started, name, changes):
     driver = started(*changes)
-    protocol = getattr(driver, "strategy", driver)._protocol
+    protocol = (
+        driver.aggregation.protocol if isinstance(driver, Epochs) else getattr(driver, "strategy", driver)._protocol
+    )
     if type(protocol) is TriggeredRounds:
         protocol = protocol.rounds
     assert type(protocol.broadcasts if type(protocol) is RoundsOverBroadcast else protocol).__name__ == name
@@ -142,7 +147,9 @@ def test_users_are_told_what_happens_to_messages(point, name, changes):
 def test_users_are_told_how_decisions_are_played(point, name, changes):
     with executed("compiled"):
         line = execution_plan(point(*changes))[-1]
-    assert line.startswith("decisions: in a compiled loop" if name == "compiled" else "decisions: event by event; not")
+    assert line.startswith(
+        "decisions: in a compiled loop" if name == "compiled_loop" else "decisions: event by event; not"
+    )
 
 
 @pytest.mark.parametrize(
@@ -151,7 +158,7 @@ def test_users_are_told_how_decisions_are_played(point, name, changes):
         ([*ROUNDS, "protocol.kind=gis"], "messages: event by event; there is no other way for these parts"),
         (
             ["learner.use_after=2"],
-            "decisions: event by event; not in a compiled loop: what is heard is used later (use_after)",
+            "decisions: event by event; not in a compiled loop: observations of others are used later (use_after)",
         ),
         (
             ["protocol.ttl=2", "protocol.route=flood", NARROW],
@@ -182,7 +189,7 @@ class Slow(Kernel):
     name = "by magic"
 
     def __init__(self, unsupported=None, unknown=None, worth=None):
-        self.answers = {"unsupported": unsupported, "unknown": unknown, "should_run": worth}
+        self.answers = {"unsupported": unsupported, "unknown": unknown, "unprofitable_reason": worth}
         self.asked = []
 
     def answer(self, question):
@@ -192,20 +199,20 @@ class Slow(Kernel):
     def unsupported_reason(self):
         return self.answer("unsupported")
 
-    def unknown(self):
+    def unsupported_event(self):
         return self.answer("unknown")
 
-    def should_run(self):
-        return self.answer("should_run")
+    def unprofitable_reason(self):
+        return self.answer("unprofitable_reason")
 
 
 @pytest.mark.parametrize(
     ("how", "kernel", "taken", "asked"),
     [
-        ("chosen", Slow(), True, ["unsupported", "should_run", "unknown"]),
-        ("chosen", Slow(worth="few hops"), False, ["unsupported", "should_run"]),
+        ("chosen", Slow(), True, ["unsupported", "unprofitable_reason", "unknown"]),
+        ("chosen", Slow(worth="few hops"), False, ["unsupported", "unprofitable_reason"]),
         ("chosen", Slow(unsupported="no tree", worth="few hops"), False, ["unsupported"]),
-        ("chosen", Slow(unknown="nodes fail"), False, ["unsupported", "should_run", "unknown"]),
+        ("chosen", Slow(unknown="nodes fail"), False, ["unsupported", "unprofitable_reason", "unknown"]),
         ("compiled", Slow(worth="few hops"), True, ["unsupported", "unknown"]),
         ("compiled", Slow(unknown="nodes fail"), False, ["unsupported", "unknown"]),
         ("plain", Slow(), False, ["unsupported"]),
@@ -222,5 +229,5 @@ def test_what_is_explained_is_not_taken():
         assert not chosen(Slow())
         assert not chosen(Slow(unknown="nodes fail", worth="few hops"))
         assert not chosen(Slow(worth="few hops"))
-    assert [choice.why_not for choice in choices] == [None, "nodes fail", "few hops"]
+    assert [choice.reason for choice in choices] == [None, "nodes fail", "few hops"]
     assert chosen(Slow())

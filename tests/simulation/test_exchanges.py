@@ -155,6 +155,7 @@ SEVERAL = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("override", [
     "links.peer.latency=0 ms", "links.peer.latency=1 slots",
     "links.peer.latency=2.5 slots", "links.peer.latency=3 slots",
@@ -171,7 +172,7 @@ def test_all_at_once_is_message_by_message_to_the_last_bit(place, monkeypatch, o
     for runs, alike in ((single, False), (bulk, True)):
         with monkeypatch.context() as patch:
             if not alike:
-                patch.setattr("netbandit.simulation.patterns.bulk_exchanges", lambda context, learner: None)
+                patch.setattr("netbandit.simulation.exchanges.bulk_carrier", lambda context: None)
             runs += [run(place, "run.horizon=40", *overrides, text=SCENE, replication=number) for number in range(2)]
         runs.append(learner().mixed.copy())
     for one, other in zip(single[:2], bulk[:2], strict=True):
@@ -184,16 +185,16 @@ def test_all_at_once_is_message_by_message_to_the_last_bit(place, monkeypatch, o
 
 
 @pytest.mark.parametrize(("overrides", "chosen"), [
-    (("links.peer.latency=2.5 slots",), "BulkExchanges"),
-    (('links.peer.latency={ uniform = ["0.1 slots", "0.9 slots"] }',), "BulkExchanges"),
-    (("protocol.pace=slot",), "BulkExchanges"), (("topology.agents=3",), "BulkExchanges"),
-    (('links.peer.latency={ uniform = ["0.5 slots", "9.5 slots"] }',), "BulkSteps"),
-    (("links.peer.loss=0.1",), "BulkSteps"), (("links.peer.duplicate=0.1",), "BulkSteps"),
-    (("links.peer.latency=2 slots", "protocol.pace=slot"), "BulkSteps"),
-    (("links.peer.bandwidth=1 Gbit/s",), "Exchanges"), (('protocol.deadline="3 slots"',), "Exchanges"),
-    (('links.peer.retry={ timeout = "3 ms" }', "links.peer.loss=0.1"), "Exchanges"),
-    (("topology.changes={ up = 0.6 }", "protocol.pace=slot"), "BulkSteps"),
-    (("topology.changes={ up = 0.6 }",), "Exchanges"),
+    (("links.peer.latency=2.5 slots",), "LockstepInBulk"),
+    (('links.peer.latency={ uniform = ["0.1 slots", "0.9 slots"] }',), "LockstepInBulk"),
+    (("protocol.pace=slot",), "LockstepInBulk"), (("topology.agents=3",), "LockstepInBulk"),
+    (('links.peer.latency={ uniform = ["0.5 slots", "9.5 slots"] }',), "StepsInBulk"),
+    (("links.peer.loss=0.1",), "StepsInBulk"), (("links.peer.duplicate=0.1",), "StepsInBulk"),
+    (("links.peer.latency=2 slots", "protocol.pace=slot"), "StepsInBulk"),
+    (("links.peer.bandwidth=1 Gbit/s",), "SingleMessages"), (('protocol.deadline="3 slots"',), "SingleMessages"),
+    (('links.peer.retry={ timeout = "3 ms" }', "links.peer.loss=0.1"), "SingleMessages"),
+    (("topology.changes={ up = 0.6 }", "protocol.pace=slot"), "StepsInBulk"),
+    (("topology.changes={ up = 0.6 }",), "SingleMessages"),
 ])  # fmt: skip
 def test_what_goes_in_bulk_is_chosen_by_what_is_known_of_messages(place, monkeypatch, overrides, chosen):
     from netbandit.simulation import slots
@@ -202,7 +203,7 @@ def test_what_goes_in_bulk_is_chosen_by_what_is_known_of_messages(place, monkeyp
     built = slots.communication
     monkeypatch.setattr(slots, "communication", lambda *parts: found.append(built(*parts)) or found[0])
     run(place, *overrides, "run.horizon=20", text=SCENE)
-    assert [type(one).__name__ for one in found] == [chosen]
+    assert [type(one.carrier).__name__ for one in found] == [chosen]
 
 
 def sums_are_kept(steps):

@@ -6,7 +6,7 @@ import sys
 import pytest
 from helpers.scenes import run
 
-from netbandit.simulation import broadcasts_along_trees, patterns, slots
+from netbandit.simulation import bulk_broadcasts, bulk_trees, slots
 from netbandit.simulation.execution import VARIABLE, ExecutionError, executed, execution
 
 UCB = ["learner.kind=ucb", "protocol.kind=local"]
@@ -34,18 +34,18 @@ def used(monkeypatch):
 
         monkeypatch.setattr(module, name, noted)
 
-    note(broadcasts_along_trees, "BulkTrees")
-    note(slots, "compiled")
-    note(patterns, "BulkNeighbours")
+    note(bulk_trees, "TreesInBulk")
+    note(slots, "compiled_loop")
+    note(bulk_broadcasts, "NeighboursInBulk")
     return found
 
 
 @pytest.mark.parametrize(
     ("scenario", "names"),
     [
-        (UCB, {"BulkNeighbours", "compiled"}),
-        (ALONE, {"compiled"}),
-        (MARKET, {"BulkTrees", "compiled"}),
+        (UCB, {"NeighboursInBulk", "compiled_loop"}),
+        (ALONE, {"compiled_loop"}),
+        (MARKET, {"TreesInBulk", "compiled_loop"}),
     ],
 )
 def test_all_goes_in_the_way_that_is_asked_for_with_the_same_numbers(tmp_path, used, scenario, names):

@@ -16,6 +16,7 @@ from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.bandit_environments import ActionSetEnvironment, ArmEnvironment
 from netbandit.simulation.execution import executed
 from netbandit.simulation.feedback import Feedback
+from netbandit.trace.read import read_trace
 from netbandit.util.streams import Streams
 
 SLOT = 1_000_000
@@ -141,6 +142,7 @@ LEARNERS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("delay", ["0 ms", "1 slot", "0.2 ms"])
 @pytest.mark.parametrize("learner", LEARNERS[:-1])
 def test_rewards_that_are_there_by_the_next_slot_change_no_decision(tmp_path, learner, delay):
@@ -193,6 +195,7 @@ def test_equal_laws_of_arms_are_one_law(tmp_path):
 LINEAR = {"kind": "linear", "dimension": 3, "arms": 6}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("learner", "protocol"),
     [
@@ -239,9 +242,15 @@ def test_observations_are_told_at_the_boundary_at_which_they_are_known_all_in_on
     assert found.metrics["bytes"] == pytest.approx(26 * single + 2 * 24)
 
 
-def test_a_trace_changes_no_number(tmp_path):
-    text = scene({"kind": "ucb"}, {"delay": {"geometric": 7.0}}, protocol="local", slots=60)
+@pytest.mark.parametrize("protocol", ["local", "silent"])
+def test_a_trace_changes_no_number_and_has_all_rewards_that_are_late(tmp_path, decisions, protocol):
+    text = scene({"kind": "ucb"}, {"by_arm": ["2 slots", "0 ms", "3.5 ms"]}, protocol=protocol, slots=60)
     traced = study(tmp_path, text=text).points[0].simulation(0).run(tmp_path / "trace.jsonl")
+    rewards = read_trace(tmp_path / "trace.jsonl").rewards
+    due = {0: 2 * SLOT, 2: 3_500_000}
+    assert rewards == [
+        (arm, agent, slot * SLOT, slot * SLOT + due[arm]) for slot, agent, arm, *_ in decisions if arm in due
+    ]
     assert traced.fingerprint == runs(tmp_path, text).fingerprint
 
 
@@ -255,8 +264,15 @@ def test_a_trace_changes_no_number(tmp_path):
 )
 def test_each_pull_is_learned_outstanding_censored_or_late(tmp_path, monkeypatch, feedback):
     learned = []
-    take = Feedback.take_one
-    monkeypatch.setattr(Feedback, "take_one", lambda self, *given: learned.append(given) or take(self, *given))
+    take, take_one = Feedback.take, Feedback.take_one
+
+    def noted(self, *given):
+        agents, rows = take(self, *given)
+        learned.extend(agents.tolist())
+        return agents, rows
+
+    monkeypatch.setattr(Feedback, "take", noted)  # what is due after the last decision is taken row by row
+    monkeypatch.setattr(Feedback, "take_one", lambda self, *given: learned.append(given) or take_one(self, *given))
     forget = {"nodes": {"up_for": "12 ms", "down_for": "4 ms", "memory": "lost"}}
     for faults in ({}, forget):
         learned.clear()
@@ -281,6 +297,21 @@ def test_what_is_due_while_an_agent_is_down_is_learned_when_it_is_back(tmp_path,
     assert found.metrics["outstanding"] == 3
 
 
+@pytest.mark.parametrize("kind", ["ucb", "klucb", "thompson"])
+@pytest.mark.parametrize("feedback", [{"delay": "8 slots"}, {"delay": {"geometric": 6.0}}])
+def test_late_rewards_fade_with_the_decisions_of_their_agent(tmp_path, decisions, kind, feedback):
+    """Discounted UCB (Garivier & Moulines 2011) counts rounds in which an arm is pulled."""
+    faults = {"outages": [{"nodes": [1], "from": "30 ms", "until": "45 ms"}]}
+    learner = {"kind": kind, "discount": 0.9}
+    text = scene(learner, feedback, faults=faults)
+    runs(tmp_path, text)
+    decisions.clear()
+    with executed("plain"):
+        study(tmp_path, text=text).points[0].simulation(0).run()
+    assert len(decisions) == 160 - 15
+    follow({"slot": SLOT, "agents": 2, "arms": 3, "learner": learner, "feedback": feedback}, decisions)
+
+
 @pytest.mark.parametrize(
     ("learner", "feedback", "others", "text"),
     [
@@ -300,8 +331,10 @@ def test_what_is_due_while_an_agent_is_down_is_learned_when_it_is_back(tmp_path,
         ({"kind": "queued"}, {"delay": "3 ms"}, {"protocol": "local"}, 'protocol.kind: must be "silent" with'),
         ({"kind": "queued", "base": {"kind": "oful"}}, {}, {}, "learner.base: must be a learner that counts"),
         ({"kind": "queued", "base": {"kind": "ucb", "exploration": -1.0}}, {}, {}, "learner.base: exploration must be"),
+        ({"kind": "queued", "base": {"kind": "ucb", "keep": 0.5}}, {}, {}, "learner.base: keep has no effect"),
+        ({"kind": "queued", "base": {"kind": "ucb", "use_after": 2}}, {}, {}, "learner.base: use_after has no effect"),
+        ({"kind": "queued", "base": {"kind": "ucb", "share": "totals"}}, {}, {}, "learner.base: share has no effect"),
         ({"kind": "dducb"}, {"delay": "3 ms"}, {}, 'feedback: cannot be with learner.kind = "dducb"'),
-        ({"kind": "elimination"}, {"delay": "3 ms"}, {}, 'feedback: cannot be with learner.kind = "elimination"'),
         ({"kind": "ucb"}, {"delay": {"file": "none.csv"}}, {}, "feedback.delay.file"),
     ],
 )

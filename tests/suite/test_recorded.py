@@ -16,7 +16,6 @@ from netbandit.suite.worker import DIGITS
 
 RECORD = shipped_record()
 TRACKS = list(tracks().values())
-STANDINGS = [one for one in standings(RECORD, TRACKS) if len(one.entries) > 1]
 
 SAMPLE = [
     ("elimination over gis", "campus"),
@@ -70,7 +69,7 @@ def test_all_entries_meet_the_same_faults():
     assert absent[0][0] == absent[0][1] != absent[1][0] == absent[1][1]
 
 
-@pytest.mark.parametrize("standing", STANDINGS, ids=lambda standing: standing.family)
+@pytest.mark.parametrize("standing", standings(RECORD, TRACKS), ids=lambda standing: standing.family)
 def test_differences_vary_less_than_those_of_unpaired_runs(standing):
     """Little less, as instances are fixed and agents soon pull other arms; on average over tracks, not on each."""
     found = np.array([pairing(standing.ran(track)) for track in standing.names], dtype=np.float64)  # None is NaN

@@ -3,17 +3,21 @@
 `median` and `trimmed_mean` of this package are the same rules for contributions with many coordinates.
 """
 
+import numpy as np
+from numpy.typing import NDArray
 
-def median_of(means, count):  # type: ignore[no-untyped-def]
+
+def median_of(means: NDArray[np.float64], count: int) -> float:
     """Return the median of the first *count* of *means*, at least one, in ascending order; of two middle ones the mean.
 
     Source: Yin et al. 2018, Definition 1.
     """
-    lower, upper = means[(count - 1) // 2], means[count // 2]
+    lower: float = means[(count - 1) // 2]
+    upper: float = means[count // 2]
     return lower if lower == upper else 0.5 * lower + 0.5 * upper
 
 
-def trimmed_of(means, count, tolerate):  # type: ignore[no-untyped-def]
+def trimmed_of(means: NDArray[np.float64], count: int, tolerate: int) -> float:
     """Return the mean of the first *count* of *means*, in ascending order, without *tolerate* at either end.
 
     Where that leaves none, as many are left out as leave one or two. Source: Yin et al. 2018, Definition 2.
@@ -25,7 +29,10 @@ def trimmed_of(means, count, tolerate):  # type: ignore[no-untyped-def]
     return total / (count - 2 * cut)
 
 
-def resilient_of(own_mean, own_pulls, means, pulls, count, tolerate, kappa):  # type: ignore[no-untyped-def]
+def resilient_of(
+    own_mean: float, own_pulls: float, means: NDArray[np.float64], pulls: NDArray[np.float64], count: int,
+    tolerate: int, kappa: float,
+) -> tuple[float, float]:  # fmt: skip
     """Return what an agent takes the mean z of an arm to be, and the factor g of the variance in its index.
 
     The index is ``z + sqrt(2 g ln(t) / n_i)`` with the agent's own pulls n_i. With A the neighbours that have pulled

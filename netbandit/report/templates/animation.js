@@ -4,7 +4,7 @@
   const element = (id) => document.getElementById(id);
   const canvas = element("network"), pen = canvas.getContext("2d");
   // Okabe and Ito's colours, which the colour-blind can tell apart.
-  const STATE = ["#0072b2", "#e69f00", "#009e73", "#555555"], DECIDING = "#56b4e9";
+  const STATE = ["#0072b2", "#e69f00", "#009e73", "#555555", "#cc79a7"], DECIDING = "#56b4e9";
   const KIND = ["#d55e00", "#cc79a7", "#56b4e9", "#f0e442", "#009e73", "#0072b2", "#e69f00", "#999999"];
   const agents = data.places.length, count = data.start.length;
   const style = getComputedStyle(document.documentElement);
@@ -12,7 +12,7 @@
 
   // Playing time: each gap between instants at which something happens lasts between MIN and MAX seconds, and an instant
   // at which messages arrive as they are sent lasts a moment, so that they are seen.
-  const instants = [...new Set([0, ...data.start, ...data.arrival, data.end])].filter((t) => t <= data.end).sort((a, b) => a - b);
+  const instants = [...new Set([0, ...data.start, ...data.arrival, ...data.due, data.end])].filter((t) => t <= data.end).sort((a, b) => a - b);
   const sudden = new Set();
   for (let i = 0; i < count; i++) if (data.start[i] === data.arrival[i]) sudden.add(data.start[i]);
   const gaps = instants.slice(1).map((t, i) => t - instants[i]).sort((a, b) => a - b);
@@ -109,6 +109,13 @@
     return -1;
   }
 
+  // Who computes has a ring.
+  function computes(node, time) {
+    if (!data.jobs.length) return false;
+    const [begins, ends] = data.jobs[node], at = upper(begins, time) - 1;
+    return at >= 0 && time < ends[at];
+  }
+
   function draw(now) {
     const time = timeAt(now), sudden = moment(now);
     pen.setTransform(1, 0, 0, 1, 0, 0);
@@ -133,19 +140,25 @@
       pen.fillRect(x + (u - x) * part - small / 2, y + (v - y) * part - small / 2, small, small);
     }
     const doing = new Array(STATE.length + 1).fill(0), named = [];
+    let computing = 0;
     for (let agent = 0; agent < agents; agent++) {
       const state = stateOf(agent, time);
       doing[state < 0 ? STATE.length : state]++;
       pen.beginPath(); pen.arc(spots[agent][0], spots[agent][1], large, 0, 2 * Math.PI);
       pen.fillStyle = state >= 0 ? STATE[state] : data.in_slots ? DECIDING : colour("--paper"); pen.fill();
       pen.lineWidth = 1; pen.strokeStyle = colour("--ink"); pen.stroke();
+      if (computes(agent, time)) {
+        computing++;
+        pen.beginPath(); pen.arc(spots[agent][0], spots[agent][1], large + 3, 0, 2 * Math.PI); pen.lineWidth = 2; pen.stroke();
+      }
     }
     if (agents <= 60) for (let agent = 0; agent < agents; agent++) name(agent, large, named);
     if (data.server) {
       const [x, y] = spots[agents];
       pen.fillStyle = colour("--ink"); pen.fillRect(x - 9, y - 9, 18, 18); label("server", x, y + 22);
+      if (computes(agents, time)) { computing++; pen.lineWidth = 2; pen.strokeStyle = colour("--ink"); pen.strokeRect(x - 13, y - 13, 26, 26); }
     }
-    report(time, until, flying, doing, there);
+    report(time, until, flying, doing, there, computing);
   }
   // Below its agent, or above, or at a side; nowhere if it would cover another agent or name.
   function name(agent, large, named) {
@@ -173,17 +186,21 @@
     head.append(name); cells[key] = value;
   }
   row("ledger", "messages", "messages"); row("ledger", "bytes", "bytes"); row("ledger", "activations", "activations"); row("ledger", "under way", "flying");
+  if (data.pulled.length) row("ledger", "rewards awaited", "awaited");
+  if (data.jobs.length) row("ledger", "nodes that compute", "computing");
   if (data.up) row("ledger", "links up", "there");
-  ["explore", "wait for a round", "exploit", "down"].forEach((name, i) => row("agents", name, `state${i}`, [STATE[i], "swatch"]));
+  ["explore", "wait for a round", "exploit", "down", "wait for rewards"].forEach((name, i) => row("agents", name, `state${i}`, [STATE[i], "swatch"]));
   row("agents", data.in_slots ? "decide in every slot" : "not told", `state${STATE.length}`, data.in_slots ? [DECIDING, "swatch"] : null);
   data.kinds.forEach((name, i) => row("kinds", name, `kind${i}`, [KIND[i % KIND.length], "swatch square"]));
   const byKind = data.kinds.map(() => []);
   data.kind.forEach((kind, i) => byKind[kind].push(data.start[i]));
 
-  function report(time, until, flying, doing, there) {
+  function report(time, until, flying, doing, there, computing) {
     element("clock").textContent = `${duration(time)}, slot ${whole.format(Math.floor(time / data.slot))}`;
     const put = (key, value) => { const text = whole.format(value); if (cells[key].textContent !== text) cells[key].textContent = text; };
     put("messages", until); put("bytes", until ? data.bytes[until - 1] : 0); put("activations", until ? data.activations[until - 1] : 0); put("flying", flying);
+    if (data.pulled.length) put("awaited", upper(data.pulled, time) - upper(data.due, time));
+    if (data.jobs.length) put("computing", computing);
     if (data.up) put("there", there);
     doing.forEach((value, i) => put(`state${i}`, value));
     byKind.forEach((starts, i) => put(`kind${i}`, upper(starts, time)));

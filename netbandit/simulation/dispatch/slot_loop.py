@@ -28,6 +28,7 @@ class SlotLoop(Kernel):
         everybody: Whether all agents decide in every slot.
         decisions: The expected number of decisions in a run.
         late: Whether feedback may be delayed.
+        traced: Whether late rewards are written to a trace.
         loop: Returns the loop, not yet compiled.
     """
 
@@ -42,6 +43,7 @@ class SlotLoop(Kernel):
     everybody: bool
     decisions: float
     late: bool
+    traced: bool
     loop: Callable[[], Compiled]
 
     def unsupported_reason(self) -> str | None:
@@ -59,17 +61,19 @@ class SlotLoop(Kernel):
             return "agents of this learner keep several sets of parameters"
         if self.late and not self.everybody:
             return "rewards may be late, and not all agents decide in every slot"
+        if self.traced:
+            return "late rewards are written to a trace"
         return learner.why_no_loop(isolated=self.isolated) or self.world.why_no_loop(everybody=self.everybody)
 
-    def can_run(self) -> str | None:
-        """See `Kernel.can_run`."""
+    def reason_against(self) -> str | None:
+        """See `Kernel.reason_against`."""
         try:
-            return super().can_run()
+            return super().reason_against()
         except StepError as error:
             return str(error)
 
-    def unknown(self) -> str | None:
-        """See `Kernel.unknown`.
+    def unsupported_event(self) -> str | None:
+        """See `Kernel.unsupported_event`.
 
         Raises:
             StepError: The steps cannot be compiled into a loop, which is a remark of the run.
@@ -77,8 +81,8 @@ class SlotLoop(Kernel):
         self.loop()
         return None
 
-    def should_run(self) -> str | None:
-        """See `Kernel.should_run`: built-in code is compiled once for all runs.
+    def unprofitable_reason(self) -> str | None:
+        """See `Kernel.unprofitable_reason`: built-in code is compiled once for all runs.
 
         Raises:
             StepError: The steps cannot be compiled into a loop.

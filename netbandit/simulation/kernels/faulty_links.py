@@ -15,7 +15,7 @@ from netbandit.network.downtimes import failing
 from netbandit.network.draws import Draws
 from netbandit.network.faults import FaultModel
 from netbandit.network.jitter import Jitter
-from netbandit.network.loss_laws import BurstLoss, chance_of_bits
+from netbandit.network.loss_models import BurstLoss, chance_of_bits
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
 from netbandit.simulation.compile_notice import announce
@@ -39,10 +39,10 @@ class Channels(NamedTuple):
         links: The link of each, shape (channels,).
         first_cuts: Where the times of each link begin in *cuts*, shape (links + 1,); empty: no link is ever down.
         cuts: When links are down, from and until (ns), shape (n, 2).
-        losses: What messages draw for being lost.
-        jitters: What is added to their latencies (ns).
-        duplicates: What they draw for arriving twice.
-        copy_jitters: What is added to the latencies of copies (ns).
+        losses: The random numbers of messages for loss.
+        jitters: Their jitter (ns).
+        duplicates: Their random numbers for duplication.
+        copy_jitters: The jitter (ns) of copies.
         bad: Whether each channel is bad now, shape (channels,).
         latest: The arrival (ns) on each behind which others are held back, shape (channels,).
         due: At which boundary the message of each channel and slot takes effect, shape (channels, D), that of slot u in
@@ -76,7 +76,7 @@ class Channels(NamedTuple):
 
 
 @njit(cache=True)
-def _is_down(cuts, first, end_of_rows, begin, end):  # type: ignore[no-untyped-def]
+def _is_down(cuts: Numbers, first: int, end_of_rows: int, begin: int, end: int) -> bool:
     """Return whether a link is down at any moment from *begin* to *end* (ns), by the rows of *cuts* that tell of it."""
     low, high = first, end_of_rows
     while low < high:
@@ -89,8 +89,11 @@ def _is_down(cuts, first, end_of_rows, begin, end):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True)
-def _expect(expected, firsts, number, slot, slot_ns, channels, channel, copy, arrival):  # type: ignore[no-untyped-def]
-    """Expect an *arrival* (ns) of what was put on a *channel* in a *slot*; return at which boundary it takes effect."""
+def _expect(
+    expected: Numbers, firsts: Numbers, number: Numbers, slot: int, slot_ns: int, channels: int, channel: int,
+    copy: int, arrival: int,
+) -> int:  # fmt: skip
+    """Enter the *arrival* (ns) of a message put on a *channel* in a *slot*; return the boundary of its effect."""
     depth = len(firsts)
     boundary = max(slot + 1, -(-arrival // slot_ns))
     within = arrival - (boundary - 1) * slot_ns
@@ -103,7 +106,10 @@ def _expect(expected, firsts, number, slot, slot_ns, channels, channel, copy, ar
 
 
 @njit(cache=True)
-def put_all(own, slot, slot_ns, sizes, messages, law):  # type: ignore[no-untyped-def]
+def put_all(
+    own: Channels, slot: int, slot_ns: int, sizes: Numbers, messages: Numbers,
+    law: tuple[float, float, bool, float, bool],
+) -> None:  # fmt: skip
     """Put a message on each channel at the beginning of a *slot*, and note when it arrives, if it does.
 
     Args:
@@ -164,7 +170,7 @@ def put_all(own, slot, slot_ns, sizes, messages, law):  # type: ignore[no-untype
 
 
 @njit(cache=True)
-def take_all(expected, firsts, number, bucket, ranks):  # type: ignore[no-untyped-def]
+def take_all(expected: Numbers, firsts: Numbers, number: Numbers, bucket: int, ranks: Numbers) -> None:
     """Take all that arrives at a boundary: fill in its ranks, shape (number[bucket],); see `Channels`."""
     row = firsts[bucket]
     for place in range(len(ranks)):
@@ -175,8 +181,10 @@ def take_all(expected, firsts, number, bucket, ranks):  # type: ignore[no-untype
 
 
 @njit(cache=True)
-def write_events(ranks, boundary, slot_ns, receivers, told, events):  # type: ignore[no-untyped-def]
-    """Write what arrives at a *boundary*, by its *ranks* in ascending order.
+def write_events(
+    ranks: Numbers, boundary: int, slot_ns: int, receivers: Numbers, told: Numbers, events: Numbers
+) -> None:
+    """Write the arrivals at a *boundary*, by their *ranks* in ascending order.
 
     Args:
         ranks: See `Channels`.
@@ -201,7 +209,7 @@ class FaultyLinks:
     """Channels between agents, with faults.
 
     Args:
-        network: The network; see `netbandit.simulation.bulk_links.why_not`.
+        network: The network; see `netbandit.simulation.bulk_links.unsupported_reason`.
         kind: The kind of all messages.
         channels: Of each channel the receiver, the sender and the latency (ns), sorted; shape (3, channels).
         links: The number of its link.
@@ -262,7 +270,7 @@ class FaultyLinks:
         self._last = slot
 
     def take(self, boundary: int) -> Iterator[Numbers]:
-        """Yield what arrives up to a *boundary*: when (ns), where, its kind and bytes, in order; shape (n, 4)."""
+        """Yield the arrivals up to a *boundary*: time (ns), receiver, kind and bytes, in order; shape (n, 4)."""
         own = self._own
         depth = len(own.firsts)
         for taken in range(self._taken + 1, min(boundary, self._last + depth) + 1):
@@ -296,7 +304,7 @@ def _cuts_of(network: Network) -> tuple[Numbers, Numbers]:
 
 
 class _Drawn:
-    """What the next messages of each channel draw, of which at most one is put on it at once."""
+    """The random numbers of the next messages of each channel, of which at most one is put on it at once."""
 
     def __init__(self, network: Network, columns: Numbers) -> None:
         self._network, self._columns = network, columns
@@ -306,7 +314,7 @@ class _Drawn:
         self._kept: list[tuple[Draws, Jitter | None, NDArray[Any]]] = []
 
     def keep(self, purpose: str, is_drawn: bool) -> NDArray[Any]:
-        """Return where what messages draw for a *purpose* is from now on; see `Channels`."""
+        """Return the array of random numbers of messages for a *purpose*; see `Channels`."""
         delays = purpose.endswith("jitter")
         shape = len(self._columns), 2 * self._rows if is_drawn else 0
         numbers = np.empty(shape, dtype=np.int64 if delays else np.float64)
@@ -316,7 +324,7 @@ class _Drawn:
         return numbers
 
     def look_ahead(self, messages: Numbers) -> None:
-        """Have all numbers of one more message of each channel, on which so many were put."""
+        """Provide all random numbers of one more message of each channel, given how many were put on each."""
         if self._left:
             self._left -= 1
             return

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.util.jit import njit
+from netbandit.util.jit import Integers, njit
 
 Words = NDArray[np.uint64]
 
@@ -31,14 +31,14 @@ class Flood(NamedTuple):
         content_of: The content of an age and a rest, shape (ages + 1, ttl); -1: there is none.
         ages: The ages that content can have when it arrives, ascending, shape (n,).
         age_of: The place of an age among these, shape (ages + 1,); -1: it is none.
-        sent: What the message of slot u brings, shape (D, channels, contents, words), row u mod D.
+        sent: The contents of the message of slot u, shape (D, channels, contents, words), row u mod D.
         known: Whose observations of slot s each agent holds from copies that could go at least so many hops more, shape
             (S, M, ttl, words), row s mod S; its own at all.
         absorbed: Whose observations of slot s each agent does not pass on, shape (S, M, words).
-        forward: What each agent passes on at this boundary, shape (M, contents, words).
-        copies: What an agent hears at this boundary, by its age and rest, shape (n, ttl, words).
-        came: What came over each channel at this boundary, by its age, shape (channels, n, words).
-        fresh: What each agent hears at this boundary for the first time, shape (M, n, words).
+        forward: The contents that each agent forwards at this boundary, shape (M, contents, words).
+        copies: The copies that an agent receives at this boundary, by age and rest, shape (n, ttl, words).
+        came: The contents received over each channel at this boundary, by age, shape (channels, n, words).
+        fresh: The contents that each agent receives for the first time at this boundary, shape (M, n, words).
     """
 
     first_row: NDArray[np.int64]
@@ -61,7 +61,7 @@ class Flood(NamedTuple):
 
 
 @njit(cache=True)
-def _ones(word):  # type: ignore[no-untyped-def]
+def _ones(word: np.uint64) -> np.int64:
     """Return how many bits of *word* are set."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -70,12 +70,12 @@ def _ones(word):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _hear_copies(flood, agent, place, said, word):  # type: ignore[no-untyped-def]
-    """Do what `netbandit.protocols.words.Words.hear` does with the copies of one age, in one word of bits.
+def _hear_copies(flood: Flood, agent: int, place: int, said: int, word: int) -> None:
+    """As `netbandit.protocols.ttl_flood.TtlFlood._receive`, for the copies of one age, in one word of bits.
 
     Args:
         flood: The flood.
-        agent: Who hears them.
+        agent: The receiver.
         place: The place of the age.
         said: The row of the slot in which these observations were told.
         word: The place of the word.
@@ -95,8 +95,8 @@ def _hear_copies(flood, agent, place, said, word):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True)
-def _bring(flood, row, column, delay):  # type: ignore[no-untyped-def]
-    """Let what the message in this *column* of *due* brings come over the channel of *row*, *delay* slots old."""
+def _bring(flood: Flood, row: int, column: int, delay: int) -> None:
+    """Deliver the contents of the message in this *column* of *due* over the channel of *row*, *delay* slots old."""
     contents, words = flood.sent.shape[2], flood.sent.shape[3]
     for content in range(contents):
         place = flood.age_of[flood.content_age[content] + delay]
@@ -109,14 +109,14 @@ def _bring(flood, row, column, delay):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def hear_all(flood, boundary):  # type: ignore[no-untyped-def]
+def hear_all(flood: Flood, boundary: int) -> int | np.int64:
     """Deliver all messages that take effect at *boundary*.
 
     Returns:
         The number of observations received for the first time: the bits set in ``fresh``.
     """
     depth, rings = flood.due.shape[1], flood.known.shape[0]
-    heard = 0
+    heard: int | np.int64 = 0
     flood.forward[:] = _NONE
     flood.came[:] = _NONE
     flood.fresh[:] = _NONE
@@ -144,13 +144,13 @@ def hear_all(flood, boundary):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def name(flood, boundary, receivers, sources, said):  # type: ignore[no-untyped-def]
+def name(flood: Flood, boundary: int, receivers: Integers, sources: Integers, said: Integers) -> None:
     """Name what `hear_all` found, in order of the agent, the source and the slot.
 
     Args:
         flood: The flood.
         boundary: As for `hear_all`.
-        receivers: Filled in: who hears each, shape (n,).
+        receivers: Filled in: the receiver of each, shape (n,).
         sources: Filled in: whose observation it is, shape (n,).
         said: Filled in: of which slot, shape (n,).
     """
@@ -176,7 +176,7 @@ def name(flood, boundary, receivers, sources, said):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def pass_on(flood, slot, tells, copies):  # type: ignore[no-untyped-def]
+def pass_on(flood: Flood, slot: int, tells: bool, copies: Integers) -> None:
     """Put on each channel the sender's own observation of *slot*, and those it forwards that did not come from there.
 
     Args:
@@ -194,7 +194,7 @@ def pass_on(flood, slot, tells, copies):  # type: ignore[no-untyped-def]
             flood.known[said, agent, rest, agent // 64] = _ONE << np.uint64(agent % 64)
     for row in range(len(flood.senders)):
         sender, back = flood.senders[row], flood.reverse[row]
-        count = 0
+        count: int | np.int64 = 0
         flood.sent[column, row, 0] = _NONE
         if tells:
             flood.sent[column, row, 0, sender // 64] = _ONE << np.uint64(sender % 64)
@@ -210,7 +210,7 @@ def pass_on(flood, slot, tells, copies):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def arrivals(due, boundary):  # type: ignore[no-untyped-def]
+def arrivals(due: Integers, boundary: int) -> tuple[Integers, Integers]:
     """Return the channel and the slot of each message that takes effect at *boundary*, sorted by channel, then slot.
 
     Args:

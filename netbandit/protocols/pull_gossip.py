@@ -1,0 +1,86 @@
+"""Pull gossip: an agent sends a request to one random neighbour, which responds."""
+
+from functools import partial
+from typing import NamedTuple
+
+from netbandit.network.clock import AGENTS, InstantQueue
+from netbandit.network.link import Arrival
+from netbandit.network.message import HEADER_BYTES, Kind, Message
+from netbandit.network.network import Network
+from netbandit.parts.component import Checks, Others
+from netbandit.protocols.deadline import DeadlineKey, deadline_without_rounds
+from netbandit.protocols.protocol import Item
+from netbandit.protocols.requests import Answer, HearResponse, RequestProtocol
+
+REQUEST = Kind("REQ")
+ANSWER = Kind("ANSWER")
+
+
+class _Said(NamedTuple):
+    """What a message says.
+
+    Attributes:
+        sender: Who says it.
+        answer: What it answers; None: it asks.
+        begun: When (ns) its hop began.
+    """
+
+    sender: int
+    answer: Item | None
+    begun: int
+
+
+class PullGossip(DeadlineKey, RequestProtocol):
+    """GosInE's way to talk (Chawla et al. 2020): a request, a header alone, to a random neighbour, and its answer.
+
+    Slotted, each of the two takes effect at a boundary after the one it was sent at; asynchronous, at once, so that
+    over links without latency the answer is there at the instant of the question. What is lost is not asked for again.
+    """
+
+    def check_with(self, others: Others) -> Checks:
+        """Yield a deadline where nobody waits."""
+        yield from super().check_with(others)
+        yield from deadline_without_rounds(self, others)
+
+    def start(self, network: Network, answer: Answer, hear: HearResponse) -> None:
+        """See `RequestProtocol.start`; what a node draws alone is its own stream ``gossip``."""
+        super().start(network, answer, hear)
+        self._slotted = self.slotted
+        self._generators = [network.streams.generator("gossip", node) for node in range(network.agents)]
+        self._steps: InstantQueue[_Said] = InstantQueue(self.clock, self._take_in, AGENTS)
+
+    def ask(self, agent: int, avoided: frozenset[int] = frozenset()) -> None:
+        """See `RequestProtocol.ask`; who has no such neighbour asks nobody."""
+        channels = self.network.channels[agent]
+        if avoided:
+            channels = [channel for channel in channels if channel.receiver not in avoided]
+        if channels:
+            drawn = channels[int(self._generators[agent].integers(len(channels)))]
+            chosen = self.network.present.one_of(agent, channels, drawn)
+            if chosen is not None:
+                self._say(REQUEST, HEADER_BYTES, agent, chosen.receiver, None)
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Take in what arrives, now or at the slot boundary."""
+        said = [message.value for _, _, message in arrivals]
+        if not self._slotted:
+            self._take_in([(node, said)])
+            return
+        for one in said:
+            self._steps.at(self.clock.effective_time(one.begun, self.clock.now), node, one)
+
+    def _take_in(self, due: list[tuple[int, list[_Said]]]) -> None:
+        for node, said in due:
+            for sender, answer, _ in sorted(said, key=lambda one: one.sender):
+                if answer is not None:
+                    self.hear(node, sender, answer)
+                    continue
+                item = self.answer(node, sender)
+                if item is None:
+                    continue
+                answer_now = partial(self._say, ANSWER, HEADER_BYTES + item.size, node, sender, item)
+                self.network.when_computed(node, "item", answer_now)
+
+    def _say(self, kind: Kind, size: int, sender: int, receiver: int, answer: Item | None, _: object = None) -> None:
+        message = Message(kind, size, _Said(sender, answer, self.clock.now), 0)
+        self.network.send(message, (self.network.channel(sender, receiver),))

@@ -1,0 +1,59 @@
+"""The interface of deposit protocols (asynchronous upload): agents upload items to a server, which sends sums back."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, Protocol
+
+from netbandit.network.network import Network
+from netbandit.parts.component import CommunicationPattern, state
+from netbandit.protocols.protocol import Item, NetworkProtocol
+
+
+class UploadHandler(Protocol):
+    """The actions of agents and the server; provided by the simulation, which calls the learner."""
+
+    def deposit(self, agent: int) -> Item:
+        """Return what *agent* deposits, now, after its decision; it makes no test until it may resume."""
+
+    def absorb(self, deposits: Sequence[tuple[int, Item]]) -> None:
+        """Add all *deposits* of an instant to the server's sums, in order of their agents' numbers."""
+
+    def lagging(self) -> Sequence[int]:
+        """Return the agents that lack enough of what the server has, ascending."""
+
+    def give(self, agents: Sequence[int]) -> Sequence[Item]:
+        """Return what the server makes of all that it has, for each of *agents*."""
+
+    def take(self, agent: int, item: Item) -> None:
+        """Let *agent* adopt what the server gave, before its next decision."""
+
+    def resume(self, agent: int) -> None:
+        """Let *agent* make its test again."""
+
+
+class UploadProtocol(NetworkProtocol):
+    """A protocol of deposits."""
+
+    patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"deposit"})
+
+    upload_handler: UploadHandler = state()
+    """What agents and the server do."""
+    uploads: int = state(default=0)
+    """How often agents have deposited."""
+    downloads: int = state(default=0)
+    """How often the server has given agents what it has."""
+
+    def start(self, network: Network, upload_handler: UploadHandler) -> None:
+        """Connect to *network*; the event loop has not run yet.
+
+        Args:
+            network: The network.
+            upload_handler: What agents and the server do.
+        """
+        self.connect(network)
+        self.upload_handler = upload_handler
+        self.uploads = self.downloads = 0
+
+    @abstractmethod
+    def deposit(self, agent: int) -> None:
+        """Let *agent* deposit what it has, from this instant on."""

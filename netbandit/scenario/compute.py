@@ -1,0 +1,130 @@
+"""``[compute]``: how long nodes take to handle messages and to do jobs of their own."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from netbandit.parts.settings import DurationText, Settings
+from netbandit.scenario.delay import Delay
+from netbandit.scenario.energy import Power
+from netbandit.scenario.link_faults import Probability
+from netbandit.util.wording import Allowed, show
+
+_NO_TIME = "0 ms"
+
+Factor = Annotated[float, Field(gt=0, le=1e9)]
+Inbox = Annotated[int, Field(ge=0, le=10**9)]
+
+
+class ServerTimes(Settings):
+    """``[compute.server]``: the times of the server, which no speed changes."""
+
+    message: Delay = Field(default=_NO_TIME, description="To handle a message: a duration, or the law of one.")
+    byte: DurationText = Field(default=_NO_TIME, description="To handle a message, for each of its bytes.")
+    aggregate: Delay = Field(
+        default=_NO_TIME, description="To put together what has come, by who does that; a duration, or the law of one."
+    )
+    inbox: Inbox | None = Field(
+        default=None,
+        description="Messages that wait at most beside the one being handled; others are refused; absent: no limit.",
+    )
+
+
+class AgentTimes(ServerTimes):
+    """``[compute.agents]``: the times of an agent, at speed 1."""
+
+    decision: Delay = Field(
+        default=_NO_TIME,
+        description="After a pull, before what it makes the agent send leaves, of learners that decide in every slot; "
+        "a duration, or the law of one.",
+    )
+    item: Delay = Field(
+        default=_NO_TIME, description="Before a contribution leaves: training, say; a duration, or the law of one."
+    )
+
+
+class UniformSpeed(Settings):
+    """Uniform between two factors."""
+
+    uniform: tuple[Factor, Factor] = Field(description="The smallest and the largest factor.")
+
+
+class LognormalSpeed(Settings):
+    """Lognormal with median 1."""
+
+    lognormal: float = Field(ge=0, le=100, description="The standard deviation of the factor's logarithm.")
+
+
+class ParetoSpeed(Settings):
+    """A Pareto law with least factor 1."""
+
+    pareto: float = Field(gt=0, description="The shape.")
+
+
+class ShareSpeed(Settings):
+    """Some agents are slower, each with the same probability."""
+
+    share: Probability = Field(description="The probability that an agent is one of them.")
+    factor: Factor = Field(description="The factor of their times.")
+
+
+class SpeedFile(Settings):
+    """A table of devices."""
+
+    file: str = Field(description="A CSV file, also gzipped; agent i is row i, from the first on again and again.")
+    column: str = Field(
+        default="computation", description="The column that counts, over its mean: computing times of devices."
+    )
+
+
+_LAWS: tuple[type[Settings], ...] = (UniformSpeed, LognormalSpeed, ParetoSpeed, ShareSpeed, SpeedFile)
+
+
+class _SpeedKeys(UniformSpeed, LognormalSpeed, ParetoSpeed, ShareSpeed, SpeedFile):
+    """All keys of the tables, to find out where a mistake stands."""
+
+
+_SPEED = (
+    "a factor above 0, a list of them, one an agent, { uniform = [1.0, 4.0] }, { lognormal = 0.6 } (sigma; median 1), "
+    '{ pareto = 2.0 } (shape; least 1), { share = 0.1, factor = 10.0 } or { file = "devices.csv" }'
+)
+
+
+def _is_factor(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1e9
+
+
+def _speed(value: Any) -> Any:
+    if isinstance(value, _LAWS):
+        return value
+    if isinstance(value, Mapping):
+        meant = [law for law in _LAWS if any(key in value for key in law.model_fields)]
+        if len(meant) == 1:
+            plain = {key: tuple(item) if isinstance(item, list) else item for key, item in value.items()}
+            return meant[0].model_validate(plain)
+    if isinstance(value, list) and value and all(map(_is_factor, value)):
+        return [float(one) for one in value]
+    if not _is_factor(value):
+        raise ValueError(f"must be {_SPEED}, not {show(value)}")
+    return float(value)
+
+
+class ComputeSettings(Settings):
+    """``[compute]``: what nodes compute, and how fast; by default nothing takes them any time."""
+
+    agents: AgentTimes = AgentTimes()
+    server: ServerTimes = ServerTimes()
+    speed: Annotated[
+        float | list[float] | UniformSpeed | LognormalSpeed | ParetoSpeed | ShareSpeed | SpeedFile,
+        BeforeValidator(_speed),
+        Allowed(_SPEED, keys=_SpeedKeys),
+    ] = Field(
+        default=1.0,
+        description="By what the times of an agent are multiplied: a number, a list, a law, drawn for each agent in "
+        "each replication, or a table of devices.",
+    )
+    power: Power = Field(default=0.0, description="Power of an agent while it computes, beside energy.idle.")
+
+    def __bool__(self) -> bool:
+        return self != ComputeSettings()

@@ -208,7 +208,7 @@ def prepared(jobs: int) -> None:
 
 
 def estimated(points: "Sequence[RunnablePoint]", jobs: int, folder: Path, *, trace: bool = False) -> list[str]:
-    """Return the estimated times of the runs of *points*, in lines, from a short run of each and from runs in *folder*."""
+    """Return the estimated times of the runs of *points*, in lines, from short runs and from runs in *folder*."""
     from netbandit.running.estimate import estimate, learnt
     from netbandit.util.process import cores
 

@@ -151,7 +151,7 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
         """Return the items of an open round that *agent* holds at its deadline, when it proceeds."""
         round = self.rounds.get(number, agent)
         assert round is not None  # it waits in it
-        round.go_on(agent)
+        round.went_on |= 1 << agent
         self.rounds.look_who_is_left(round, leaving=agent)
         return round.held(agent)
 

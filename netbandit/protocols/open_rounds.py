@@ -94,20 +94,12 @@ class OpenRound:
         self.items[agent] = item
         self.contributed |= 1 << agent
 
-    def holds(self, agent: int) -> Labels:
-        """Return the labels of the items that *agent* holds."""
-        return self.nodes[agent].held
-
     def count_only(self, counting: Labels) -> None:
         """Restrict the agents that the round waits for to *counting*."""
         self.counting = counting
         self.missing = sum(
-            (counting & ~self.holds(agent)).bit_count() for agent in self.in_order(counting & self._acting)
+            (counting & ~self.nodes[agent].held).bit_count() for agent in self.in_order(counting & self._acting)
         )
-
-    def go_on(self, agent: int) -> None:
-        """Note that *agent* proceeds without the others."""
-        self.went_on |= 1 << agent
 
     def forget(self, agent: int) -> None:
         """Discard all items that *agent* holds."""
@@ -116,18 +108,13 @@ class OpenRound:
         self.again.pop(agent, None)
 
     @property
-    def complete(self) -> bool:
-        """Whether the round may end."""
-        return not self.missing and self.counting != 0
-
-    @property
     def common(self) -> Labels:
         """The labels of the items that all counting agents hold, once none of them misses any."""
         if self.counting == self.everybody:
             return self.everybody
         held = -1
         for agent in self.in_order(self.counting):
-            held &= self.holds(agent)
+            held &= self.nodes[agent].held
         return held
 
     def in_order(self, agents: Labels) -> list[int]:
@@ -140,7 +127,7 @@ class OpenRound:
 
     def held(self, agent: int, labels: Labels = -1) -> list[Item]:
         """Return the items of *labels* that *agent* holds and always its own, in order of their agents."""
-        labels = (self.holds(agent) & labels | 1 << agent) & self.contributed
+        labels = (self.nodes[agent].held & labels | 1 << agent) & self.contributed
         own = self.again.get(agent)
         return [own if other == agent and own is not None else self.items[other] for other in self.in_order(labels)]
 
@@ -309,8 +296,10 @@ class OpenRounds:
                 round.missing -= news.bit_count()
                 if not round.missing:
                     self._completed.append(round)
-        if self._overheard:
-            self._overhear_all()
+        if self._overhear is not None:
+            overheard, self._overheard = self._overheard, {}
+            for node, labels in overheard.items():
+                self._overhear(node.number, node.round.number, node.round.named(labels))
         if self._completed:
             completed, self._completed = self._completed, []
             for round in completed:
@@ -334,13 +323,6 @@ class OpenRounds:
         if self._per_agent and round.went_on >> agent & 1:
             self.late += news.bit_count()
         return news & round.counting if round.counting >> agent & 1 else 0
-
-    def _overhear_all(self) -> None:
-        """Report the items that have reached nodes to the listener."""
-        assert self._overhear is not None
-        overheard, self._overheard = self._overheard, {}
-        for node, labels in overheard.items():
-            self._overhear(node.number, node.round.number, node.round.named(labels))
 
     def draw_neighbour(self, node: int) -> Channel | None:
         """Return the channel to a neighbour of *node*, drawn uniformly; None: no neighbour is in contact."""
@@ -408,7 +390,7 @@ class OpenRounds:
         """Recount the open rounds, and end those that are complete."""
         for round in list(self.open.values()):
             self._count(round)
-            if round.complete:
+            if round.counting and not round.missing:
                 self.when_complete(round)
 
     def _count(self, round: OpenRound) -> None:

@@ -174,7 +174,7 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
 
     def _synchronized(self, round: OpenRound, labels: Labels) -> None:
         component = round.group
-        items = round.named(round.holds(self._sinks[component]) & labels)  # a sink that was down may lack some
+        items = round.named(round.nodes[self._sinks[component]].held & labels)  # a sink that was down may lack some
         if items and (round.number, component) not in self._uploaded:
             self._put_together(round.number, component, lambda: items)
 
@@ -237,4 +237,4 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
 
 
 def _held(round: OpenRound, sink: int) -> list[Item]:
-    return round.named(round.holds(sink))
+    return round.named(round.nodes[sink].held)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from netbandit.byzantine.adversaries.attacks import Form
+from netbandit.compilation.steps import Compiled
 from netbandit.learners.defence import Defence, SumRule, Tally
 from netbandit.learners.robust_sums import robust_sums, unpacked_gram
 from netbandit.learners.steps import StepLearner
@@ -149,14 +150,16 @@ class EllipsoidLearner(StepLearner):
             )
         self.beliefs: Ellipsoids = self._common["beliefs"]
         self._waiting = self.beliefs.waiting if begin.growth >= 0 else None
+        of_beliefs = {"beliefs": self.beliefs}
+        self._renew, self._copy = (Compiled(one, of_beliefs, one.__name__) for one in (ellipsoid.renew, ellipsoid.copy))
         param_set = world.param_set
         alike = np.append(begin.diagonal, begin.inflation).reshape(2, agents)
         for agent in range(agents):
             self.beliefs.shared_gram[param_set, agent] = begin.diagonal[agent] * np.eye(world.dimension)
             if agent and (alike[:, agent] == alike[:, agent - 1]).all():
-                ellipsoid.copy(self.beliefs, param_set, agent - 1, agent)
+                self._copy(param_set, agent - 1, agent)
             else:
-                ellipsoid.renew(self.beliefs, param_set, agent, self.columns)
+                self._renew(param_set, agent, self.columns)
         self._product = np.empty(world.dimension)  # room
         self._bonus = np.zeros(1)
         self._bonus_of = np.full(2, -1)  # the slot and the agent of this bonus
@@ -334,9 +337,9 @@ class EllipsoidLearner(StepLearner):
             beliefs.shared_response[param_set, agent] = beliefs.shared_response[param_set, source]
             self._hold(agent, self._observations)
             if nothing_new and beliefs.uses[param_set, source] == 0 and source not in self._lent:
-                self._steps.copy(beliefs, param_set, source, agent)
+                self._copy(param_set, source, agent)
             else:
-                self._steps.renew(beliefs, param_set, agent, self.columns)
+                self._renew(param_set, agent, self.columns)
             return
         adopted = self._sums(agent, combined)
         beliefs.shared_gram[param_set, agent] = adopted.gram
@@ -344,7 +347,7 @@ class EllipsoidLearner(StepLearner):
         self._observations = adopted.observations
         self._hold(agent, adopted.observations)
         self._adopted = agent, combined
-        self._steps.renew(beliefs, param_set, agent, self.columns)
+        self._renew(param_set, agent, self.columns)
 
     def included(self, agents: NDArray[np.int64], shared: NDArray[np.int64]) -> None:
         """Subtract of the agent's own, when the next sums are adopted, no more than what is in them."""
@@ -377,7 +380,7 @@ class EllipsoidLearner(StepLearner):
             self._bonus_of[0] = -1
             if self._adopted is not None and self._adopted[0] == agent:
                 self._adopted = None
-            self._steps.renew(beliefs, param_set, agent, self.columns)
+            self._renew(param_set, agent, self.columns)
 
     def _hold(self, agent: int, count: int) -> None:
         """Note how many observations *agent* holds, of which *count* were shared."""

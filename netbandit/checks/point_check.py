@@ -53,16 +53,23 @@ from netbandit.simulation.build import (
     topology_streams,
     uplink_latencies,
 )
-from netbandit.simulation.build_compute import compute_notes, compute_problems, speed_problems
+from netbandit.simulation.build_compute import (
+    compute_notes,
+    compute_problems,
+    load_notes,
+    may_refuse,
+    refusal_notes,
+    speed_problems,
+)
 from netbandit.simulation.build_contacts import contact_notes, contact_problems
 from netbandit.simulation.build_energy import energy_problems, mains_problems
 from netbandit.simulation.build_faults import (
     answer_notes,
     answer_problems,
-    apart_problems,
     build_faults,
     fault_notes,
     outage_problems,
+    per_agent_problems,
     queue_notes,
     tie_notes,
 )
@@ -445,10 +452,13 @@ class PointCheck:
         }
         changing = parts.family.changes is not None or graph.contacts is not None
         changing |= scenario.energy.capacity is not None  # a forwarding agent may run out of energy
-        self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, changing=changing)
-        if pattern_of(type(parts.bandit), type(parts.learner)) != "broadcast":  # of which nobody waits for one
+        lossy = {"changing": changing, "refuses": may_refuse(scenario.compute, slot)}
+        self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, **lossy)
+        if pattern_of(type(parts.bandit), type(parts.learner)) != "broadcast":  # agents do not wait for broadcasts
             self.notes += queue_notes(scenario.links, parts.protocol)
-        self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, changing=changing)
+            self.notes += refusal_notes(scenario.compute, scenario.links, parts.protocol, slot)
+        self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, **lossy)
+        self.notes += load_notes(scenario.compute, scenario.run, parts.learner, parts.protocol, known["talk"], graph)
         self.problems += outage_problems(scenario.faults, graph, slot)
         self.problems += mains_problems(scenario.energy, graph)
         end, kind = scenario.run.horizon * slot, self._kind("protocol")
@@ -460,7 +470,7 @@ class PointCheck:
         self.problems += liar_problems(scenario.adversary, graph, known)
         self.notes += adversary_notes(scenario.adversary, graph, known)
         if isinstance(parts.learner, EpochLearner):
-            self.problems += apart_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
+            self.problems += per_agent_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
         else:
             self.problems += memory_problems(scenario.faults, parts.bandit, parts.learner, self._kind("learner"))
         with suppress(TopologyError):  # links without coordinates: reported below

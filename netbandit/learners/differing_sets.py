@@ -47,7 +47,7 @@ class DifferingSets(ABC):
     """
 
     @abstractmethod
-    def start_apart(
+    def start_per_agent(
         self, *, arms: int, horizon: int, participants: int, members: int, smallest_gap: float | None
     ) -> None:
         """Make the state of one agent, or of the server, before the first epoch.

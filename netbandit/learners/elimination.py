@@ -184,10 +184,10 @@ class Elimination(DifferingSets, EpochLearner):
             raise ValueError(f"{participants} of {members} agents cannot take part in a round")
         self._start(arms, horizon, members, participants, members, smallest_gap)
 
-    def start_apart(
+    def start_per_agent(
         self, *, arms: int, horizon: int, participants: int, members: int, smallest_gap: float | None
     ) -> None:
-        """See `DifferingSets.start_apart`."""
+        """See `DifferingSets.start_per_agent`."""
         self._start(arms, horizon, 1, participants, members, smallest_gap)
 
     def expect_lies(self, liars: int, groups: Callable[[], np.random.Generator]) -> None:

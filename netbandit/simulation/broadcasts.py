@@ -22,8 +22,8 @@ from netbandit.simulation.communication import CommunicationStrategy, Learners
 from netbandit.simulation.dispatch.bulk import BroadcastKernel, TreeKernel, to_neighbours
 from netbandit.simulation.dispatch.kernel import chosen
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.figures import figures_of
 from netbandit.simulation.result import Metric
+from netbandit.simulation.return_validation import figures_of
 from netbandit.simulation.trace_phases import Phases
 
 

@@ -44,7 +44,7 @@ class Requests(CommunicationStrategy):
         self._delays = [0, 0]
 
     def open(self, learners: Learners) -> None:
-        """Take the learner, and wake when agents first ask."""
+        """Attach the learner, and wake when agents first ask."""
         super().open(learners)
         (self._learner,) = learners
         self._appoint(0)

@@ -11,8 +11,7 @@ from netbandit.bandits.bandit import Outline
 from netbandit.learners.learner import Commit, Phase
 from netbandit.network.message import Message
 from netbandit.scenario.errors import ScenarioError
-from netbandit.simulation.figures import OF_EVERY_RUN
-from netbandit.simulation.return_validation import checked
+from netbandit.simulation.return_validation import OF_EVERY_RUN, checked
 
 REPORT = nb.Kind("REPORT")
 

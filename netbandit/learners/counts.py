@@ -282,7 +282,7 @@ class CountingLearner(StepLearner):
                 self.known.sums[agent, arm] *= self.discount
         decided = self.known.decided[agent]
         self.known.decided[agent] += 1
-        # Where agents take turns, who decides first has tried an arm for all.
+        # If agents take turns, the first to decide has tried an arm for all.
         if decided < self.known.counts[agent] and not self._in_turn:
             arm = self.known.arms[agent, decided]
         else:

@@ -6,8 +6,8 @@ formula; with arms that stay the same, so are the estimate ``<x, theta_hat>`` an
 each arm, which follow from ``z = V^-1 x`` of the arm chosen: 2 d^2 + K d operations a decision.
 
 Where agents deposit what they know with a server, S holds what they have sent too, U what they have not, and a total
-that comes back waits in a table until its agent decides: most totals are replaced by a later one before anybody needs
-them, and only a new S takes d^3 operations.
+that comes back waits in a table until its agent decides: most totals are replaced by a later one before they are
+needed, and only a new S takes d^3 operations.
 
 Passing all arrays of `Ellipsoids` to a compiled function costs more than a decision, and takes seconds to compile.
 Plain functions here are compiled by `netbandit.compilation`, for `netbandit.learners.ellipsoid_learner`, as parts of
@@ -218,7 +218,7 @@ def renew(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> None
 
 
 def take_in(beliefs: Ellipsoids, agent: int, arms: Floats) -> None:
-    """Let *agent*, who decides next, adopt the total that waits for it, if one does: only sets of one deposit."""
+    """Let *agent*, which decides next, adopt the total that waits for it, if one does: only sets of one deposit."""
     if not beliefs.waiting.size or beliefs.waiting[agent] < 0:
         return
     total = beliefs.totals[beliefs.waiting[agent]]
@@ -398,7 +398,7 @@ def wants(quiet: bool, uses: int, log_ratio: float, threshold: float, every: int
 
 
 SLOTS, LOG_DET, OBSERVATIONS = 0.0, 1.0, 2.0
-"""What a bonus grows with: see `bonus_at`."""
+"""The quantity that a bonus grows with: see `bonus_at`."""
 
 
 def bonus_in(terms: Floats, dimension: int, slot: int) -> float:

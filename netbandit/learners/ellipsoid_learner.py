@@ -113,16 +113,16 @@ class EllipsoidLearner(StepLearner):
         self._tally: Tally = common.setdefault("tally", Tally())
 
     def figures(self) -> dict[str, float | int | None]:
-        """Return how often its defence could not do as it should."""
+        """Return the metrics of its defence."""
         found = self._defence().figures()
         return {**found, "repaired": self._tally.repaired} if self.robust in ("median", "trimmed") else found
 
     @abstractmethod
     def _start(self, agents: int) -> Start:
-        """Return what it begins with, once ``world`` is known."""
+        """Return the initial parameters, once ``world`` is known."""
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Believe in the initial matrix."""
+        """Start from the initial matrix."""
         from netbandit.learners import ellipsoid
 
         assert world.members is not None
@@ -206,7 +206,7 @@ class EllipsoidLearner(StepLearner):
         return self._bonus[0]
 
     def learn_one(self, slot: int, agent: int, arm: int, reward: float, action: Floats) -> None:
-        """Take in what was paid: a new outer product, and a new response."""
+        """Learn from the reward: update the outer products and the response."""
         param_set = slot % self.world.sets
         grown = 0.0
         if not self.beliefs.received:
@@ -244,14 +244,14 @@ class EllipsoidLearner(StepLearner):
         super().learn(slot, agents, arms, rewards)
 
     def _bound(self, agents: NDArray[np.int64], arms: NDArray[Any], rewards: NDArray[Any]) -> None:
-        """Take note of actions that are longer than 1; by default nobody minds."""
+        """Note actions that are longer than 1; by default does nothing."""
 
     def end_turn(self, decisions: int) -> None:
         """Note that an instant has passed."""
         self.beliefs.tally[0] += decisions
 
     def wants_one(self, slot: int, agent: int) -> Any:
-        """Return whether its test says so, or it is time."""
+        """Return whether the test holds, or the interval has passed."""
         param_set = slot % self.world.sets
         wanted = self._steps.wants(
             self.beliefs.quiet[param_set, agent],
@@ -267,7 +267,7 @@ class EllipsoidLearner(StepLearner):
         return wanted
 
     def sync_started(self, slot: int, agents: NDArray[np.int64]) -> None:
-        """Make no test meanwhile."""
+        """Suspend the test meanwhile."""
         self.beliefs.quiet[self.world.param_set, agents] = True
 
     def share_numbers(self, dimension: int) -> int:
@@ -354,11 +354,11 @@ class EllipsoidLearner(StepLearner):
         self._included.update(zip(agents.tolist(), shared.tolist(), strict=True))
 
     def sync_missed(self, slot: int, agents: NDArray[np.int64]) -> None:
-        """Test again."""
+        """Resume the test."""
         self.beliefs.quiet[self.world.param_set, agents] = False
 
     def forget(self, slot: int, agents: NDArray[np.int64]) -> None:
-        """Believe in the initial matrix again."""
+        """Reset to the initial matrix."""
         beliefs, param_set = self.beliefs, self.world.param_set
         for agent in agents.tolist():
             for sums in (

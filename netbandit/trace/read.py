@@ -71,9 +71,9 @@ class Lines:
 
     messages: list[Transfer] = field(default_factory=list)
     phases: list[Phase] = field(default_factory=list)
+    total: int = 0
     rewards: list[LateReward] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
-    total: int = 0
 
 
 def read_trace(trace: Path, limit: int | None = None) -> Lines:

@@ -6,6 +6,7 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from _pytest.assertion.rewrite import AssertionRewritingHook
@@ -18,13 +19,14 @@ from netbandit.running import progress
 # Each run tests the same examples, however long they take: nothing is found by chance, or missed by a busy machine.
 settings.register_profile(
     "same",
+    max_examples=33,
     deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-# As many others, from the seed that --hypothesis-seed gives: what the tests search with, where they are asked to.
-settings.register_profile("search", settings.get_profile("same"), derandomize=False, database=None)
+# Others, and more, from the seed that --hypothesis-seed gives: what the tests search with, where they are asked to.
+settings.register_profile("search", settings.get_profile("same"), max_examples=100, derandomize=False, database=None)
 settings.load_profile("same")
 
 # Hypothesis also draws numbers that stand in modules of ours, of those that this worker happens to have imported.
@@ -56,6 +58,13 @@ def group_of(nodeid):
     """
     file, _, test = nodeid.partition("::")
     return next((one for one in LOOPS if one in test.partition("[")[2]), file)
+
+
+def pytest_itemcollected(item):
+    """Mark as slow the cases that the marker ``sampled`` leaves out, chosen by name: a new one moves no other."""
+    marker = item.get_closest_marker("sampled")
+    if marker and crc32(item.callspec.id.encode()) % marker.args[0]:
+        item.add_marker("slow")
 
 
 def pytest_collection_modifyitems(items):

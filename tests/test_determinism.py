@@ -30,6 +30,7 @@ ALLOWED = {
     "helpers/suite_tracks.py": {"sleep": "a run that never ends"},
     "network/test_contact_files.py": {"process_time": PROCESSOR},
     "network/test_mobile.py": {"process_time": PROCESSOR},
+    "running/test_array.py": {"sleep": "between two looks at the jobs of a Slurm that runs, by hand"},
     "running/test_faults.py": {"sleep": "between two looks at whether to go on"},
     "running/test_pool.py": {"sleep": "orders that each worker gets some of, and one that never ends"},
     "running/test_schedulers.py": {"timeout=": "a worker that never comes is waited for until then"},

@@ -12,6 +12,20 @@ from pathlib import Path
 
 import pytest
 
+import netbandit as nb
+from netbandit.report.page import write_report
+
+STUDY = """
+run = { horizon = 400, replications = 2 }
+topology = { family = "file", file = "geant.graphml" }
+bandit = { kind = "bernoulli", arms = 5 }
+learner = { kind = "elimination" }
+protocol = { kind = "flooding" }
+links.peer = { bandwidth = "1 Mbit/s", loss = 0.05 }
+energy = { idle = "1 mW", capacity = "10 J" }
+sweep.links.peer.latency = ["1 ms", "10 ms"]
+"""
+
 SITE = Path(__file__).parents[1] / "docs" / "_build" / "html"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 if not (SITE / "index.html").exists():
@@ -37,11 +51,49 @@ def address():
     server.server_close()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
-def test_no_page_complains_or_is_wider_than_its_window(address, width, scheme):
+TOO_WIDE = """() => {
+  const scrolls = node => {
+    for (let above = node.parentElement; above; above = above.parentElement) {
+      const style = getComputedStyle(above);
+      if (["auto", "scroll"].includes(style.overflowX) && above !== document.body) return true;
+      if (style.position === "fixed" || above.tagName === "DIALOG") return true;
+    }
+    return false;
+  };
+  return [...document.body.querySelectorAll("*")].filter(node => {
+    const box = node.getBoundingClientRect();
+    if (box.width <= 1 || box.height <= 1 || getComputedStyle(node).visibility === "hidden") return false;
+    // A link for those who read by ear is beside the window.
+    if (box.right <= 0 || box.left >= -1 && box.right <= document.documentElement.clientWidth + 1) return false;
+    return getComputedStyle(node).position !== "fixed" && !scrolls(node);
+  }).slice(0, 3).map(node => {
+    const box = node.getBoundingClientRect();
+    const name = `${node.tagName}.${node.getAttribute("class")}`;
+    return `${name} from ${box.left} to ${box.right}: ${node.textContent.slice(0, 40)}`;
+  });
+}"""
+"""Describes elements that are partly outside the window, but what scrolls in its own box or lies above the page."""
+
+
+@pytest.fixture(scope="module")
+def chromium():
     from playwright.sync_api import sync_playwright
 
-    pages = sorted(str(page.relative_to(SITE)) for page in SITE.rglob("*.html") if "_static" not in page.parts)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def too_wide(frame):
+    """Return what is wider than the window of a page, or of a frame in it."""
+    found, width = frame.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    return [f"{found} pixels wide"] * (found > width) + frame.evaluate(TOO_WIDE)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
+def test_no_page_complains_and_nothing_on_it_is_wider_than_its_window(address, chromium, width, scheme):
+    pages = sorted(page for page in SITE.rglob("*.html") if "_static" not in page.parts or page.parent.name == "rounds")
     assert len(pages) > 50
     wrong = []
 
@@ -49,21 +101,41 @@ def test_no_page_complains_or_is_wider_than_its_window(address, width, scheme):
         if message.type in ("error", "warning"):  # the theme also tells which of its modes it is in
             wrong.append((name, message.text))
 
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        view = context.new_page()
-        asked = []
-        view.on("console", told)
-        view.on("pageerror", lambda error: wrong.append((name, str(error))))
-        view.on("response", lambda answer: answer.status < 400 or wrong.append((name, answer.url)))
-        view.on("request", lambda request: asked.append(request.url))
-        for name in pages:
-            view.goto(address + name, wait_until="load")
-            found = view.evaluate("document.documentElement.scrollWidth")
-            if found > width:
-                wrong.append((name, f"{found} pixels wide"))
-        browser.close()
+    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    view = context.new_page()
+    asked = []
+    view.on("console", told)
+    view.on("pageerror", lambda error: wrong.append((name, str(error))))
+    view.on("response", lambda answer: answer.status < 400 or wrong.append((name, answer.url)))
+    view.on("request", lambda request: asked.append(request.url))
+    context.route("**/favicon.ico", lambda route: route.fulfill(status=204))  # pages of animations name no icon
+    for page in pages:
+        name = page.relative_to(SITE).as_posix()
+        view.goto(address + name, wait_until="load")
+        wrong += [(name, text) for text in too_wide(view)]
+    context.close()
     assert wrong == []
     # Nothing is fetched from elsewhere: the site can be read without a network.
     assert {url for url in asked if not url.startswith((address, "data:"))} == set()
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_nothing_in_a_report_with_its_animation_is_wider_than_its_window(report, chromium, width):
+    context = chromium.new_context(viewport={"width": width, "height": 900})
+    view = context.new_page()
+    view.goto(report.as_uri(), wait_until="load")
+    view.locator("iframe.animation").scroll_into_view_if_needed()
+    view.frame_locator("iframe.animation").locator("canvas, svg").first.wait_for()
+    page, animation = view.frames
+    assert too_wide(page) + too_wide(animation) == []
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """The report of a study that has all of its sections but those of emulation: names, batteries, losses, a trace."""
+    folder = tmp_path_factory.mktemp("report")
+    shutil.copy(Path(__file__).parents[1] / "topologies" / "geant.graphml", folder)
+    (folder / "study.toml").write_text(STUDY)
+    nb.run(folder / "study.toml", out=folder / "out", trace=True)
+    return write_report(folder / "out")

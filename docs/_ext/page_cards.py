@@ -32,7 +32,7 @@ class PageCards(SphinxDirective):
             title = (folder / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
             self.env.note_dependency(str(folder / f"{name}.md"))
             lines += [f":::{{grid-item-card}} {title}", f":link: {name}", ":link-type: doc"]
-            drawn = (f"pictures/{kind}-{name}.png" for kind in ("round", "regret"))
+            drawn = (f"pictures/thumbnails/{kind}-{name}.png" for kind in ("round", "regret"))
             picture = next((picture for picture in drawn if (folder / picture).exists()), None)
             if picture is not None:
                 lines += [f":img-top: {picture}", ":img-alt: A recorded run", ""]

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 import benchmarks
 from benchmarks.measure import Row
 from benchmarks.record import Run, read
-from netbandit.results.numbers import shortest
+from netbandit.plots.style import COLOURS, NEUTRAL, drawing, save
+from netbandit.results.numbers import rounded, scaled, shortest
 from netbandit.util.process import machine_text
 from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from sphinx.application import Sphinx
 
 RECORD = "record.jsonl"
@@ -69,6 +71,22 @@ CHARTS = {
     "cooperative": Chart(("what",), {"µs a slot": {"": "µs a slot"}}),
 }
 
+_HEADS = {
+    "hops_per_s": "hops per second",
+    "base_hops_per_s": "SimPy: hops per second",
+    "heap_hops_per_s": "bare heap: hops per second",
+    "ratio_no_gc": "ratio without gc",
+    "us_per_hop": "µs per delivered hop",
+    "peak_mib": "peak memory (MiB)",
+    "in_simpy": "share in SimPy",
+    "same_rounds": "seconds for three rounds",
+    "slots_per_s": "slots per second",
+}
+"""Headings of columns whose unit their name does not say in words."""
+
+_CLOSE = 0.05
+"""Runs that differ by no more than this share of their median are told by the median alone."""
+
 _COLOURS = {"event": "#0072B2", "compiled": "#D55E00"}
 _FURTHER = ("#0072B2", "#E69F00", "#009E73", "#000000")
 _OTHERS = ("python", "simpy", "numpy", "numba")
@@ -83,9 +101,9 @@ def by_benchmark(runs: Sequence[Run]) -> dict[str, list[Run]]:
 
 
 def table(runs: Sequence[Run]) -> list[str]:
-    """Return the table of one benchmark: the median over its runs, and the least and largest where they differ."""
-    columns = list(runs[0].rows[0])
-    lines = ["| " + " | ".join(map(benchmarks.head, columns)) + " |"]
+    """Return the table of one benchmark: the median over its runs, with the least and largest where they differ."""
+    columns = [column for column in runs[0].rows[0] if not column.endswith("noise")]
+    lines = ["| " + " | ".join(_HEADS.get(column) or benchmarks.head(column) for column in columns) + " |"]
     numeric = [not isinstance(runs[0].rows[0][column], str) for column in columns]
     lines.append("|" + "|".join("--:" if each else "---" for each in numeric) + "|")
     rows_of = zip(*(run.rows for run in runs), strict=True)
@@ -99,10 +117,9 @@ def _cell(rows: Sequence[Row], column: str) -> str:
     middle = median(float(number) for number in numbers)
     if all(isinstance(number, int) for number in numbers):
         return shortest(round(middle))
-    digits = 2 if column.endswith("noise") else 3
-    texts = [shortest(number, digits) for number in (middle, min(numbers), max(numbers))]
-    alike = texts[1] == texts[2] or column.endswith("noise")  # how sure one is of a noise is nobody's question
-    return texts[0] if alike else f"{texts[0]} ({texts[1]} to {texts[2]})"
+    texts = [scaled(rounded(number, 3)) for number in (middle, min(numbers), max(numbers))]
+    alike = max(numbers) - min(numbers) <= _CLOSE * abs(middle)
+    return texts[0] if alike else f"{texts[0]} ({texts[1]}–{texts[2]})"
 
 
 Series = dict[str, dict[str | float, list[float]]]
@@ -138,7 +155,7 @@ def chart(runs: Sequence[Run], drawn: Chart, place: Path) -> None:
     numeric = all(isinstance(row, int | float) for row in rows)
     height = 3.2 if numeric else 1.1 + 0.3 * len(rows)
     figure, panels = pyplot.subplots(
-        1, len(found), figsize=(8.5, height), dpi=100, layout="constrained", squeeze=False, sharey=not numeric
+        1, len(found), figsize=(6.4, height), dpi=100, layout="constrained", squeeze=False, sharey=not numeric
     )
     for axes, (axis, series) in zip(panels[0], found.items(), strict=True):
         for number, (name, figures) in enumerate(series.items()):
@@ -170,6 +187,58 @@ def chart(runs: Sequence[Run], drawn: Chart, place: Path) -> None:
     figure.get_layout_engine().set(w_pad=0.1, h_pad=0.08)
     figure.savefig(place)
     pyplot.close(figure)
+
+
+def compared(found: Mapping[str, Sequence[Run]]) -> dict[str, dict[str, float]]:
+    """Return how many times as fast as something known netbandit is: what it is compared with -> what was run."""
+
+    def medians(benchmark: str, column: str) -> list[tuple[Row, float]]:
+        rows = zip(*(run.rows for run in found[benchmark]), strict=True)
+        return [(row[0], median(float(one[column]) for one in row)) for row in rows]
+
+    messages = {f"{row['graph']}, {row['latency']} latency": value for row, value in medians("messages", "ratio")}
+    decisions = {str(row["what"]): value for row, value in medians("decisions", "faster")}
+    alone = {str(row["what"]).partition(": ")[::2]: value for row, value in medians("cooperative", "of numpy")}
+    return {
+        "messages, beside SimPy with a process for each": messages,
+        "decisions of FedUCB, beside a loop over numpy": {
+            name: value for name, value in decisions.items() if not name.startswith(("a ", "one "))
+        },
+        "whole runs in bulk, beside numpy without a network": {
+            name: 1 / value for (name, how), value in alone.items() if how == "in bulk"
+        },
+    }
+
+
+@drawing()
+def draw_compared(sections: Mapping[str, Mapping[str, float]]) -> "Figure":
+    """Draw a bar for each of `compared`, from equally fast on."""
+    from netbandit.util.extras.plots import Figure, FigureCanvasAgg
+
+    count = sum(len(section) + 1 for section in sections.values())
+    drawn = Figure(figsize=(4.6, 0.235 * count + 0.6), dpi=200, layout="constrained")
+    FigureCanvasAgg(drawn)
+    panel = drawn.subplots()
+    ticks: dict[int, str] = {}
+    for place, (beside, section) in enumerate(sections.items()):
+        first = len(ticks) + place
+        heading = panel.text(-0.86, first, beside, transform=panel.get_yaxis_transform(), va="center", fontsize=8)
+        heading.set(weight="bold", in_layout=False)
+        for row, (name, times) in enumerate(section.items(), first + 1):
+            panel.barh(row, times - 1, left=1, height=0.72, color=COLOURS[place])
+            panel.text(max(times, 1) * 1.06, row, f"{scaled(rounded(times, 2))} ×", va="center", fontsize=8)
+            ticks[row] = name
+    panel.set_yticks([*ticks], ticks.values(), fontsize=8)
+    panel.set_ylim(count - 0.4, -0.6)
+    panel.axvline(1, color=NEUTRAL, linewidth=0.8)
+    panel.set_xscale("log")
+    most = max(times for section in sections.values() for times in section.values())
+    panel.set_xlim(0.05, 2.2 * most)
+    panel.set_xticks([0.1, 1, 10], ["ten times\nslower", "as fast", "ten times\nfaster"])
+    panel.minorticks_off()
+    panel.tick_params(axis="y", length=0)
+    panel.grid(axis="y", visible=False)
+    return drawn
 
 
 def page(runs: Sequence[Run]) -> str:
@@ -204,6 +273,8 @@ def write(app: "Sphinx") -> None:
         stale = not drawn.exists() or drawn.stat().st_mtime < (folder / RECORD).stat().st_mtime
         if name in CHARTS and stale:
             chart(some, CHARTS[name], drawn)
+    if runs:
+        save(draw_compared(compared(by_benchmark(runs))), folder / "compared", ("png",))
     keep(folder / "figures.inc", page(runs))
 
 

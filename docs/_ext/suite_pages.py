@@ -1,32 +1,101 @@
 """Writes the tables and pictures of the page on the suite, from the record that is shipped."""
 
 from pathlib import Path
-from statistics import mean
+from statistics import mean, median
 from typing import TYPE_CHECKING
 
-from netbandit.plots.style import save
+from netbandit.plots.style import COLOURS, FAINT, NEUTRAL, drawing, save
+from netbandit.results.numbers import rounded, shortest
 from netbandit.results.paper_formats import NOTHING
 from netbandit.suite.comparing import recorded
 from netbandit.suite.differences import pairing
 from netbandit.suite.pictures import draw_fronts, draw_profiles
 from netbandit.suite.scores import separation
 from netbandit.suite.standing import Standing
-from netbandit.suite.tables import LEGEND, of_track, overview
+from netbandit.suite.tables import LEGEND, Table, of_track, overview, score_text
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from sphinx.application import Sphinx
 
 
 _MOST = 4
 """So many of those who may be the best are named."""
 
+_OPEN = 5
+"""So many entries of a track are shown; the others are behind a click."""
+
+
+def best_of(standing: Standing, track: str) -> list[str]:
+    """Return the entries that may be the best on a track, the one with the least regret first."""
+    scores, ranks = standing.scores[track], standing.ranks[track]
+    return sorted((name for name in standing.ran(track) if ranks[name][0] == 1), key=lambda name: scores[name].value)
+
+
+def short(name: str) -> str:
+    """Return the name of an entry without the keys it was tuned in: ``ucb over relay (tuned)``."""
+    learner, _, protocol = name.partition(" over ")
+    words = [part.partition(" (") for part in (learner, protocol)]
+    tuned = any(mark for _, mark, _ in words)
+    return " over ".join(word for word, _, _ in words) + (" (tuned)" if tuned else "")
+
+
+@drawing()
+def draw_winners(standings: list[Standing]) -> "Figure":
+    """Draw for each track the gain of the best entry, and of the entry in the first place of its family."""
+    from netbandit.util.extras.plots import Figure, FigureCanvasAgg
+
+    tracks = [(standing, track) for standing in standings for track in standing.names]
+    drawn = Figure(figsize=(4.4, 0.27 * len(tracks) + 0.8), dpi=200, layout="constrained")
+    FigureCanvasAgg(drawn)
+    panel = drawn.subplots()
+    rows = [row + (standing is not standings[0]) for row, (standing, _) in enumerate(tracks)]
+    for row, (standing, track) in zip(rows, tracks, strict=True):
+        name, first = best_of(standing, track)[0], standing.entries[0]
+        gain = 1 - standing.scores[track][name].value
+        panel.barh(row, min(gain, 1), height=0.78, color=COLOURS[5], alpha=0.55)
+        panel.text(0.012, row, short(name), va="center", fontsize=8)
+        panel.text(1.015, row, f"{100 * gain:.0f} %", va="center", fontsize=8)
+        if first in standing.ran(track) and (all_over := 1 - standing.scores[track][first].value) > 0:
+            panel.plot([min(all_over, 1)], [row], marker="D", color=COLOURS[1], markersize=5, clip_on=False, zorder=4)
+    panel.set_yticks(rows, [track for _, track in tracks])
+    panel.set_ylim(rows[-1] + 0.6, -0.6)
+    panel.set_xlim(0, 1)
+    panel.set_xticks([0, 0.5, 1], ["no better\nthan alone", "half", "as if all\nknew all"])
+    panel.tick_params(axis="y", length=0)
+    panel.grid(axis="y", visible=False)
+    panel.spines["left"].set_color(FAINT)
+    panel.set_xlabel("bar: the best entry; diamond: the first of its family", fontsize=8, color=NEUTRAL)
+    return drawn
+
+
+def lead(standings: list[Standing]) -> str:
+    """Return who is first, and how much of what cooperation could gain, in a sentence for each family."""
+    lines = []
+    for standing, rewards in zip(standings, ("arms", "linear rewards"), strict=True):
+        first, known = standing.entries[0], standing.places[standing.entries[0]]
+        gains = [1 - standing.scores[track][first].value for track in standing.common]
+        best = sum(first in best_of(standing, track) for track in standing.names)
+        sure = "whichever track is left out" if known.worst == 1 else f"place {known.worst} if one track is left out"
+        lines.append(
+            f"- **With {rewards}, `{short(first)}`** is first of {len(standing.entries)} ({sure}): it may be the best "
+            f"on {best} of {len(standing.names)} tracks, and has {100 * median(gains):.0f} % of what cooperation can "
+            f"gain on the median of the {len(gains)} that all ran.\n"
+        )
+    return "".join(lines)
+
 
 def tracks_table(standings: list[Standing]) -> str:
-    """Return the tracks: what each is for, its size, and how far apart its references are."""
-    lines = [
-        "| track | what it is for | agents | slots | alone | all known | (alone − all known) / s.e. | pairs |",
-        _rule(8),
-    ]
+    """Return the tracks: what each is for, and its size."""
+    lines = ["| track | what it is for | agents | slots |", "|---|---|--:|--:|"]
+    for standing in standings:
+        lines += [f"| `{one.name}` | {one.description} | {one.agents} | {one.horizon:,} |" for one in standing.tracks]
+    return "\n".join(lines) + "\n"
+
+
+def references_table(standings: list[Standing]) -> str:
+    """Return how far apart the references of each track are."""
+    lines = ["| track | alone | all known | difference in standard errors | pairs |", "|---|---|---|--:|--:|"]
     for standing in standings:
         for track in standing.tracks:
             found = [
@@ -39,28 +108,45 @@ def tracks_table(standings: list[Standing]) -> str:
             apart = separation(standing.record, track)
             gained = pairing(standing.ran(track.name))
             paired = NOTHING if gained is None else f"{gained:.2f}"
-            numbers = f"{track.agents} | {track.horizon:,} | {names[0]} | {names[1]} | {apart:.0f} | {paired}"
-            lines.append(f"| `{track.name}` | {track.description} | {numbers} |")
+            lines.append(f"| `{track.name}` | {names[0]} | {names[1]} | {apart:.0f} | {paired} |")
     return "\n".join(lines) + "\n"
 
 
 def winners_table(standings: list[Standing]) -> str:
     """Return for each track the entries that may be the best, and which of them sends least."""
-    lines = [
-        "| track | who may be the best | score of the first | who of the front has half of the gain for least bytes |"
-    ]
-    lines.append("|---|---|--:|---|")
+    lines = ["| track | who may be the best | score | half of the gain, for the fewest bytes | bytes |"]
+    lines.append("|---|---|--:|---|--:|")
     for standing in standings:
         for track in standing.names:
             scores, cells = standing.scores[track], standing.ran(track)
-            first = sorted(
-                (name for name in cells if standing.ranks[track][name][0] == 1), key=lambda n: scores[n].value
+            first = best_of(standing, track)
+            named = ", ".join(map(short, first[:_MOST])) + (
+                f" and {len(first) - _MOST} more" if len(first) > _MOST else ""
             )
-            named = ", ".join(first[:_MOST]) + (f" and {len(first) - _MOST} more" if len(first) > _MOST else "")
             half = [name for name in standing.front(track) if scores[name].value <= 0.5]
-            cheap = f"{half[0]}: {mean(cells[half[0]].of('bytes')):,.3g} bytes an agent and slot" if half else "nobody"
-            lines.append(f"| `{track}` | {named} | {scores[first[0]].value:.2f} | {cheap} |")
+            cheap = f"{short(half[0])} | {size_text(mean(cells[half[0]].of('bytes')))}" if half else "nobody |"
+            lines.append(f"| `{track}` | {named} | {score_text(standing, first[0], track)} | {cheap} |")
     return "\n".join(lines) + "\n"
+
+
+def size_text(size: float) -> str:
+    """Return a number of bytes as people read it: ``0.04``, ``18``, ``2.04 kB``."""
+    return shortest(rounded(size, 3)) if size < 1000 else f"{shortest(rounded(size / 1000, 3))} kB"
+
+
+def in_two(table: Table, tracks: int) -> list[Table]:
+    """Return the order of the entries, and their scores on so many *tracks*, which are the last columns."""
+    parts = (lambda row: list(row[:-tracks]), lambda row: [row[0], *row[-tracks:]])
+    return [Table(table.caption, part(table.head), [part(row) for row in table.rows]) for part in parts]
+
+
+def track_text(standing: Standing, track: str) -> str:
+    """Return the entries that ran on a track: the best, and the others behind a click."""
+    table = of_track(standing, track)
+    best = Table(table.caption, table.head, table.rows[:_OPEN]).markdown()
+    rest = Table(table.caption, table.head, table.rows[_OPEN:]).markdown()
+    more = f"{len(table.rows) - _OPEN} more entries"
+    return f"### `{track}`\n\n{best}\n::::{{dropdown}} {more}\n\n{rest}\n::::\n"
 
 
 def tuned_table(standings: list[Standing]) -> str:
@@ -88,15 +174,19 @@ def write(app: "Sphinx") -> None:
     folder.mkdir(exist_ok=True)
     standings = recorded().standings
     texts = {
+        "lead": lead(standings),
         "tracks": tracks_table(standings),
+        "references": references_table(standings),
         "winners": winners_table(standings),
         "tuned": tuned_table(standings),
     }
+    save(draw_winners(standings), folder / "winners", ("png",))
     for standing in standings:
         table = overview(standing)
-        texts[f"overview-{standing.family}"] = f"{table.markdown()}\n{table.caption}. {LEGEND}.\n"
-        parts = [f"### `{track}`\n\n{of_track(standing, track).markdown()}" for track in standing.names]
-        texts[f"tracks-{standing.family}"] = "\n".join(parts)
+        order, scores = in_two(table, len(standing.names))
+        texts[f"overview-{standing.family}"] = f"{order.markdown()}\n{table.caption}. {LEGEND}.\n"
+        texts[f"scores-{standing.family}"] = scores.markdown()
+        texts[f"tracks-{standing.family}"] = "\n".join(track_text(standing, track) for track in standing.names)
         save(draw_profiles(standing), folder / f"profiles-{standing.family}", ("png",))
         save(draw_fronts(standing), folder / f"fronts-{standing.family}", ("png",))
     for name, text in texts.items():

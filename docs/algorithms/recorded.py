@@ -2,8 +2,9 @@
 
 The site runs none of them when it is built. Kept beside it are, of ``studies/rounds.toml``, a round of each protocol
 (``pictures/round-*.png``) and the run played back (``rounds/*.json``); of ``studies/front.toml`` the film on the first
-page (``pictures/front.gif``); of the others the regret of each learner (``pictures/regret-*.png``); and in
-``recorded.json`` what was run. A test says which are to be run again.
+page (``pictures/front.gif``); of the others the regret of each learner (``pictures/regret-*.png``); the thumbnails of
+rounds and regret for their cards (``pictures/thumbnails``); and in ``recorded.json`` what was run. A test says which
+are to be run again.
 """
 
 import json
@@ -12,6 +13,7 @@ import tempfile
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PIL import Image
 from PIL.ImageSequence import all_frames
@@ -27,6 +29,9 @@ from netbandit.results.store import load_finished
 from netbandit.trace.perfetto import find_trace
 from netbandit.trace.read import Lines, first_trace, read_trace
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 HERE = Path(__file__).parent
 STUDIES = HERE / "studies"
 KEPT = HERE / "recorded.json"
@@ -34,6 +39,7 @@ sys.path.insert(0, str(HERE.parent / "_ext"))
 
 from recorded_names import CURVES, ROUNDS, SLOTS  # noqa: E402
 from scenario_gallery import what_runs  # noqa: E402
+from thumbnails import thumbnail  # noqa: E402
 
 _COLOURS = 96
 """Of a picture, which takes half as many bytes with them as with all."""
@@ -69,6 +75,7 @@ def _rounds(folder: Path) -> None:
         if name in SLOTS:
             drawn.texts[0].set_text(f"{name}: messages sent in the first {SLOTS[name]} slots")
         _write(drawn, f"round-{name}")
+        _write_small(draw_timeline(run, what), f"round-{name}")
         played = json.dumps(playback(run, lines), separators=(",", ":"))
         (HERE / "rounds" / f"{name}.json").write_text(f"{played}\n", encoding="utf-8")
 
@@ -96,11 +103,16 @@ def _curves(study: str, folder: Path) -> None:
             some = tuple(point for point in whole.points if point.parameters["case"] in labels)
             part = replace(whole, name=name, points=some).looking_like(whole)
             _write(draw_regret(part), f"regret-{name}")
+            _write_small(draw_regret(part), f"regret-{name}")
 
 
 def _write(drawn: object, name: str) -> None:
     picture = Image.open(BytesIO(encoded(drawn, "png"))).quantize(_COLOURS, dither=Image.Dither.NONE)
     picture.save(HERE / "pictures" / f"{name}.png", optimize=True)
+
+
+def _write_small(drawn: "Figure", name: str) -> None:
+    (HERE / "pictures" / "thumbnails" / f"{name}.png").write_bytes(thumbnail(drawn))
 
 
 if __name__ == "__main__":

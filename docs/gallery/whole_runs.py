@@ -1,8 +1,8 @@
 """Run shipped scenarios as they are, for the gallery: ``python docs/gallery/whole_runs.py [NAME...]``.
 
 The site runs none of them when it is built. What it shows is kept beside it by this file: the picture of each study in
-``pictures/NAME.png``, and in ``whole_runs.json`` how long one core was busy with it, and what was run. A test says
-which are to be run again.
+``pictures/NAME.png``, its thumbnail in ``pictures/thumbnails``, and in ``whole_runs.json`` how long one core was busy
+with it, and what was run. A test says which are to be run again.
 """
 
 import json
@@ -17,9 +17,13 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 FIGURES = HERE / "whole_runs.json"
-sys.path.insert(0, str(HERE.parent / "_ext"))
+sys.path[:0] = [str(HERE.parent / "_ext"), str(ROOT)]
 
 from scenario_gallery import best_picture, what_runs  # noqa: E402
+from thumbnails import thumbnail  # noqa: E402
+
+from netbandit.plots.study_pictures import planned  # noqa: E402
+from netbandit.results.store import load_finished  # noqa: E402
 
 
 def keep(name: str) -> None:
@@ -33,10 +37,18 @@ def keep(name: str) -> None:
         picture = best_picture(name, Path(folder))
         if picture is not None:
             shutil.copyfile(picture, HERE / "pictures" / f"{name}.png")
+            keep_thumbnail(name, Path(folder), picture.stem)
         runs = len(list((Path(folder) / "runs").iterdir()))
     found = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else {}
     found[name] = {"runs": runs, "core_seconds": round(busy, 1), "what": what_runs(scenario)}
     FIGURES.write_text(json.dumps(dict(sorted(found.items())), indent=2) + "\n", encoding="utf-8")
+
+
+def keep_thumbnail(name: str, results: Path, picture: str) -> None:
+    """Keep the thumbnail of a scenario's card, of the picture named."""
+    (drawn,) = (one for one in planned(load_finished(results)) if one.name == picture)
+    place = HERE / "pictures" / "thumbnails" / f"{name}.png"
+    place.write_bytes(thumbnail(drawn.drawn().figure))
 
 
 def _busy() -> float:

@@ -40,7 +40,7 @@ def graph_of(source: str, agents: str | None = None, changes: Sequence[str] = ()
     """Return the topology named by *source*.
 
     Args:
-        source: The name of a family, or ``module:Class`` of one's own, found from the working directory; a scenario
+        source: The name of a family, or ``module:Class``, found from the working directory; a scenario
             (``.toml``) or a graph file. A scenario gives the graph of its first
             replication, and of its first point if it has a sweep.
         agents: The number of agents, as it was written.

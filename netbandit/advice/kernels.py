@@ -144,7 +144,7 @@ def handshake_with_link(
 ) -> np.int64:
     """Return the time of a round of gis with the link (*one*, *other*) added, or any larger time if above *limit*.
 
-    Only items that an end of it is told of over it, before or when it is told without it, can take another time.
+    Only items that one of its ends receives over it, no later than it would without it, can take another time.
 
     Args:
         hops: The links without it.
@@ -173,7 +173,7 @@ def handshake_with_link(
 def handshake_without_link(hops: Hops, ways: Ways, sources: Integers, one: int, other: int) -> int | np.int64:
     """Return the time of a round of gis without the link (*one*, *other*), `NEVER` if it never ends.
 
-    Only items that one of its ends was first told of by the other can take another time. See `handshake_with_link`.
+    Only items that one of its ends first received from the other can take another time. See `handshake_with_link`.
     """
     agents = len(hops.starts) - 1
     longest = np.int64(0)
@@ -246,7 +246,7 @@ def _breadth_first(hops: Hops, root: int, most: int, distance: Integers, order: 
 
 @njit(cache=True)
 def _along_tree(hops: Hops, distance: Integers, order: Integers, found: int, when: Integers) -> np.int64:
-    """Fill in *when* (ns) what goes along the breadth-first tree reaches each node; return the last of these times.
+    """Fill in *when* (ns) an item along the breadth-first tree reaches each node; return the last of these times.
 
     The parent of a node is the lowest-numbered of its neighbours that are nearer to the root. See `_breadth_first`.
     """
@@ -263,11 +263,11 @@ def _along_tree(hops: Hops, distance: Integers, order: Integers, found: int, whe
 
 @njit(cache=True)
 def last_by_tree(hops: Hops, source: int, most: int) -> int | np.int64:
-    """Return when (ns) the last node hears what goes along the breadth-first tree of *source*, so many hops at most.
+    """Return when (ns) an item along the breadth-first tree of *source* reaches its last node, with a limit of hops.
 
     Args:
         hops: The links.
-        source: Who tells it.
+        source: The node that sends it.
         most: See above; below 0: it goes to all, and `NEVER` is returned where it does not reach all.
     """
     agents = len(hops.starts) - 1
@@ -280,7 +280,7 @@ def last_by_tree(hops: Hops, source: int, most: int) -> int | np.int64:
 
 @njit(cache=True)
 def last_by_flood(hops: Hops, source: int, most: int) -> int | np.int64:
-    """Return when (ns) the last node hears a flood of *source* that goes so many hops at most.
+    """Return when (ns) a flood of *source* reaches its last node, with a limit of hops.
 
     Each copy is followed as `netbandit.protocols.local_flood` says: of those that reach a node at once the one that may
     go furthest counts; it goes on if it may go further than any before, to all but those it has come from. `NEVER` is

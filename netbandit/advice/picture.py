@@ -25,11 +25,11 @@ def draw_advice(
     """Draw *graph* with advised links and hosts.
 
     Args:
-        title: What is to be seen.
+        title: The title.
         graph: The network.
         links: Links to add (drawn beside those that are there) or to lose, the best first.
         hosts: Nodes that should host a server or sinks.
-        subtitle: What the advice was found by.
+        subtitle: How the advice was found.
         lose: Whether links are to be lost.
         alternatives: Whether one of the links is meant, in place of all, one after the other.
     """
@@ -75,5 +75,5 @@ def draw_advice(
 
 
 def drawn_name(graph: Graph, node: int) -> str:
-    """Return what a legend calls a node."""
+    """Return the name of a node in a legend."""
     return graph.topology.names[node]

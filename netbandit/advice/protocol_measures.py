@@ -24,11 +24,11 @@ JUDGED = ("gis", "flooding", "sink", "relay", "local", "master-worker", "consens
 """The kinds of protocols for which the effect of a link is known."""
 
 _REFUSED = {
-    "gossip": "who is told is drawn",
-    "silent": "nobody says anything",
-    "pooled": "agents know of one another without any message",
-    "parameter-server": "nobody waits for others",
-    "vertical": "agents hold parts of one context, and only agent 0 is to have them",
+    "gossip": "recipients are drawn at random",
+    "silent": "no messages are sent",
+    "pooled": "agents share all data without messages",
+    "parameter-server": "no agent waits for others",
+    "vertical": "agents hold parts of one context, and only agent 0 needs them",
 }
 EMPTY = "energy.capacity"
 """The table under which agents can run out of energy."""
@@ -104,23 +104,23 @@ def _of_protocol(point: "RunnablePoint", protocol: "NetworkProtocol", kind: str)
 
 def _why_not_local(point: "RunnablePoint", protocol: "Local") -> str | None:
     """Return why a round of local cannot be computed from the network, or None if it can."""
-    from netbandit.simulation.drivers import talk_of
+    from netbandit.simulation.drivers import pattern_of
 
-    if talk_of(type(point.bandit), type(point.learner)) == "call":
-        return "after a call all wait for ttl times the slowest link, whatever other links there are"
+    if pattern_of(type(point.bandit), type(point.learner)) == "call":
+        return "after a call all agents wait for ttl times the slowest link, whatever the other links"
     if protocol.absorb:
-        return "with absorb = true it depends on what agents have learnt who passes items on"
-    return "with stop > 0 who passes items on is drawn" if protocol.stop else None
+        return "with absorb = true what agents have learnt decides which of them pass items on"
+    return "with stop > 0 the agents that pass items on are drawn at random" if protocol.stop else None
 
 
 def left_out(point: "RunnablePoint", used_links: Collection[str] | None = None) -> Iterator[str]:
-    """Yield what has a part in what a round takes in runs, and none in what links are judged by: keys, and calls.
+    """Yield influences on the time of a round in runs that the evaluation of links ignores: keys, and calls.
 
     Args:
         point: The point of the scenario.
         used_links: Which of ``peer`` and ``uplink`` rounds use; None: those that its protocol does.
     """
-    from netbandit.simulation.drivers import talk_of
+    from netbandit.simulation.drivers import pattern_of
 
     links, protocol = point.scenario.links, point.protocol
     for table, settings in (("peer", links.peer), ("uplink", links.uplink)):
@@ -137,5 +137,5 @@ def left_out(point: "RunnablePoint", used_links: Collection[str] | None = None) 
         yield "when agents meet"
     if getattr(protocol, "deadline", None) is not None:
         yield "protocol.deadline"
-    if talk_of(type(point.bandit), type(point.learner)) == "call":
+    if pattern_of(type(point.bandit), type(point.learner)) == "call":
         yield "the call before a round"

@@ -51,7 +51,7 @@ def separable_pairs(topology: Topology) -> int:
 def separable_with_link(topology: Topology, candidates: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return `separable_pairs` with one link added, for each of *candidates*, shape (k, 2), exactly.
 
-    What no single link can separate shrinks to a point, so that a forest of bridges is left; a new link makes one
+    Nodes that no single link can separate are contracted, so that a forest of bridges is left; a new link makes one
     such part of all parts on the way between its ends. One that joins two components separates more pairs: all that
     reach each other only over it.
     """

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from netbandit.advice.timed_graph import TimedGraph
 
 HANDSHAKE = 3
-"""How often a handshake (ADV, REQ, DATA) crosses its link."""
+"""The number of link crossings of a handshake (ADV, REQ, DATA)."""
 
 NEVER = np.iinfo(np.int64).max // 4
 """The distance of unreachable nodes; sums of a few of them still fit 64 bits."""
@@ -50,7 +50,7 @@ def distances(graph: TimedGraph, times: NDArray[np.int64]) -> NDArray[np.int64]:
     from scipy.sparse.csgraph import dijkstra
 
     agents, edges = graph.topology.agents, graph.topology.edges
-    # Entries that are there are links, also those that take no time.
+    # Stored entries are links, also those without latency.
     sparse = csr_array((times.astype(np.float64), (edges[:, 0], edges[:, 1])), shape=(agents, agents))
     found = np.asarray(dijkstra(sparse, directed=False))
     return np.where(np.isfinite(found), found, NEVER).astype(np.int64)
@@ -59,8 +59,8 @@ def distances(graph: TimedGraph, times: NDArray[np.int64]) -> NDArray[np.int64]:
 def handshakes(graph: TimedGraph) -> int | None:
     """Return the time of a round of ``gis``, None if it never ends.
 
-    A node asks the first who advertises an item, the lowest number among simultaneous ones, even if another could
-    deliver earlier; so this is no shortest path where links differ, and each item is followed by itself.
+    A node asks the first that advertises an item, the lowest number among simultaneous ones, even if another could
+    deliver earlier; so this is no shortest path where links differ, and each item is followed separately.
     """
     if len(graph.topology.components) > 1:
         return None

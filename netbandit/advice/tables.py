@@ -43,7 +43,7 @@ def contact_lines(up: UpTimes | None, topology: Topology, end: int) -> list[tupl
 
 
 def network_lines(graph: TimedGraph) -> Iterator[tuple[str, str]]:
-    """Yield what the times of its links make of a network, as names and texts."""
+    """Yield figures of a network from the times of its links, as names and texts."""
     topology = graph.topology
     places = topology.coordinates
     if places is not None and topology.links:
@@ -69,7 +69,7 @@ def network_lines(graph: TimedGraph) -> Iterator[tuple[str, str]]:
 
 
 def left_out_line(left_out: list[str]) -> str:
-    """Return what is said of what has a part in runs, and none in the times shown."""
+    """Return the note on influences in runs that the times shown ignore."""
     return f"left out here, but not in runs: {', '.join(left_out)}"
 
 
@@ -79,8 +79,8 @@ def advice_lines(topology: Topology, steps: list[Advice], left_out: list[str], n
     Args:
         topology: The network.
         steps: The advice.
-        left_out: What has a part in runs, and none in what links are judged by.
-        new_links: What latency a link is given that does not exist yet, in words; empty where all have the same.
+        left_out: Influences in runs that the evaluation of links ignores.
+        new_links: The latency assumed for a link that does not exist yet, in words; empty where all are equal.
     """
     for number, step in enumerate(steps, start=1):
         what = "lost" if step.lose else "more"

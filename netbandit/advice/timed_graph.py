@@ -15,7 +15,7 @@ class TimedGraph:
     """A topology with the time of each of its links.
 
     Attributes:
-        topology: Who is linked to whom.
+        topology: The graph.
         latencies: Nanoseconds of each link, shape (L,), in the order of ``topology.edges``.
         slot: Nanoseconds of a slot.
         slotted: Whether what begins in a slot takes effect in a later one.
@@ -34,7 +34,7 @@ class TimedGraph:
         Slotted, it is complete at a boundary, the next one at the earliest (interface, Timing).
 
         Args:
-            trips: How often a hop crosses its link: 1, or 3 for a handshake.
+            trips: The number of link crossings of a hop: 1, or 3 for a handshake.
         """
         return hop_times(self.latencies, trips, self.slot if self.slotted else None)
 

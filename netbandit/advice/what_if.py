@@ -18,7 +18,7 @@ LatencyOf = Callable[[NDArray[np.int64]], NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class Change:
-    """One link more or less, and what it changes.
+    """One link more or less, and its effect.
 
     Attributes:
         link: Its ends, the lower number first.
@@ -33,17 +33,17 @@ class Change:
 
 @dataclass(frozen=True)
 class Advice:
-    """What one step of the search has found.
+    """The result of one step of the search.
 
     Attributes:
-        measure: What was measured: ``time`` (ns), ``cost`` (link activations), ``resilience`` (pairs), or ``gap``: of
-            consensus what is left of a difference after a step, 1 less the spectral gap.
+        measure: The measure: ``time`` (ns), ``cost`` (link activations), ``resilience`` (pairs), or ``gap``: of
+            consensus the remaining share of a difference after a step, 1 less the spectral gap.
         lose: Whether links were taken away.
         before: The measure before; None where a round would never end.
         best: The changes in order: links to add, the best first; links to lose, the worst loss first.
-        tried: How many links were tried.
+        tried: The number of links tried.
         subject: The measure in words, with the protocol whose round it is of.
-        remarks: What there is to say of it besides, a line each.
+        remarks: Remarks, one per line.
     """
 
     measure: MeasureName
@@ -70,11 +70,11 @@ def what_if(
 
     Args:
         graph: The network.
-        count: How many links to add or to lose.
-        measure: What they are judged by.
+        count: The number of links to add or to lose.
+        measure: The measure that ranks them.
         latency_of: The latency of a link that does not exist yet.
         lose: Take links away instead, and find those whose loss hurts most.
-        shown: How many changes each step lists.
+        shown: The number of changes that each step lists.
     """
     if not measure.of_links:
         return [Advice(measure.name, lose, measure.value(graph), [], 0, measure.subject, [*measure.remarks(graph)])]

@@ -13,7 +13,7 @@ from netbandit.results.intervals import Interval
 from netbandit.scenario.toml_text import toml_value
 
 BEST = 3
-"""How many of the best links are confirmed by running the scenario."""
+"""The number of best links confirmed by running the scenario."""
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,9 @@ class LinkAdvice:
     """Which links to add or to lose.
 
     Attributes:
-        steps: For each link asked for, what the search has found; `Advice` says what was measured.
-        unchanged: What the scenario costs as it is, by metric; empty where nothing was run.
-        confirmed: For the best links of the first step, what changes in runs of the scenario.
+        steps: The result of the search for each requested link; see `Advice` for the measure.
+        unchanged: The metrics of the unchanged scenario; empty where nothing was run.
+        confirmed: The changes in runs of the scenario for the best links of the first step.
     """
 
     steps: list[Advice]
@@ -44,7 +44,7 @@ def advise_links(
 
     Args:
         source: A scenario (a ``.toml`` file, its tables, or a `Scenario`), a graph file, or the name of a family.
-        links: How many; beyond one the best is kept and the search goes on (greedy).
+        links: Their number; beyond one the best is kept and the search goes on (greedy).
         measure: ``time``: of a round of the scenario's protocol, or of flooding where none is named; of consensus, how
             fast differences even out (``gap``); ``cost``: activations of a round of gis; ``resilience``: pairs of
             agents that the failure of one link can separate.

@@ -56,7 +56,7 @@ def run(
         scenario: The file; or the tables that would be in it, as a dictionary of dictionaries or objects, whose
             relative paths start in the working directory; or a `Scenario`.
         out: The folder of the results; if not given ``results/NAME``, and without a name ``results/scenario-HASH8``.
-        jobs: How many processes run at once; 1 runs in this process, 0 means one for each core.
+        jobs: The number of parallel processes; 1: in this process, 0: one for each core.
         scheduler: The address of a dask scheduler to use the workers of.
         trace: Whether each run writes a trace of its messages and phases.
         replace: Whether the results of another study, if *out* holds them, are removed.
@@ -164,7 +164,7 @@ def run_document(
 
 
 def _folder_name(document: Document, points: Sequence[Point]) -> str:
-    """Return the name of the study; one that has none is told from others by what decides its numbers."""
+    """Return the name of the study; without one, it is derived from the keys that determine its numbers."""
     if not document.nameless:
         return str(document.data["name"])
     keys = "".join(run_key(point, 0) for point in points)

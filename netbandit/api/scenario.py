@@ -39,24 +39,24 @@ Keys = Mapping[str, Any]
 
 
 class Scenario:
-    """Who plays what, over which network: each an object, or a dictionary of its keys as in a file.
+    """A simulation: its bandit, learner, protocol and network, each an object or a dictionary of keys as in a file.
 
-    Nothing is checked before `check`, `run` or `sweep`; then all mistakes are said at once, each with its keyword.
+    Nothing is checked before `check`, `run` or `sweep`; then all mistakes are reported at once, each with its keyword.
 
     Args:
         topology: A family of graphs, a graph of networkx, or the path of a graph file.
-        bandit: The world; a class stands for one with all its defaults, also below.
-        learner: What learns.
-        protocol: How what is learnt travels.
-        run: How long, how fine, how often: ``Run(horizon=10_000)``.
+        bandit: The world; a class means an object with all its defaults, also below.
+        learner: The learner.
+        protocol: The protocol that exchanges what is learnt.
+        run: Horizon, slot, seed and replications: ``Run(horizon=10_000)``.
         links: The two classes of links: ``Links(peer=Link(latency="5 ms"))``.
-        faults: What goes wrong: ``Faults(...)``; nothing if not given.
-        adversary: Who lies, and how: ``Adversary(...)``; nobody if not given.
-        energy: What agents live on: ``Energy(capacity="20 J", idle="1 mW")``; only messages are counted if not given.
-        feedback: How late rewards are learned: ``Feedback(delay="30 ms")``; at once if not given.
-        compute: How long nodes compute: ``Compute(agents={"item": "5 ms"}, speed=2.0)``; no time if not given.
+        faults: Failures: ``Faults(...)``; nothing if not given.
+        adversary: Byzantine agents: ``Adversary(...)``; none if not given.
+        energy: Batteries: ``Energy(capacity="20 J", idle="1 mW")``; only messages are counted if not given.
+        feedback: The delay of rewards: ``Feedback(delay="30 ms")``; at once if not given.
+        compute: The time that nodes compute: ``Compute(agents={"item": "5 ms"}, speed=2.0)``; none if not given.
         name: Names the study and the folder of its results.
-        description: What it shows.
+        description: Its question or purpose, in a sentence.
         sweep: Dotted key -> list of values; the grid of all combinations is run.
     """
 
@@ -114,7 +114,7 @@ class Scenario:
 
     @property
     def tables(self) -> dict[str, Any]:
-        """The tables of keys that the scenario is, defaults left out; a class stands for its kind.
+        """The scenario as tables of keys, without defaults; a class in place of its kind.
 
         Raises:
             ScenarioError: The file cannot be read.
@@ -149,7 +149,7 @@ class Scenario:
         return []
 
     def notes(self) -> list[str]:
-        """Return what is valid, but has no effect or is hardly meant, a line each, as ``netbandit check`` prints it.
+        """Return notes on keys without effect or of doubtful intent, a line each, as ``netbandit check`` prints them.
 
         Raises:
             ScenarioError: The scenario has mistakes.
@@ -168,11 +168,11 @@ class Scenario:
         scheduler: str | None = None,
         replace: bool = False,
     ) -> "Results":
-        """Run the scenario and its sweep, and return all figures; what is in the folder already is not done again.
+        """Run the scenario and its sweep, and return all figures; runs already in the folder are reused.
 
         Args:
             replications: Independent repetitions; as the scenario says if not given.
-            jobs: How many processes run at once; 1 runs in this process, 0 means one for each core.
+            jobs: The number of parallel processes; 1: in this process, 0: one for each core.
             out: The folder of the results; if not given ``results/NAME``, and without a name
                 ``results/scenario-HASH8``.
             trace: Whether each run writes a trace of its messages and phases.
@@ -249,13 +249,13 @@ class Scenario:
             dilation: Real seconds for each simulated one; None: as few as this host allows, which is measured first.
             tolerance: By how much the time of a round may differ, as a share.
             processes: The number of processes among which agents are divided; None: one for each agent.
-            retries: How often it is tried again, at twice the dilation, if it comes to no end.
+            retries: The number of further attempts, each at twice the dilation, if it does not finish.
             calibrate: Whether this host is measured although *dilation* is given.
             out: Where to write ``emulation.json`` and the picture, if anywhere.
 
         Raises:
             ScenarioError: The scenario has mistakes, or cannot be emulated.
-            NoEndError: The agents came to no end.
+            NoEndError: The agents did not finish.
             DifferentChoiceError: An agent has concluded something else than in the simulation.
             ValueError: There is no such point.
             StorageError: *out* cannot be written.
@@ -285,7 +285,7 @@ class Scenario:
         return found
 
     def to_toml(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the scenario as a file says it, and write it to *path* if that is given.
+        """Return the scenario as the text of a file, and write it to *path* if given.
 
         A graph of networkx is written beside the file, as ``NAME.graph.json``, and rewards in a pandas table as
         ``NAME.rewards.csv``.
@@ -332,7 +332,7 @@ class Scenario:
 
 
 def _beside(path: str | PathLike[str] | None, ending: str, what: str) -> Path:
-    """Return the file beside that of the scenario in which there is *what* no scenario's file holds."""
+    """Return the file beside that of the scenario with *what* a scenario's file cannot hold."""
     if path is None:
         raise ValueError(f"{what} is written beside the file of its scenario: give the path of one")
     return Path(path).with_suffix(ending)

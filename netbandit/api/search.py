@@ -18,7 +18,7 @@ from netbandit.util.units import Duration
 from netbandit.util.wording import did_you_mean
 
 Objective = Callable[[Mapping[str, Metric]], float]
-"""Returns what is to be minimised, from the metrics of a run."""
+"""Returns the number to minimize, from the metrics of a run."""
 
 
 def optimize(
@@ -47,14 +47,14 @@ def optimize(
         over: Keys and the values that each may have: ``"0.1..10"``, ``"1 ms..1 s log"``, or a list.
         minimize: A metric, several, or a function of the metrics of a run. Of metrics whose highest value is the best,
             such as ``reward``, that is looked for.
-        trials: How many candidates are tried; all, if there are no more.
+        trials: The number of candidates tried; at most all.
         budget: A time such as ``"30 min"`` after which no further candidate begins.
-        replications: How many replications each candidate has at first.
-        most: How many it may have.
+        replications: The initial number of replications of each candidate.
+        most: The largest number.
         final: With how many the winners are measured again.
         jobs: As for `run`.
         out: The folder of the search; if not given ``results/NAME-search``.
-        tell: Takes a line of progress.
+        tell: A function that takes a line of progress.
         overrides: Keys of the scenario to set, with ``__`` for each dot.
 
     Returns:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 class Topology(dict[str, Any]):
     """The table ``topology`` of a scenario: ``Topology(family="ring", agents=50)``.
 
-    It stands for the same as ``families.Ring(agents=50)``, for a family whose name is known only when the program runs.
+    It is the same as ``families.Ring(agents=50)``, for a family whose name is known only at run time.
 
     Args:
         family: The name of a family, as in a file, or its class.

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.learners.deposits import DepositLearner
 from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.learners.slots import Learner
+from netbandit.learners.uploads import UploadLearner
 
 _MOST_AGENTS = 6
 """The number of agents whose rewards are candidates."""
@@ -74,7 +74,7 @@ class ReleaseRecorder:
 
     def __init__(self) -> None:
         self.arms = 0  # numbers of a row, where it names arms
-        self.slot = 0  # the latest in which anybody has decided
+        self.slot = 0  # the latest in which any agent has decided
         self.open(None, 0)
 
     def open(self, reward: Reward | None, world: int) -> None:
@@ -176,6 +176,6 @@ def _in_slots(kind: Any, recorder: ReleaseRecorder) -> dict[str, Callable[..., A
         methods["share"] = share
     if kind.has("answer"):
         methods["answer"] = answer
-    if issubclass(kind, DepositLearner):
+    if issubclass(kind, UploadLearner):
         methods["deposit"] = deposit
     return methods

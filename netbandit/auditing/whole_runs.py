@@ -31,7 +31,7 @@ RUNS = 2_000
 """The default number of runs of each world."""
 
 MOST_NUMBERS = 200
-"""How many numbers of a transcript are observed: those that the reward affects most."""
+"""The number of observed entries of a transcript: those that the reward affects most."""
 
 _RUNS_OF_EACH = 3
 """The minimum number of runs of each world in which a candidate reward is tried."""

@@ -14,7 +14,7 @@ from netbandit.protocols.relay import Relay
 from netbandit.scenario.radio import SPREADING_FACTORS
 from netbandit.simulation.build import link_class
 from netbandit.simulation.build_faults import radio_plan
-from netbandit.simulation.drivers import talk_of
+from netbandit.simulation.drivers import pattern_of
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.user_code.errors import is_ours
 from netbandit.util.text import pluralize
@@ -71,7 +71,7 @@ def _message_bytes(point: RunnablePoint) -> tuple[int, bool]:
 def _how_often(point: RunnablePoint, links: LinkClass, airtime: int, period: int, slot: int) -> Iterator[str]:
     """Yield the minimum length of a round, or by how much the agents' send rate exceeds the permitted one."""
     kind = show(point.resolved["protocol"]["kind"])
-    talk = talk_of(type(point.bandit), type(point.learner))
+    talk = pattern_of(type(point.bandit), type(point.learner))
     if talk in ("round", "call"):
         graph = point.topology(0)
         sends = _least_sends(point, graph)

@@ -12,7 +12,7 @@ from netbandit.parts.settings import KeyPath, Problem
 from netbandit.scenario.activity import PoissonActivity
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.model import Scenario
-from netbandit.simulation.drivers import talk_of
+from netbandit.simulation.drivers import pattern_of
 from netbandit.simulation.turns import MOST_USERS, gap_of
 from netbandit.util.wording import show
 
@@ -62,7 +62,7 @@ def memory_problems(faults: FaultsSettings, bandit: Bandit, learner: AnyLearner,
     if faults.nodes is None or faults.nodes.memory == "kept":
         return
     here = ("faults", "nodes", "memory")
-    if talk_of(type(bandit), type(learner)) == "exchange":
+    if pattern_of(type(bandit), type(learner)) == "exchange":
         text = "whose neighbours need the row of each of its steps"
         yield here, f'must be "kept" with learner.kind = {show(kind)}, {text}'
     elif isinstance(learner, Learner) and not learner.has("forget"):

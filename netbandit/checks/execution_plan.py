@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from netbandit.simulation.dispatch.kernel import NONE_FOR_PROTOCOL, Choice
-from netbandit.simulation.drivers import talk_of
+from netbandit.simulation.drivers import pattern_of
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.user_code.errors import complaint
 from netbandit.user_code.loading import kept_alive
@@ -30,7 +30,7 @@ def execution_plan(point: RunnablePoint) -> list[str]:
 def _talks(point: RunnablePoint) -> bool:
     """Return whether agents send anything at all."""
     protocol = type(point.protocol)
-    return (protocol.uses_peer_links or protocol.uses_uplinks) and talk_of(
+    return (protocol.uses_peer_links or protocol.uses_uplinks) and pattern_of(
         type(point.bandit), type(point.learner)
     ) is not None
 
@@ -38,9 +38,9 @@ def _talks(point: RunnablePoint) -> bool:
 def _line(part: str, asked: Sequence[Choice]) -> str:
     """Return which of the kernels *asked* is used, or why none is."""
     for choice in asked:
-        if choice.why_not is None:
+        if choice.reason is None:
             return f"{part}: {choice.kernel}"
     reasons = dict.fromkeys(
-        f"; not {choice.kernel}: {choice.why_not}" for choice in asked if choice.why_not != NONE_FOR_PROTOCOL
+        f"; not {choice.kernel}: {choice.reason}" for choice in asked if choice.reason != NONE_FOR_PROTOCOL
     )
     return f"{part}: event by event{''.join(reasons) or '; there is no other way for these parts'}"

@@ -53,21 +53,28 @@ from netbandit.simulation.build import (
     topology_streams,
     uplink_latencies,
 )
-from netbandit.simulation.build_compute import compute_notes, compute_problems, speed_problems
+from netbandit.simulation.build_compute import (
+    compute_notes,
+    compute_problems,
+    load_notes,
+    may_refuse,
+    refusal_notes,
+    speed_problems,
+)
 from netbandit.simulation.build_contacts import contact_notes, contact_problems
 from netbandit.simulation.build_energy import energy_problems, mains_problems
 from netbandit.simulation.build_faults import (
     answer_notes,
     answer_problems,
-    apart_problems,
     build_faults,
     fault_notes,
     outage_problems,
+    per_agent_problems,
     queue_notes,
     tie_notes,
 )
 from netbandit.simulation.build_feedback import agent_problems, feedback_notes, feedback_problems, rewards_may_lack
-from netbandit.simulation.drivers import talk_of
+from netbandit.simulation.drivers import pattern_of
 from netbandit.simulation.lies import how_many
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.return_validation import checked
@@ -336,10 +343,10 @@ class PointCheck:
     def _check_world(self, bandit: type[Bandit], learner: type[AnyLearner]) -> frozenset[CommunicationPattern]:
         """Return the communication patterns of the learner with this bandit."""
         try:
-            talk = talk_of(bandit, learner)
+            talk = pattern_of(bandit, learner)
             if talk is None:
                 return learner.talks
-            # Agents that can call for each other may be able to deposit with a keeper, too.
+            # Agents that can call for each other may be able to deposit with a server, too.
             return frozenset({talk}) | (learner.talks & {"deposit"} if talk == "call" else frozenset())
         except TypeError as error:
             kinds = {table: self._kind(table) for table in ("learner", "bandit")}
@@ -445,14 +452,17 @@ class PointCheck:
         }
         changing = parts.family.changes is not None or graph.contacts is not None
         changing |= scenario.energy.capacity is not None  # a forwarding agent may run out of energy
-        self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, changing=changing)
-        if talk_of(type(parts.bandit), type(parts.learner)) != "broadcast":  # of which nobody waits for one
+        lossy = {"changing": changing, "refuses": may_refuse(scenario.compute, slot)}
+        self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, **lossy)
+        if pattern_of(type(parts.bandit), type(parts.learner)) != "broadcast":  # agents do not wait for broadcasts
             self.notes += queue_notes(scenario.links, parts.protocol)
-        self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, changing=changing)
+            self.notes += refusal_notes(scenario.compute, scenario.links, parts.protocol, slot)
+        self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, **lossy)
+        self.notes += load_notes(scenario.compute, scenario.run, parts.learner, parts.protocol, known["talk"], graph)
         self.problems += outage_problems(scenario.faults, graph, slot)
         self.problems += mains_problems(scenario.energy, graph)
         end, kind = scenario.run.horizon * slot, self._kind("protocol")
-        talk = talk_of(type(parts.bandit), type(parts.learner)) or ""
+        talk = pattern_of(type(parts.bandit), type(parts.learner)) or ""
         self.problems += contact_problems(parts.family, graph, slot, end, parts.protocol, kind, talk)
         self.notes += contact_notes(parts.family, parts.protocol)
         self.problems += agent_problems(scenario.feedback, graph.agents)
@@ -460,7 +470,7 @@ class PointCheck:
         self.problems += liar_problems(scenario.adversary, graph, known)
         self.notes += adversary_notes(scenario.adversary, graph, known)
         if isinstance(parts.learner, EpochLearner):
-            self.problems += apart_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
+            self.problems += per_agent_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
         else:
             self.problems += memory_problems(scenario.faults, parts.bandit, parts.learner, self._kind("learner"))
         with suppress(TopologyError):  # links without coordinates: reported below
@@ -532,7 +542,7 @@ _TALKS = {
     "gather": "an agent collects data from all others before it decides",
     "call": "an agent asks all others for their statistics",
     "ask": "an agent asks one neighbour, which answers",
-    "deposit": "an agent deposits its statistics with a keeper",
+    "deposit": "an agent deposits its statistics with a server",
     "exchange": "in every step each agent sends its values to its neighbours, and mixes theirs",
 }
 """Each communication pattern in words, for messages."""
@@ -543,7 +553,7 @@ def _playing(bandit: type[Bandit], learner: type[AnyLearner]) -> dict[str, list[
 
     def plays(bandit: type[Bandit], learner: type[AnyLearner]) -> bool:
         try:
-            talk_of(bandit, learner)
+            pattern_of(bandit, learner)
         except TypeError:
             return False
         return True

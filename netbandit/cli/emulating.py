@@ -77,7 +77,7 @@ def _tolerance(context: click.Context, param: click.Parameter, value: str) -> fl
     default=2,
     show_default=True,
     metavar="N",
-    help="How often it is tried again, at twice the dilation, if it comes to no end.",
+    help="Number of further attempts, each at twice the dilation, if it does not finish.",
 )
 @click.option("--calibrate", is_flag=True, help="Measure this host although --dilation is given.")
 @click.option(
@@ -103,7 +103,7 @@ def emulate(
 
     What agents know and do, and the bytes of their messages, must be equal; times are compared as far as this host
     allows. Exit code 0: all that is compared exactly is equal; 1: it is not; 2: the scenario cannot be emulated; 3: the
-    agents came to no end.
+    agents did not finish.
     """
     from netbandit.emulation import (
         DiedError,

@@ -1,4 +1,4 @@
-"""What a command's exit code means, and how it ends with one."""
+"""The exit codes of commands, and ending with one."""
 
 import sys
 from typing import NoReturn
@@ -10,14 +10,14 @@ FAILURE = 1
 """The exit code where something could not be done: a run failed, or results could not be written."""
 
 NO_END = 3
-"""The exit code of an emulation whose agents came to no end."""
+"""The exit code of an emulation whose agents did not finish."""
 
 INTERRUPTED = 130
 """The exit code of a shell's command that Ctrl-C has ended."""
 
 
 def fail(error: object, code: int = MISTAKE) -> NoReturn:
-    """Print on stderr what is wrong, as click does for a mistake on the command line, and end with the exit *code*.
+    """Print the error on stderr, as click does for a mistake on the command line, and end with the exit *code*.
 
     Mistakes in a scenario stand at their place instead: ``FILE:LINE:COLUMN: ...``.
     """

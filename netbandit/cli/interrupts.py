@@ -10,7 +10,7 @@ from netbandit.cli.exit_codes import INTERRUPTED
 
 
 def end_at_once() -> None:
-    """Let Ctrl-C end this process at once, if nobody has chosen what it does and this is the command."""
+    """Let Ctrl-C end this process at once, if no other handler is set and this is the command."""
     if threading.current_thread() is not threading.main_thread() or not is_command():
         return
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -21,7 +21,7 @@ def raise_again() -> None:
     """Let Ctrl-C raise `KeyboardInterrupt` again, from where something may have to be kept; SIGTERM and SIGHUP too."""
     if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        for name in ("SIGTERM", "SIGHUP"):  # else workers and what they share would be left
+        for name in ("SIGTERM", "SIGHUP"):  # otherwise workers and their shared files would be left
             number = getattr(signal, name, None)  # there is no SIGHUP on Windows
             if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores it
                 signal.signal(number, lambda number, frame: signal.raise_signal(signal.SIGINT))
@@ -33,7 +33,7 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 
 def is_command() -> bool:
-    """Say whether this process is the command, not a program that imports it."""
+    """Return whether this process is the command, not a program that imports it."""
     program = sys.argv[0] if sys.argv else ""
     named = os.path.basename(program) in ("netbandit", "netbandit.exe", "-m")
     return named or program.endswith(os.path.join("netbandit", "__main__.py"))

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _RunOptions:
-    """What the options say of how to run, named as they are, and where the results are printed."""
+    """The options of execution, by their names, and the console of the results."""
 
     jobs: int
     scheduler: str | None
@@ -165,7 +165,7 @@ def _folders(files: Sequence[str], studies: "Sequence[RunPlan]", out: Path | Non
 
 
 def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
-    """Run one scenario and show what it found; return whether all runs came to their end."""
+    """Run one scenario and print its results; return whether all runs finished."""
     from rich.console import Console
 
     from netbandit.results.columns import show
@@ -219,7 +219,7 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
 
 
 def _tell_of_the_report(folder: Path, study: "StudyResult", as_json: bool) -> None:
-    """Let a report that is older than the results say so, and say it here."""
+    """Mark a report that is older than the results, and print that it is."""
     page = folder / "report.html"
     if not page.is_file():
         return

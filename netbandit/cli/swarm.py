@@ -15,7 +15,7 @@ from netbandit.cli.common import plain_errors
 def swarm(count: int, seed: int, start: int, replay: Path | None) -> None:
     """Run COUNT random scenarios, with faults of every kind, and check what must hold in all of them.
 
-    What fails is made as small as it still fails, and written to a file; the line that replays it is printed.
+    A failing scenario is reduced while it still fails, and written to a file; the line that replays it is printed.
     """
     from netbandit.checks.check import check
     from netbandit.scenario.load import load

@@ -5,7 +5,7 @@ Every agent keeps one or several sets of parameters; ``[s, i]`` is set s of agen
 formula; with arms that stay the same, so are the estimate ``<x, theta_hat>`` and the squared width ``x' V^-1 x`` of
 each arm, which follow from ``z = V^-1 x`` of the arm chosen: 2 d^2 + K d operations a decision.
 
-Where agents deposit what they know with a keeper, S holds what they have sent too, U what they have not, and a total
+Where agents deposit what they know with a server, S holds what they have sent too, U what they have not, and a total
 that comes back waits in a table until its agent decides: most totals are replaced by a later one before anybody needs
 them, and only a new S takes d^3 operations.
 
@@ -19,8 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.learners.copying import copy_matrix, copy_vector
-from netbandit.util.jit import Floats, Integers, njit
+from netbandit.util.jit import Floats, Integers, copy_matrix, copy_vector, njit
 
 
 class Ellipsoids(NamedTuple):
@@ -87,7 +86,7 @@ class Trigger(NamedTuple):
         thresholds: D of ``log det(V + c I) - log det(S) >= D / (t - t')`` of each agent, t - t' counted in rewards
             learned by the set; infinite where that is not tested; shape (M,).
         every: Slots from one synchronisation to the next, or 0 where a test decides.
-        growth: What ``log det(V) - log det(S)`` must exceed where agents deposit with a keeper; negative: they do not.
+        growth: What ``log det(V) - log det(S)`` must exceed where agents deposit with a server; negative: they do not.
     """
 
     thresholds: Floats
@@ -115,7 +114,7 @@ def ellipsoids(
         arms: The number K of arms if they stay the same, else 0.
         inflation: What the test adds to V, times the identity, shape (M,).
         received: See `Ellipsoids`.
-        deposits: Whether agents deposit with a keeper.
+        deposits: Whether agents deposit with a server.
         regularizer: See `Ellipsoids`.
     """
     matrices = (sets, agents, dimension, dimension)

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.learners.defence_checks import defence_checks
-from netbandit.learners.deposits import DepositLearner
+from netbandit.learners.defence import defence_checks
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner, Floats, Start, Sums
 from netbandit.learners.feducb_radius import dislinucb_threshold
-from netbandit.learners.keeper import Deposit, Keeper, Own, Total
+from netbandit.learners.uploads import Deposit, Own, SumServer, Total, UploadLearner
 from netbandit.parts.component import Checks, Mistake, Note, Others
 from netbandit.parts.settings import AtLeastOneOrInfinite
 from netbandit.privacy.accountant import PrivacySpent
@@ -33,14 +32,14 @@ def _one_mistake(kind: str, text: str) -> WrapValidator:
     return WrapValidator(read)
 
 
-class Oful(EllipsoidLearner, DepositLearner):
+class Oful(EllipsoidLearner, UploadLearner):
     """Optimism in the face of uncertainty, for agents alone or together.
 
     Of agent i: L, the sums it adopted last; F, own sums that were sent and are not in L; U, own sums that were not
     sent; ``B = lambda I + L + F``. It decides by ``V = B + U``, or with ``decide = "received"`` by lambda I + L.
 
     Over protocols of calls all agents release, and adopt the sum of all releases. Over a protocol of deposits an agent
-    sends all that it has observed to a keeper, which sends back the sum of what it has of all; there B is the matrix
+    sends all that it has observed to a server, which sends back the sum of what it has of all; there B is the matrix
     that `netbandit.learners.ellipsoid` calls S. Either way an own observation is in ``V = B + U`` exactly once.
     """
 
@@ -93,7 +92,7 @@ class Oful(EllipsoidLearner, DepositLearner):
                 yield Note(key, text)
 
     def check_with(self, others: Others) -> Checks:
-        """Yield keys that the way to talk leaves without effect, and agents that never receive anything."""
+        """Yield keys without effect over the protocol, and agents that never receive anything."""
         yield from unused_keys(self, others)
         yield from defence_checks(self, others)
 
@@ -128,7 +127,7 @@ class Oful(EllipsoidLearner, DepositLearner):
         return dislinucb_threshold(world.dimension, world.agents, world.expected_decisions or world.horizon)
 
     def _bonus_terms(self) -> tuple[float, float, float, float, float, float]:
-        """Return what `netbandit.learners.ellipsoid.bonus_at` makes the bonus of."""
+        """Return the terms of the bonus, see `netbandit.learners.ellipsoid.bonus_at`."""
         scale, dimension = self.radius_scale, self.world.dimension
         if not isinstance(self.radius, str):
             return 0.0, 0.0, 1.0, 1.0, scale * self.radius, 0.0  # it does not grow
@@ -143,7 +142,7 @@ class Oful(EllipsoidLearner, DepositLearner):
 
     @property
     def names_counts(self) -> bool:
-        """Whether what is shared in a synchronisation says how many observations are in it, as the radius may ask."""
+        """Whether a release includes its number of observations, which the radius may need."""
         return self.radius == "trace" or super().names_counts
 
     def deposit_numbers(self, dimension: int) -> int:
@@ -168,7 +167,7 @@ class Oful(EllipsoidLearner, DepositLearner):
         return found
 
     def forget(self, slot: int, agents: NDArray[np.int64]) -> None:
-        """Begin anew, of what was sent too."""
+        """Reset to the initial state, of what was sent too."""
         for agent in agents.tolist():
             self._sent.pop(agent, None)
             self._sent_before.pop(agent, None)
@@ -183,14 +182,14 @@ class Oful(EllipsoidLearner, DepositLearner):
         gram[np.diag_indices(self.world.dimension)] += self.regularizer
         return Sums(gram, response, round(float(combined[-1])) if self.names_counts else 0)
 
-    def keeper(self) -> Keeper:
-        """See `DepositLearner.keeper`."""
+    def sum_server(self) -> SumServer:
+        """See `UploadLearner.sum_server`."""
         push = self.upload if self.push is None else self.push
         defence = None if self.robust == "mean" else self._defence()
-        return Keeper(self.world.agents, self.world.dimension, self.regularizer, push, defence)
+        return SumServer(self.world.agents, self.world.dimension, self.regularizer, push, defence)
 
     def deposit(self, agent: int) -> Deposit:
-        """See `DepositLearner.deposit`: moves U to F."""
+        """See `UploadLearner.deposit`: moves U to F."""
         beliefs = self.beliefs
         gram, response = beliefs.own_gram[0, agent], beliefs.own_response[0, agent]
         sent = self._send(agent, gram, response, int(beliefs.uses[0, agent]))
@@ -205,11 +204,11 @@ class Oful(EllipsoidLearner, DepositLearner):
         return sent
 
     def resume(self, agent: int) -> None:
-        """See `DepositLearner.resume`."""
+        """See `UploadLearner.resume`."""
         self.beliefs.quiet[0, agent] = False
 
     def take(self, agent: int, total: Total, own: Own) -> bool:
-        """See `DepositLearner.take`: L becomes the total, and F own sums after those that are in it."""
+        """See `UploadLearner.take`: L becomes the total, and F own sums after those that are in it."""
         if total.observations < self._total_of.get(agent, 0):
             return False
         self._total_of[agent] = total.observations
@@ -248,7 +247,7 @@ class Oful(EllipsoidLearner, DepositLearner):
 
     @property
     def unseen(self) -> float | None:
-        """See `DepositLearner.unseen`."""
+        """See `UploadLearner.unseen`."""
         made, lacked = self.beliefs.tally.tolist()
         return lacked / made if made else None
 

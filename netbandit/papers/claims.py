@@ -29,13 +29,13 @@ Formula = Annotated[str, AfterValidator(_arithmetic)]
 
 
 BOUNDS = frozenset({"epsilon", "delta"})
-"""Metrics that an accountant finds: in general more than what was spent."""
+"""Metrics of an accountant, which are in general upper bounds of the privacy spent."""
 
 
 Measure = Literal[
     "mean", "share", "difference", "ratio", "geometric ratio", "slope", "median", "median difference", "median ratio"
 ]
-"""What is measured; see `Claim`."""
+"""The measured quantity; see `Claim`."""
 
 OF_TWO_POINTS = ("difference", "ratio", "geometric ratio", "median difference", "median ratio")
 """Measures that compare points."""
@@ -54,33 +54,33 @@ class Claim(Settings):
         id: Its name, such as ``fig4-order``.
         figure: The figure whose runs decide it.
         where: Where the paper says it.
-        says: What the paper says; of a question of our own, what is asked.
+        says: The paper's statement, or a question of ours.
         ours: Whether it is a question of our own: no sentence of the paper, and never counted as one.
         paraphrased: Whether *says* is no quotation but puts a formula, an axis or several sentences into words of ours.
-        read_as: What that means in numbers.
+        read_as: Its meaning in numbers.
         measure: The number: the mean of a formula at a point, the share of runs in which it is true, the difference or
             the ratio of the means at two points, the geometric mean of the ratios of pairs (which counts each alike
             where instances differ by much), the slope of a line through all points that are selected; or the median of
             a formula, or of the differences or ratios of pairs (which few runs that fail do not move).
         of: The formula, taken of each run.
-        to: The formula taken of what it is compared to, if that is another one.
+        to: The formula at the baseline, if that is another one.
         over: The formula of the horizontal axis of a slope.
         points: Selectors of the points.
         against: Selectors of the points they are compared to.
         less: Keys that, in place of a point's own, select the one point whose figure is taken off both sides first,
-            replication by replication: what is compared is two gains over it, and said to be.
+            replication by replication: two gains over it are compared, and described so.
         along: One key and the values along which neighbours are compared.
         each: Keys and their values: everything is measured for each combination.
         every_run: Whether the region is for the number of each run, or pair of runs, and not for its mean: for what
             follows from an algorithm and no chance decides. One run outside refutes it.
-        bound: What the number is of the quantity the sentence speaks of: the quantity itself, an upper or a lower bound
-            of it. A formula that names a metric of `BOUNDS` must say it.
+        bound: The relation of the number to the sentence's quantity: the quantity itself, an upper or a lower bound
+            of it. A formula that names a metric of `BOUNDS` must state it.
         fitted: Whether the setting was chosen so that this comes out, so that measuring it again is no test of it.
         paired: Whether replications of two points with the same number are pairs.
         region: Where each number must lie.
         confidence: Of all statistical claims of its figure together, with all their intervals and looks; of several in
             a figure the largest counts.
-        note: What a reader must know in any case.
+        note: A remark for the reader, whatever the verdict.
         if_not: The reason that was looked for, shown if the claim is not found to hold.
         not_tested: Why no number that our setting gives decides the sentence, such as a horizon that the paper does not
             print and that turns the verdict. The numbers are measured and shown; the verdict is *not tested*.
@@ -144,7 +144,7 @@ class Claim(Settings):
 
     @property
     def what(self) -> str:
-        """What is measured, in words: ``regret less regret at epsilon 4`` where the regret there is taken off."""
+        """The measured quantity, in words: ``regret less regret at epsilon 4`` where the regret there is taken off."""
         taken_off = "" if self.less is None else f" less {self.of} at {selector_text(self.less)}"
         return self.of + taken_off + (f" over {self.over}" if self.over else f" to {self.to}" if self.to else "")
 
@@ -159,12 +159,12 @@ class Claim(Settings):
         return not self.every_run and self.measure != "share" and not self.measure.startswith("median")
 
     def taken(self, place: int) -> tuple[Expression, ...]:
-        """Return what is taken of the runs at a point: at the first, what is compared, and for a slope both axes."""
+        """Return the formulas for the runs at a point: at the first, the compared one, and for a slope both axes."""
         upward = self.to if place and self.to is not None else self.of
         return tuple(Expression(text) for text in (upward, self.over) if text is not None)
 
     def comparisons(self) -> "Iterator[tuple[Selector, Selector | None]]":
-        """Yield the selector of each point and of what it is compared to, None where it is compared to nothing."""
+        """Yield the selector of each point and of its baseline, None where there is none."""
         for values in product(*self.each.values()):
             fixed = dict(zip(self.each, values, strict=True))
             for point in self.points:

@@ -45,14 +45,14 @@ _CHECKOUT = Path("..") / "scenarios" / "papers"
 
 
 class PaperError(Exception):
-    """A paper or a figure that is not there, or a file of claims with mistakes."""
+    """A missing paper or figure, or a file of claims with mistakes."""
 
 
 class Series(Settings):
     """Points of a figure that share a name and a colour.
 
     Attributes:
-        name: What the legend calls them.
+        name: Their name in the legend.
         where: Which points they are.
     """
 
@@ -61,13 +61,13 @@ class Series(Settings):
 
 
 class Reference(Settings):
-    """What the points of a figure are set beside: thin lines without marks, at the height of other points.
+    """References for the points of a figure: thin lines without marks, at the height of other points.
 
     Attributes:
-        name: What the legend calls it.
+        name: Its name in the legend.
         where: Keys that, in place of a panel's and a series' own, select what to draw: one point for a level line, or
             several of which each stands at its own x.
-        each: Whether each series has one of its own; if not, the keys of series are left out.
+        each: Whether each series has its own; otherwise the keys of series are left out.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Panel(Settings):
     """One pair of axes.
 
     Attributes:
-        title: What tells it from the other panels.
+        title: The title that distinguishes it from the other panels.
         kind: ``curves``: a curve of the runs over the slots; ``points``: one formula against another; ``bars``: a
             formula, one bar for each series; ``cells``: a table of a formula, of which the numbers are coloured.
         where: Which points it shows.
@@ -90,12 +90,12 @@ class Panel(Settings):
         ratio_to: Keys that, in place of a series' own, select the one point by whose *y* the series is divided,
             replication by replication; not for curves.
         alike: Of cells: the keys in which a point and the one it is divided by are the same.
-        x_label, y_label: What the axes say.
+        x_label, y_label: The labels of the axes.
         joined: Whether a line joins the points of a series.
         log: The axes that are logarithmic.
         across: Of cells: the keys whose values are the columns, the last of them changing fastest.
         upward: Of cells: the key whose values are the rows.
-        names: Of cells: what values are called, where that says more than they do.
+        names: For cells: names of values, where these are clearer than the values.
     """
 
     title: str = ""
@@ -134,17 +134,17 @@ class Figure(Settings):
 
     Attributes:
         id: Its name, such as ``fig4``; its pictures are called so.
-        title: What is to be seen.
-        note: What a reader must know of how it is drawn.
+        title: The title.
+        note: A remark on how it is drawn.
         scenarios: The scenario files whose runs it shows.
         average: A key whose values are instances, such as ``bandit.seed``: points that differ in it alone are one, and
-            what counts is the mean over them, replication by replication.
+            their mean, replication by replication, is used.
         series: The series, in the order of the legend.
-        references: What they are set beside, in panels of points.
+        references: References beside the points of a panel.
         panels: The axes, side by side; none for runs that only decide claims.
-        statistic: What panels show of the replications: the mean, or the median, which few of them do not move; cells
+        statistic: The statistic over replications: the mean, or the median, which is robust against few of them; cells
             show the median over instances too.
-        chosen: What was chosen after looking at verdicts, such as the number of replications; said with each claim.
+        chosen: Choices made after looking at verdicts, such as the number of replications; stated with each claim.
     """
 
     id: Annotated[str, AfterValidator(_file_name)]
@@ -163,9 +163,9 @@ class Sources(Settings):
     """Where the settings of a paper's figures come from, each in words; empty: nothing does.
 
     Attributes:
-        text: What was read in the paper's text.
-        code: What was read in its authors' public code.
-        ours: What was chosen or guessed here.
+        text: Settings from the paper's text.
+        code: Settings from its authors' public code.
+        ours: Settings chosen or guessed here.
     """
 
     text: str = ""
@@ -285,7 +285,7 @@ def read_paper(folder: Path) -> Paper:
 
 
 def _mistakes(content: _File, folder: Path) -> Iterator[str]:
-    """Yield what is wrong between the keys."""
+    """Yield mistakes in combinations of keys."""
     for what, names in (
         ("figures", [one.id for one in content.figures]),
         ("claims", [one.id for one in content.claims]),

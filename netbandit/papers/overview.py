@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 _SECONDS = 1e6
 """Decisions that are a matter of seconds: no run is tried."""
 _QUICK = 60.0
-"""A figure that takes at most so many seconds is proposed to who wants to see claims decided."""
+"""The longest time (s) of a figure proposed to users who want to see claims decided."""
 _FEW, _SOON = 3, 0.05
-"""How many points of each scenario are tried, and for how many seconds."""
+"""The number of points tried of each scenario, and the time (s) for each."""
 
 
 def figure_lines(paper: Paper, replications: int | None, jobs: int, *, tried: bool) -> Iterator[str]:
@@ -29,9 +29,9 @@ def figure_lines(paper: Paper, replications: int | None, jobs: int, *, tried: bo
 
     Args:
         paper: The paper, or a figure of it.
-        replications: How many replications each point has; absent: as its scenario says.
-        jobs: How many processes run at once.
-        tried: Whether short runs tell how long figures take that are not recorded; else only how many runs they have.
+        replications: The number of replications of each point; absent: as its scenario says.
+        jobs: The number of parallel processes.
+        tried: Whether short runs estimate the time of figures without a record; otherwise only their runs are counted.
 
     Raises:
         PaperRecordError: The record is damaged.

@@ -45,17 +45,17 @@ class RecordedClaim(BaseModel):
     Attributes:
         id: The claim.
         verdict: ``holds``, ``does not hold``, ``not decidable`` or ``not tested``.
-        measured: What the number is of: ``ratio of regret: a against b``.
+        measured: The measured quantity: ``ratio of regret: a against b``.
         number: The number that the verdict hangs on, with its interval, or with the least and the largest of all runs.
         confidence: Of that interval; None where every run counts, or no number exists.
-        replications: How many the number is of; None where it does not exist.
+        replications: The number of replications measured; None where the number does not exist.
         comparisons: Of how many numbers it is one.
         each: All of them, if there are several: of what, the number, and its verdict where it is not the claim's. Empty
             in older records.
         p: The smallest level at which the claim is decided; None where that was not asked.
         level: The level at which it was judged.
-        together: How many claims of the figure were judged together.
-        remarks: What was found that a reader of the verdict must know.
+        together: The number of claims of the figure judged together.
+        remarks: Findings needed to interpret the verdict.
     """
 
     model_config = _ENTRIES
@@ -75,16 +75,16 @@ class RecordedClaim(BaseModel):
 
 
 class RecordedFigure(BaseModel):
-    """What reproducing a figure found.
+    """The result of reproducing a figure.
 
     Attributes:
         paper: The paper.
         figure: The figure.
-        content: A hash of its points, with their replications, and of what is measured.
-        runs: How many runs it has.
-        timed_runs: How many of them the computing time is of: those done in the call that recorded them, or all.
+        content: A hash of its points, with their replications, and of the measured quantities.
+        runs: The number of its runs.
+        timed_runs: The number of runs behind the computing time: those of the recording call, or all.
         core_seconds: The computing time of these, on one core; of all, where only some were done in that call, it is
-            what each has noted of its own.
+            the notes of each.
         fingerprints: That of the first replication of each point, in their order; None where it failed.
         claims: The verdicts.
         machine: Processor, usable cores and system.
@@ -113,7 +113,7 @@ class RecordedFigure(BaseModel):
 
     @property
     def decided(self) -> int:
-        """How many of its claims are decided."""
+        """The number of decided claims."""
         return sum(claim.verdict in (HOLDS, FAILS) for claim in self.claims)
 
 
@@ -122,7 +122,7 @@ Record = dict[tuple[str, str], RecordedFigure]
 
 
 def content_of(paper: Paper, figure: Figure) -> str:
-    """Return the hash that tells a figure's points, and what is measured of its claims, from others.
+    """Return the hash that identifies a figure's points, and the measured quantities of its claims.
 
     Raises:
         ScenarioError: A scenario has mistakes.
@@ -140,7 +140,7 @@ def _content(paper: Paper, figure: Figure, points: Sequence[tuple[str, Sequence[
 
 
 def recorded(paper: Paper, figure: Figure, runs: FigureRuns, judgements: Sequence[Judgement]) -> RecordedFigure:
-    """Return what is recorded of a figure that has just been reproduced.
+    """Return the record of a figure that has just been reproduced.
 
     Args:
         paper: Its paper.
@@ -189,7 +189,7 @@ def _claim(judgement: Judgement) -> RecordedClaim:
 
 
 def keep(file: Path, figure: RecordedFigure) -> None:
-    """Write a figure to the record in *file*, in place of what was recorded of it before.
+    """Write a figure to the record in *file*, in place of its former record.
 
     If no run was done now because all were there, the time that the same runs took before is kept.
 
@@ -235,7 +235,7 @@ def shipped() -> Record:
 
 
 def current(record: Record, paper: Paper) -> Iterator[tuple[Figure, RecordedFigure | None]]:
-    """Yield each figure of *paper* with its record; None where there is none, or what is measured has changed since."""
+    """Yield each figure of *paper* with its record; None without one, or if the measured quantities have changed."""
     for figure in paper.figures:
         found = record.get((paper.name, figure.id))
         yield figure, found if found is not None and found.content == content_of(paper, figure) else None

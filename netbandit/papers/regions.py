@@ -19,7 +19,7 @@ FAILS: Verdict = "does not hold"
 OPEN: Verdict = "not decidable"
 
 NOT_TESTED: Verdict = "not tested"
-"""What is measured is not what the sentence speaks of: no number of replications decides it."""
+"""The measured quantity is not that of the sentence: no number of replications decides it."""
 
 
 class Region(Settings):
@@ -59,7 +59,7 @@ class Region(Settings):
         return " and ".join(f"{name.replace('_', ' ')} {shortest(bound)}" for name, bound in bounds.items())
 
     def verdict(self, interval: Interval) -> Verdict:
-        """Say whether *interval* lies inside the region, outside of it, or neither."""
+        """Return whether *interval* lies inside the region, outside of it, or neither."""
         if math.isnan(interval.low) or math.isnan(interval.high):
             return OPEN
         enough = interval.low > self.lowest or (interval.low == self.lowest and self.above is None)
@@ -71,7 +71,7 @@ class Region(Settings):
         return FAILS if too_low or too_high else OPEN
 
     def holds_all(self, values: Sequence[float]) -> bool:
-        """Say whether each of *values* lies inside the region."""
+        """Return whether each of *values* lies inside the region."""
         return all(self.verdict(Interval(value, value, value, 1.0, 1)) == HOLDS for value in values)
 
     def room(self, interval: Interval) -> float:

@@ -16,7 +16,7 @@ from netbandit.running import sweeps as sweep
 from netbandit.running.sweeps import FailedRun, Progress
 
 UNTIL_DECIDED = (1, 2, 4, 8)
-"""How many times as many replications there are at each look, if claims are to be decided."""
+"""The factor of the number of replications at each look, if claims are to be decided."""
 
 Reporting = Callable[[], AbstractContextManager[Progress]]
 
@@ -42,14 +42,14 @@ def reproduce(
     Args:
         paper: The paper, or a figure of it.
         out: The folder of the pictures; each figure's results are in a folder of its own in it.
-        replications: How many replications each point has; absent: as its scenario says.
-        looks: How many times as many at each look, ascending: a figure whose claims are all decided is not looked at
+        replications: The number of replications of each point; absent: as its scenario says.
+        looks: The factor of that number at each look, ascending: a figure whose claims are all decided is not looked at
             again. The more looks, the wider each interval, so that all of them err as often as one would. The claims
             of a figure are judged together, and err together as often as one would.
-        jobs: How many processes run at once; 0 means one for each core.
-        reporting: Makes what tells how far a figure's runs are.
-        tell: Takes the lines of each claim.
-        verbose: Whether a claim is one line with all that is known of it, in place of three with what was measured.
+        jobs: The number of parallel processes; 0: one for each core.
+        reporting: Creates the progress display of a figure's runs.
+        tell: A function that takes the lines of each claim.
+        verbose: Whether a claim is one line with all details, in place of three with the measurement.
         ended: Takes each figure when its claims have been judged and it has been drawn.
 
     Returns:
@@ -118,7 +118,7 @@ def _looked_at(
 
 
 def _says_more(one: Evidence, than: Evidence) -> bool:
-    """Say whether a later look is the one to judge a claim by; each look has its part of the error."""
+    """Return whether a later look is the one to judge a claim by; each look has its part of the error."""
     if one.p is None or than.p is None:
         return than.judged().verdict in (OPEN, NOT_TESTED)
     return one.p < than.p

@@ -14,7 +14,7 @@ Selector = dict[str, Any]
 NOT_GIVEN = "none"
 
 SCENARIO = "scenario"
-"""What names a scenario of a figure: its file, without its ending."""
+"""The key that names a scenario of a figure: its file, without its ending."""
 
 
 def selector_text(

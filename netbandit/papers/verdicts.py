@@ -48,10 +48,10 @@ class Comparison:
     """One comparison of a claim.
 
     Attributes:
-        what: Which points it is of.
+        what: The points that it concerns.
         interval: The number with its interval; None if it does not exist in some run. Of a claim on every run, the mean
             with the least and the largest.
-        verdict: What it says of the claim.
+        verdict: Its verdict on the claim.
         why_open: Why it decides nothing, if the interval is not the reason.
     """
 
@@ -69,8 +69,8 @@ class Judgement:
         claim: The claim.
         comparisons: Its numbers.
         verdict: The verdict of all of them together.
-        held: What the points share that other instances would not, in words; empty if nothing is held fixed.
-        chosen: What was chosen after looking at verdicts, in words; empty if nothing was.
+        held: Properties of this instance that all points share, in words; empty if none is held fixed.
+        chosen: Choices made after looking at verdicts, in words; empty if there were none.
         look: The look.
         level: The level at which it was judged.
         p: The smallest level at which it is decided; None if that was not asked, or every run or nothing decides.
@@ -112,7 +112,7 @@ class Measured(NamedTuple):
     """The measurement of one comparison.
 
     Attributes:
-        what: Which points it is of.
+        what: The points that it concerns.
         points: For each of its points one sequence of samples for each of the claim's formulas.
         failures: The failures at each of its points.
     """
@@ -129,8 +129,8 @@ class Evidence:
     Attributes:
         claim: The claim.
         measured: Its comparisons.
-        held: What is held fixed in all runs, in words.
-        chosen: What was chosen after looking at verdicts, in words.
+        held: The properties fixed in all runs, in words.
+        chosen: Choices made after looking at verdicts, in words.
         look: The look.
     """
 
@@ -209,7 +209,7 @@ def _too_short(claim: Claim, failures: Sequence[Failures]) -> list[Failures]:
 
 
 def _decided(claim: Claim, verdict: Verdict) -> Verdict:
-    """Return what a verdict on the number says of the quantity, of which it may be a bound: a bound refutes nothing."""
+    """Return the verdict on the quantity from that on the number, which may be a bound: a bound refutes nothing."""
     shows_nothing = (claim.bound == "upper" and claim.region.lowest > -math.inf) or (
         claim.bound == "lower" and claim.region.highest < math.inf
     )

@@ -82,7 +82,7 @@ CommunicationPattern = Literal["round", "call", "broadcast", "gather", "exchange
 """How the agents of a learner communicate, which a protocol carries. ``round``: all contribute, and it ends;
 ``call``: a round that one agent calls for; ``broadcast``: an item reaches the others one by one; ``gather``: one node
 needs a part from every other before it can act; ``exchange``: in each step every agent sends its neighbours a row of
-numbers and mixes theirs; ``deposit``: an item goes to a keeper, and what it computes from all goes back to some, while
+numbers and mixes theirs; ``deposit``: an item goes to a server, and what it computes from all goes back to some, while
 nobody waits; ``ask``: an agent asks one neighbour, which answers."""
 
 

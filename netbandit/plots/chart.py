@@ -50,15 +50,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HOPS = "diameter"
-"""The metric of few whole numbers that, across, takes a logarithmic axis sooner than others."""
+"""The metric of few whole numbers, whose horizontal axis is logarithmic sooner than others."""
 HOPS_APART = 20.0
-"""Diameters so many times as large stand on a logarithmic axis, and so does what grows with them."""
+"""The ratio of diameters from which their axis is logarithmic, and the axis of a metric that grows with them."""
 WAITING = "round_slots"
 _LABELLED = 6
 _SMALLEST, _LARGEST = 25.0, 320.0
 """The areas of the marks of no delay and of the longest, in square points."""
 _COINCIDE = 0.008
-"""Lines coincide if no two of their points are farther apart than this share of the vertical axis."""
+"""Lines coincide if corresponding points differ by no more than this share of the vertical axis."""
 _COINCIDENT = 2
 """The most groups of such lines that a subtitle names."""
 
@@ -69,15 +69,15 @@ class Chart:
 
     Attributes:
         whole: All points, with their keys and looks.
-        title: What it shows, without the scenario's name.
+        title: The title, without the scenario's name.
         layout: The panels: the values that each holds fixed, and its points.
         pairs: For each panel its horizontal axis, a key that varies or a metric, and its vertical axis, a metric.
-        color: The key whose values are told apart by colour, marker and dashes; None for one series.
+        color: The key whose values are distinguished by colour, marker and dashes; None for one series.
         step: The number whose steps a line joins; None for no lines.
         labelled: Whether the values of *step* stand beside the points.
         frontier: Whether to draw the least y that any x or less attains.
-        waiting: Whether the area of a mark stands for the slots waited per round.
-        apart: How many times as large as the least value the largest is on a logarithmic vertical axis.
+        waiting: Whether the area of a mark shows the slots waited per round.
+        apart: The ratio of largest to smallest value from which the vertical axis is logarithmic.
     """
 
     whole: Arrangement
@@ -103,13 +103,13 @@ class Chart:
 
     @property
     def is_faceted(self) -> bool:
-        """Whether panels differ in what they hold fixed."""
+        """Whether panels differ in the values they hold fixed."""
         return len({identity(fixed) for fixed, _ in self.layout.parts}) > 1
 
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """A point of a study where it is drawn; at infinity no line leads there."""
+    """A point of a study with its mark; no line leads to a mark at infinity."""
 
     mark: Mark
     point: PointResult
@@ -160,9 +160,9 @@ class Across:
         Args:
             points: The points of a line.
             y: Their heights.
-            shapes: How points are told apart.
+            shapes: The looks that distinguish points.
             step: The number whose steps a line joins, by which a point is named too.
-            away: How far beside its place a mark stands, or, where a line joins marks, its bar; a share of the axis.
+            away: The offset of a mark, or, where a line joins marks, of its bar; a share of the axis.
         """
         span = self.axis.span if self.axis is not None else 0.0
         named = self.axis is not None and self.axis.named
@@ -259,7 +259,7 @@ class _Content:
         ]
 
     def _coincident(self) -> list[str]:
-        """Return what a subtitle says of lines that lie on one another in all panels of a metric."""
+        """Return the subtitle's notes on lines that coincide in all panels of a metric."""
         notes = []
         for y in self.heights if self.chart.step else ():
             bands = [one.mark.y for one in self.near(y=y)]
@@ -290,7 +290,7 @@ class _Content:
 
 
 def _coincide(one: Sequence[Placed], other: Sequence[Placed], bands: Sequence[Band], bent: bool) -> bool:
-    """Tell whether two lines have the same places across and heights that no eye tells apart."""
+    """Return whether two lines have the same horizontal positions and visually equal heights."""
     heights = np.array([[float(mark.mark.y.mean) for mark in line] for line in (one, other) if len(line) == len(one)])
     if len(heights) < 2 or any(float(a.mark.x.mean) != float(b.mark.x.mean) for a, b in zip(one, other, strict=True)):
         return False
@@ -302,7 +302,7 @@ def _coincide(one: Sequence[Placed], other: Sequence[Placed], bands: Sequence[Ba
 
 
 def _areas(marks: Sequence[Placed]) -> dict[int, float | None]:
-    """Return the slots waited per round at each point, by its id; empty where nobody waits."""
+    """Return the slots waited per round at each point, by its id; empty where no agent waits."""
     waits = {id(one.point): mean_of(one.point, WAITING) for one in marks}
     return waits if any(waits.values()) else {}
 
@@ -360,7 +360,7 @@ def _lines_of(arrangement: Arrangement, shapes: Shapes, step: str | None) -> lis
 
 
 def _draw_panel(panel: "Axes", content: _Content, number: int) -> float | None:
-    """Draw the lines of a panel and return where zero stands across, if that is a place of its own."""
+    """Draw the lines of a panel and return where zero stands across, if it has its own position."""
     chart, (x, _), zero = content.chart, content.chart.pairs[number], None
     across = [one.mark.x for one in content.marks(x)]
     if content.axes[x].axis is None:
@@ -386,7 +386,7 @@ def _draw_panel(panel: "Axes", content: _Content, number: int) -> float | None:
 
 
 def _begin(panel: "Axes", x: str, across: Sequence[Band]) -> float | None:
-    """Give *panel* its horizontal scale and return where zero stands on it, if that is a place of its own."""
+    """Give *panel* its horizontal scale and return where zero stands on it, if it has its own position."""
     from netbandit.util.extras.plots import MaxNLocator
 
     means = [float(one.mean) for one in across]
@@ -403,7 +403,7 @@ def _begin(panel: "Axes", x: str, across: Sequence[Band]) -> float | None:
 
 
 def _draw_area(panel: "Axes", one: Placed, place: tuple[float, float], waits: Mapping[int, float | None]) -> None:
-    """Draw a mark whose area stands for the slots waited per round; dotted where these are not known."""
+    """Draw a mark whose area shows the slots waited per round; dotted where these are unknown."""
     from netbandit.util.extras.plots import to_rgb
 
     wait, longest = waits.get(id(one.point)), max((wait or 0.0 for wait in waits.values()), default=0.0)
@@ -420,7 +420,7 @@ def _draw_area(panel: "Axes", one: Placed, place: tuple[float, float], waits: Ma
 
 
 def _finish(panel: "Axes", content: _Content, number: int, zero: float | None) -> None:
-    """Give *panel*, on which all lines are drawn, the limits and ticks of its axes, and draw what depends on them."""
+    """Set the limits and ticks of *panel* once all lines are drawn, and draw elements that depend on them."""
     chart, (x, y) = content.chart, content.chart.pairs[number]
     axis, across = content.axes[x].axis, [one.mark.x for one in content.near(x)]
     upward = [one.mark.y for one in content.near(y=y)]

@@ -1,7 +1,7 @@
 """The charts of a metric against something, as specifications, and when each is worth drawing.
 
-Trade-offs of delay, privacy, communication and cost, what grows with the diameter, a swept number, and what structures
-and learners cost; beside these what a user requests.
+Trade-offs of delay, privacy, communication and cost, metrics against the diameter and a swept number, the costs of
+structures and learners, and charts requested by the user.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ _LEAST = 3
 _LIFETIME = "lifetime_slots"
 _DESIGN = ("topology.", "links.", "learner.", "protocol.")
 _LEARNERS_APART = 10.0
-"""Learners so many times as good stand on a logarithmic axis: the best are of most interest."""
+"""The ratio of regrets of learners from which their axis is logarithmic: the best are of most interest."""
 _SHORT = {
     "round_slots": "waiting",
     "delay_slots": "delay",
@@ -51,7 +51,7 @@ def chart_of(arrangement: Arrangement, x: str, y: str = "regret", color: str | N
         arrangement: The points.
         x: A key that varies, or a metric.
         y: A metric.
-        color: The key whose values are told apart by colour; None for one series.
+        color: The key whose values are distinguished by colour; None for one series.
         how: Other attributes of `Chart`. Without a *step*, a line joins the steps of the number on the axis, else those
             of the number with the most values; without a *title* it names the axes.
     """
@@ -111,7 +111,7 @@ def _tradeoff(arrangement: Arrangement, x: str, what: str, color: str | None, **
 
 
 def _color(arrangement: Arrangement, other: str | None = None) -> str | None:
-    """Return the key that colours tell apart, not *other*: the protocol if that varies, else the key of the series."""
+    """Return the key distinguished by colour, not *other*: the protocol if that varies, else the key of the series."""
     keys = [key for key in (PROTOCOL, *arrangement.keys) if key in arrangement.keys and key != other]
     return next(iter(keys), None)
 
@@ -122,7 +122,7 @@ def _paying(arrangement: Arrangement) -> list[PointResult]:
 
 
 def _is_design(arrangement: Arrangement) -> bool:
-    """Tell whether only choices of whoever builds the system vary: then the best of them is a frontier.
+    """Return whether only choices of whoever builds the system vary: then the best of them is a frontier.
 
     How many agents there are is no choice: the regret of more agents is that of more pulls.
     """
@@ -141,7 +141,7 @@ def axis_key(arrangement: Arrangement) -> str | None:
 
 
 def has_a_line(arrangement: Arrangement, key: str) -> bool:
-    """Tell whether some series has two values of *key* or more: of one alone there is nothing to see along the axis."""
+    """Return whether some series has two values of *key* or more: a single value shows no trend."""
     lines = arrangement.along(_series(arrangement, key))
     return any(len({identity(value_of(point, key)) for point in points}) > 1 for _, points in lines)
 
@@ -158,7 +158,7 @@ def _series(arrangement: Arrangement, key: str) -> str | None:
 def parameter_chart(whole: Arrangement, key: str, parts: Sequence[Part] = (), of: int = 1) -> Chart:
     """Return regret, and below or beside it the slots waited per round, against the values of *key*.
 
-    Where nobody waits, the second row is the delay of what is heard, and without that the cost, if there is any; where
+    Where no agent waits, the second row is the delay of information, and without that the cost, if any; where
     users went away unserved it is the decisions in a second, beside the regret of each.
 
     Args:
@@ -187,7 +187,7 @@ def parameter_chart(whole: Arrangement, key: str, parts: Sequence[Part] = (), of
 
 
 def diameter_varies(arrangement: Arrangement) -> bool:
-    """Tell whether the sweep varies the topology in a way that gives three diameters or more: two make no picture."""
+    """Return whether the sweep varies the topology in a way that gives three diameters or more: two make no picture."""
     if not any(key.startswith("topology.") for key in arrangement.keys):
         return False
     return len(distinct(arrangement.points, HOPS)) >= _LEAST
@@ -215,13 +215,13 @@ def beside_topology(arrangement: Arrangement) -> list[str]:
 
 
 def diameter_chart(arrangement: Arrangement, fixed: dict[str, Any] | None = None) -> Chart:
-    """Return cost, waiting and regret against the diameter; families are told apart by colour and marker.
+    """Return cost, waiting and regret against the diameter; families are distinguished by colour and marker.
 
-    Where nobody waits the second panel is the delay of what is heard. What is zero everywhere has no panel.
+    Where no agent waits the second panel is the delay of information. A metric that is zero everywhere has no panel.
 
     Args:
         arrangement: The points, in which only the topology varies.
-        fixed: What the subtitle says is held fixed.
+        fixed: The values that the subtitle states as fixed.
     """
     last, late = compared(arrangement.points), lateness(arrangement.points) or "round_slots"
     metrics = [*_not_zero(arrangement.points, "cost", late), last]
@@ -241,7 +241,7 @@ def cost_chart(arrangement: Arrangement) -> Chart:
 def learners_chart(arrangement: Arrangement) -> Chart:
     """Return regret against the data sent, and beside it against energy and delay where these differ.
 
-    Learners are told apart by colour, all else that varies, such as the protocol, by shape.
+    Learners are distinguished by colour, all other varying keys, such as the protocol, by shape.
     """
     y, prices = compared(arrangement.points), _prices(arrangement)
     what = ", ".join(_SHORT.get(price, title_name(price)) for price in prices)
@@ -252,7 +252,7 @@ def learners_chart(arrangement: Arrangement) -> Chart:
 def structure_chart(arrangement: Arrangement) -> Chart:
     """Return regret against cost; the larger a mark is, the longer a round is waited for.
 
-    Protocols are told apart by colour, all else that varies by shape. A mark whose wait did not end is dotted.
+    Protocols are distinguished by colour, all other varying keys by shape. A mark whose wait did not end is dotted.
     """
     layout = Facets.row([({}, arrangement)])
     pairs = [("cost", compared(arrangement.points))]
@@ -280,5 +280,5 @@ def _not_zero(points: Sequence[PointResult], *metrics: str) -> list[str]:
 
 
 def _prices(arrangement: Arrangement) -> list[str]:
-    """Return what differs of data, energy and delay."""
+    """Return those of data, energy and delay that differ between points."""
     return [metric for metric in ("bytes", "energy_j", EITHER_DELAY) if len(distinct(arrangement.points, metric)) > 1]

@@ -22,7 +22,7 @@ UNBOUNDED = ("epsilon", "epsilon_claimed")
 """Metrics that are infinite if a result has no value."""
 
 EITHER_DELAY = "lateness"
-"""How late agents learn what others sent, for any communication pattern: the delay of information, or of a round."""
+"""The delay between agents for any communication pattern: that of information, or of a round."""
 
 _LATENESS = ("round_slots", "delay_slots")
 
@@ -68,10 +68,10 @@ class Estimates:
 
 
 def with_runs(one: Band, values: Mapping[Name, float], point: PointResult, failed: Collection[Name] = ()) -> Band:
-    """Return *one* with the values of few runs of *point*, those that failed, and what some runs did not do.
+    """Return *one* with the values of few runs of *point*, the failed runs, and the shortfalls.
 
     Args:
-        one: What stands for the runs.
+        one: The estimate over the runs.
         values: The value of each run.
         point: Whose runs they are.
         failed: The names in *values* of runs that failed, if these are not seed and number of a run.
@@ -98,12 +98,12 @@ def samples(point: PointResult, metric: str) -> dict[tuple[int, int], float]:
 
 
 def any_of(points: Sequence[PointResult], metric: str) -> bool:
-    """Tell whether some run at *points* has a value of *metric* other than 0."""
+    """Return whether some run at *points* has a value of *metric* other than 0."""
     return any(_value(run, metric) for point in points for run in point.finished)
 
 
 def exists(points: Sequence[PointResult], metric: str) -> bool:
-    """Tell whether some run at *points* has a value of *metric*."""
+    """Return whether some run at *points* has a value of *metric*."""
     return any(_value(run, metric) is not None for point in points for run in point.finished)
 
 
@@ -130,7 +130,7 @@ def distinct(points: Sequence[PointResult], metric: str) -> set[float]:
 
 
 def measured(points: Sequence[PointResult]) -> str | None:
-    """Return what tells how well *points* do: regret, or the first curve that all runs have where nobody knows it.
+    """Return the performance measure of *points*: regret, or, where it is unknown, the first curve common to all runs.
 
     None if there is no such curve.
     """
@@ -140,25 +140,25 @@ def measured(points: Sequence[PointResult]) -> str | None:
 
 
 def partly_served(points: Sequence[PointResult]) -> bool:
-    """Tell whether users went away unserved at any of *points*, and their regret was not counted."""
+    """Return whether users went away unserved at any of *points*, and their regret was not counted."""
     return columns.partly_served(list(map(run_values, points)))
 
 
 def partly_absent(points: Sequence[PointResult]) -> bool:
-    """Tell whether agents were absent, and not for the same time at all of *points*."""
+    """Return whether agents were absent, and not for the same time at all of *points*."""
     return columns.partly_absent(list(map(run_values, points)))
 
 
 def compared(points: Sequence[PointResult]) -> str:
-    """Return the metric by which *points* are compared: `main_metric`, or what is measured where nobody knows it."""
+    """Return the metric by which *points* are compared: `main_metric`, or the measure used where regret is unknown."""
     found = measured(points) or "regret"
     return columns.main_metric(list(map(run_values, points))) if found == "regret" else found
 
 
 def lateness(points: Sequence[PointResult]) -> str | None:
-    """Return what tells how late agents hear of one another: how long they wait, or, if nobody waits, the delay.
+    """Return the metric of delay between agents: the waiting per round, or, if there is none, the delay of information.
 
-    None where they hear nothing, or at once.
+    None where agents receive nothing, or without delay.
     """
     return next((name for name in _LATENESS if any_of(points, name)), None)
 

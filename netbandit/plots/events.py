@@ -37,7 +37,7 @@ def outages(points: Sequence[PointResult]) -> list[Span]:
 
 
 def recovered(point: PointResult, spans: Sequence[Span]) -> float | None:
-    """Return the slot, in the mean over runs, at which all have gone on who waited when the only outage ended.
+    """Return the slot, in the mean over runs, at which all agents that waited when the only outage ended have resumed.
 
     None if there is no outage or there are several, if it does not end, or if an agent waits forever in some run.
     """
@@ -73,7 +73,7 @@ def _entries(point: PointResult, key: str) -> list[Mapping[str, Any]]:
 
 
 def draw_events(panel: "Axes", changes: Sequence[float], spans: Sequence[Span]) -> None:
-    """Draw a dotted line at each of *changes* and a shade over each of *spans*, behind all that is there.
+    """Draw a dotted line at each of *changes* and a shade over each of *spans*, behind all other elements.
 
     Args:
         panel: Axes whose horizontal axis are the slots.

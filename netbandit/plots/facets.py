@@ -82,7 +82,7 @@ def facets(whole: Arrangement, parts: Sequence[Part]) -> Facets:
 
     Args:
         whole: All points, whose values are in order.
-        parts: What there is to show, all with the same keys held fixed.
+        parts: The parts to show, all with the same keys held fixed.
     """
     return _asked(whole, parts) if whole.facing else _grid(whole, parts) or _in_turn(parts)
 
@@ -145,7 +145,7 @@ def _grid(whole: Arrangement, parts: Sequence[Part]) -> Facets | None:
 
 
 def _alike(rows: Sequence[str], ranks: Mapping[str, Sequence[int]]) -> list[str]:
-    """Return the largest group of *rows* that differ in one key alone: what is compared from row to row is that."""
+    """Return the largest group of *rows* that differ in one key only, which the rows then compare."""
     groups: dict[tuple[int, tuple[int, ...]], list[str]] = {}
     for row in rows:
         for place in range(len(ranks[row])):

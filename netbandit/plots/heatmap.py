@@ -122,10 +122,10 @@ def _map(panel: "Axes", table: NDArray[np.float64], cells: Cells, norm: Any, map
 
     Args:
         panel: Where to draw.
-        table: What the colours say.
-        cells: What is known in each cell.
+        table: The values shown by colours.
+        cells: The estimate in each cell.
         norm: The scale of the colours.
-        maps: How many maps there are.
+        maps: The number of maps.
         around: Whether values lie in the middle of their intervals.
     """
     mesh = panel.pcolormesh(np.ma.masked_invalid(table), cmap="viridis", norm=norm, edgecolors="white", linewidth=1.0)
@@ -172,6 +172,6 @@ def _means(arrangement: Arrangement, across: str, upward: str, metric: str) -> t
 
 
 def _idle(tables: Sequence[NDArray[np.float64]], turn: bool) -> bool:
-    """Tell whether each row (or column) of all *tables* has one value alone, and some several times."""
+    """Return whether each row (or column) of all *tables* has one value alone, and some several times."""
     rows = [row[np.isfinite(row)] for table in tables for row in (table.T if turn else table)]
     return all(len(set(row)) <= 1 for row in rows) and any(len(row) > 1 for row in rows)

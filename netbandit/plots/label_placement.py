@@ -39,7 +39,7 @@ def place_labels(
 ) -> list[str]:
     """Write *texts* beside their *places*, each where it covers no other label, no point and the fewest lines.
 
-    A label without room beside its place stands farther off, with a thin line to it; what finds no room even there is
+    A label without room beside its place stands farther off, with a thin line to it; a label without room even there is
     left out, so the picture stays readable. Labels are placed in the order given.
 
     Args:

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 DECADES = 100.0
-"""How many times the least of some values the largest is where an axis becomes logarithmic, if nothing else is said."""
+"""The default ratio of largest to smallest value from which an axis is logarithmic."""
 
 _DEEP = 10.0
 """A dot may stretch a logarithmic axis downward so far below the lowest mean."""
 
 _FAR_OFF = 3.0
-"""Who pays nothing and has so many times the regret of all others stands at the edge of the picture."""
+"""A mark without cost is drawn at the edge of the picture if its regret exceeds all others by this factor."""
 
 _SIDE_BY_SIDE = 0.014
 """So far from one another groups stand that share the places of an axis, as a share of it."""
@@ -44,9 +44,9 @@ class Mark:
     Attributes:
         x: Its horizontal estimate.
         y: Its vertical estimate.
-        look: How it is drawn.
+        look: Its colour, marker and dashes.
         name: Its name if it is drawn at the edge.
-        beside: How far beside it the bar of its interval stands and its runs, on the scale of the axis across.
+        beside: The horizontal offset of its interval's bar and of its runs, in units of the axis.
     """
 
     x: Band
@@ -117,7 +117,7 @@ def bend(panel: "Axes", drawn: Sequence[Band], *, across: bool = False, apart: f
         panel: The axes.
         drawn: The estimates drawn along the axis.
         across: Whether it is the horizontal one.
-        apart: How many times the least positive mean the largest is at least.
+        apart: The ratio of largest to smallest positive mean from which the axis is logarithmic.
 
     Returns:
         Whether the axis is logarithmic now.
@@ -136,7 +136,7 @@ def bend(panel: "Axes", drawn: Sequence[Band], *, across: bool = False, apart: f
 
 
 def is_bent(drawn: Sequence[Band], *, across: bool = False, apart: float = DECADES) -> bool:
-    """Tell whether `bend` makes the axis of *drawn* logarithmic."""
+    """Return whether `bend` makes the axis of *drawn* logarithmic."""
     values = [float(one.mean) for one in drawn]
     positive = [value for value in values if value > 0]
     if len(positive) < 2 or max(positive) < apart * min(positive):
@@ -160,7 +160,7 @@ def at_zero_place(one: Band, zero: float | None) -> Band:
 
 
 def label_more(axis: "XAxis | YAxis", *between: int, zero: float | None = None) -> None:
-    """Put ticks between powers of ten where a logarithmic axis has room for what they say, and one at zero's place."""
+    """Put ticks between powers of ten where a logarithmic axis has room for their labels, and one at zero."""
     axis.set_major_locator(_roomy()(between or (2, 5), zero))
 
 
@@ -257,7 +257,7 @@ def draw_points(
 ) -> "Line2D":
     """Draw means as markers with the bars of their intervals.
 
-    Where an interval is one for comparing points, that of the mean by itself stands thinly behind it. Of few
+    Where an interval is one for comparing points, the interval of the mean itself is drawn thinly behind it. Of few
     replications each is a dot.
 
     Args:
@@ -267,7 +267,7 @@ def draw_points(
         look: Colour, marker and dashes.
         label: The name of the series in the legend.
         joined: Whether a thin line joins the points, which are steps of one number.
-        beside: How far beside the markers bars and dots stand, on the scale of the axis across.
+        beside: The horizontal offset of bars and dots from the markers, in units of the axis.
 
     Returns:
         The markers and their line, for the legend.
@@ -311,7 +311,7 @@ def draw_runs(panel: "Axes", across: Band, upward: Band, look: Look, *, aside: f
         across: Where the point stands across; where its runs do, if it has any.
         upward: Where it stands upward.
         look: Its colour.
-        aside: How far beside their place dots are drawn, in typographic points.
+        aside: The horizontal offset of the dots, in typographic points.
         how: More of how dots are drawn.
     """
     from netbandit.util.extras.plots import offset_copy
@@ -332,7 +332,7 @@ def draw_runs(panel: "Axes", across: Band, upward: Band, look: Look, *, aside: f
             **(_CROSS if failed else _DOT),
             **how,
         )
-        panel.update_datalim(places)  # what is moved aside is not taken for data
+        panel.update_datalim(places)  # offsets do not extend the data limits
     if upward.shortfalls:
         panel.annotate(
             MARK,
@@ -349,13 +349,13 @@ def draw_runs(panel: "Axes", across: Band, upward: Band, look: Look, *, aside: f
 
 _DOT: dict[str, Any] = {"marker": "o", "markersize": 2.2, "markeredgewidth": 0.0, "alpha": 0.55}
 _CROSS: dict[str, Any] = {"marker": "x", "markersize": 2.8, "markeredgewidth": 0.7, "alpha": 0.7}
-"""How a run is drawn, and one that failed."""
+"""The styles of a run and of a failed run."""
 
 
 def _bars(bands: Sequence[Band]) -> NDArray[np.float64] | None:
     """Return how far the intervals reach down and up, shape (2, marks); NaN where there is none, None if nowhere.
 
-    Values that are all equal show no spread, which is not to say that there is none: they get no bar.
+    Identical values give no variance estimate, and hence no bar.
     """
     reach = np.full((2, len(bands)), np.nan)
     for place, one in enumerate(bands):

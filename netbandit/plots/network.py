@@ -26,7 +26,7 @@ MANY_LINKS = 2_000
 """Above this many links they are drawn thin and pale, as one image, and nodes have no labels."""
 
 MOST_LINKS = 50_000
-"""Above this many links only the most used are drawn, and the title says so."""
+"""Above this many links only the most used are drawn, as the title notes."""
 
 MOST_AGENTS = 20_000
 """A network of more agents is not drawn."""
@@ -90,7 +90,7 @@ def _sinks(run: RunResult, agents: int, links: NDArray[np.int64]) -> list[int]:
 
 
 def draw_network(arrangement: Arrangement, point: PointResult, what: str = "messages") -> "Figure":
-    """Draw the network of *point*, links coloured by *what* they carried or came to.
+    """Draw the network of *point*, links coloured by one of their figures.
 
     If all replications have the same links the mean is shown, else the first replication; the title says which.
 
@@ -129,8 +129,8 @@ def draw(
     Args:
         title: The title of the picture.
         drawing: The network.
-        subtitle: How it was measured; what is left out is added to it.
-        unit: What the colours count.
+        subtitle: How it was measured; a note on omitted elements is appended.
+        unit: The unit of the colours.
         add: Draws more into the figure and its panel, before nodes are named, and returns the links that it has drawn.
     """
     total = len(drawing.links)

@@ -43,9 +43,9 @@ _SIMILAR = 4.0
 _FAR = 100
 _ABOVE = 10.0
 _BESIDE = ("_change", "_recovered", "_run")
-"""Labels of lines that are no mean; labels with an underscore come into no legend."""
+"""Labels of lines that are no mean; labels with an underscore are in no legend."""
 _BESIDE_STEP, _BESIDE_ROOM = 4.0, 14.0
-"""How far apart the dots of different lines stand at most, and how far those of all lines, in typographic points."""
+"""The largest distance between the dots of neighbouring lines, and of all lines, in typographic points."""
 _LINES = 12
 _COLOURED = ("protocol.kind", "learner.kind")
 """Keys by which lines are coloured in one panel, the first that varies."""
@@ -57,10 +57,10 @@ class Line:
 
     Attributes:
         label: Its value of the series' key, as text; empty without series.
-        look: How it is drawn.
+        look: Its colour and dashes.
         slots: Where it is known, shape (k,).
         estimate: Mean and interval there, arrays of shape (k,).
-        recovered: The slot, in the mean, at which all go on who waited when the outage ended; None if there is none.
+        recovered: The mean slot at which all agents waiting at the end of the outage have resumed; None without outage.
     """
 
     label: str
@@ -86,7 +86,7 @@ class Panel:
 
 
 def panels_of(arrangement: Arrangement, curve: str | None = None) -> list[Panel]:
-    """Return what the picture of regret, or of another *curve*, shows: panels, row by row (see `facets`)."""
+    """Return the content of the picture of regret, or of another *curve*: panels, row by row (see `facets`)."""
     curve = _curve(arrangement) if curve is None else curve
     logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.finished], curve)
     shapes = _shapes(arrangement)
@@ -97,7 +97,7 @@ def panels_of(arrangement: Arrangement, curve: str | None = None) -> list[Panel]
 
 
 def _facets(arrangement: Arrangement, shapes: Shapes | None) -> Facets:
-    """Return a panel for each combination of all keys but the series'; one alone where *shapes* tell lines apart."""
+    """Return a panel for each combination of all keys but the series'; one if *shapes* distinguish lines."""
     if arrangement.facing:
         return facets(arrangement, list(arrangement.slices(arrangement.facing)))
     one: list[Part] = [({}, arrangement)]
@@ -105,7 +105,7 @@ def _facets(arrangement: Arrangement, shapes: Shapes | None) -> Facets:
 
 
 def _shapes(arrangement: Arrangement) -> Shapes | None:
-    """Return how the lines of a few cases that are no grid are told apart in one panel; None of a grid.
+    """Return the looks of the lines of a few cases, in one panel; None if the cases form a grid.
 
     Side by side in panels of their own they would be lines without a neighbour.
     """
@@ -175,7 +175,7 @@ def _bands(points: Sequence[PointResult], slots: NDArray[np.int64], curve: str, 
 
 
 def reads_better_logarithmic(runs: Sequence[RunResult], curve: str = "regret") -> bool:
-    """Tell whether the slots belong on a logarithmic axis.
+    """Return whether the slots belong on a logarithmic axis.
 
     They do if the horizons lie two decades or more apart, or if, in most runs, most of the regret (80 %) is there
     after a fiftieth of at least 1,000 slots: on a linear axis such a curve is a corner.
@@ -266,9 +266,9 @@ def _what_is_shaded(arrangement: Arrangement, panels: Sequence[Panel]) -> str:
 
 
 def _decades_apart(points: Sequence[PointResult], curve: str, logarithmic: bool, one_panel: bool) -> bool:
-    """Tell whether regrets need a logarithmic axis: on a *logarithmic* one of slots, where both lie decades apart.
+    """Return whether regrets need a logarithmic axis: on a *logarithmic* one of slots, where both lie decades apart.
 
-    In one panel it is enough that one line rises above most others by far, whose own differences nobody would see.
+    In one panel it is enough that one line rises above most others by far, whose own differences would not be visible.
     """
     horizons = [_horizon(run) for point in points for run in point.finished]
     finals = sorted(float(np.mean([run.curves[curve].values[-1] for run in point.finished])) for point in points)
@@ -293,7 +293,7 @@ def _highest(part: Arrangement, curve: str) -> tuple[int, float]:
 
 
 def _on_common_axes(panels: Sequence[tuple[int, float]]) -> bool:
-    """Tell whether curves of all panels can be read on common axes: equal horizons and similar regrets."""
+    """Return whether curves of all panels can be read on common axes: equal horizons and similar regrets."""
     horizons, regrets = zip(*panels, strict=True)
     return len(panels) > 1 and len(set(horizons)) == 1 and max(regrets) <= _SIMILAR * min(regrets)
 
@@ -320,7 +320,7 @@ def _panel(panel: "Axes", what: Panel, logarithmic: bool, ticks: int) -> None:
 
 
 def _few_lines(panel: Panel) -> bool:
-    """Tell whether there are few enough lines to have intervals and dots of their own."""
+    """Return whether there are few enough lines to have intervals and dots of their own."""
     return len(panel.lines) <= _BANDS
 
 
@@ -369,7 +369,7 @@ def _legend(arrangement: Arrangement, shapes: Shapes | None) -> list[Section]:
     key = arrangement.series
     assert key is not None
     present = [value for value, _ in arrangement.along(key)]
-    # Of many numbers some tell the others; what is no number is told by nothing but its name.
+    # A few of many numbers imply the others; any other value is identified by its name only.
     values = evenly(present, _ENTRIES) if arrangement.scale(key) is not None else present
     looks = [arrangement.look(key, value) for value in values]
     title = words(key)

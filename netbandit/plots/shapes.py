@@ -10,7 +10,7 @@ from netbandit.plots.values import identity, name, shown, words
 from netbandit.results.store import PointResult
 
 _MOST = 12
-"""So many shapes are read; more of them only where what differs is no number."""
+"""The most shapes used for numbers; other values may have more."""
 
 _LEGEND = 24
 """Letters of a line of a legend."""
@@ -22,8 +22,8 @@ class Shapes:
 
     Attributes:
         arrangement: The points.
-        color: The key that colours tell apart, if any.
-        others: The keys that shapes tell apart, together; the shape is that of the colour's look if there are none.
+        color: The key distinguished by colour, if any.
+        others: The keys distinguished together by shape; without any, the shape is that of the colour's look.
         combinations: The values of the other keys that occur, in their order.
         indistinct: Numbers for which there are not enough shapes.
     """
@@ -36,7 +36,7 @@ class Shapes:
 
     @property
     def note(self) -> str:
-        """What a subtitle says of points that are one mark; empty if there are none."""
+        """The subtitle's note on points that share a marker; empty if there are none."""
         return (
             f"points with the same marker differ in {', '.join(map(name, self.indistinct))}" if self.indistinct else ""
         )
@@ -45,7 +45,7 @@ class Shapes:
     def of(cls, arrangement: Arrangement, color: str | None, without: Sequence[str | None] = ()) -> "Shapes":
         """Return the shapes of all keys that vary here but *color* and those in *without*, which an axis or line shows.
 
-        A key is left out too where it has one value for each value of another, which tells the points apart already.
+        A key is left out too where it has one value for each value of another, which distinguishes the points already.
         """
         points = arrangement.points
         others: list[str] = []
@@ -133,7 +133,7 @@ def _named(point: PointResult, keys: Sequence[str]) -> str:
 
 
 def _tells_more(points: Sequence[PointResult], told: Sequence[str], key: str) -> bool:
-    """Tell whether *key* tells points apart that *told* do not."""
+    """Return whether *key* distinguishes points that *told* do not."""
     before = {identity([value_of(point, one) for one in told]) for point in points}
     after = {identity([value_of(point, one) for one in (*told, key)]) for point in points}
     return len(after) > len(before)

@@ -17,7 +17,7 @@ _NAMED = 3
 
 
 def replications_note(points: Sequence[PointResult], *drawn: Estimates) -> str:
-    """Return what a subtitle says of the markers of *points*, and of the bars and dots of what is *drawn*."""
+    """Return the subtitle's note on the markers of *points*, and on the bars and dots of *drawn* estimates."""
     most = max(len(point.finished) for point in points)
     if most < 2:
         return "; ".join(["one replication", *mark_notes([band for one in drawn for band in one.bands])])
@@ -31,26 +31,26 @@ def replications_note(points: Sequence[PointResult], *drawn: Estimates) -> str:
 
 
 def mark_notes(drawn: Sequence[Band], dots: str = "dots: all runs") -> list[str]:
-    """Return what a subtitle says of *dots*, crosses and the marks of runs that fell short in what is *drawn*."""
+    """Return the subtitle's notes on *dots*, crosses and the marks of incomplete runs in *drawn* estimates."""
     crosses = ", crosses: those that failed" if any(one.failed for one in drawn if one.runs) else ""
     told = [f"{dots}{crosses}"] if any(one.runs for one in drawn) else []
     return [*told, *filter(None, [shortfall_note(drawn)])]
 
 
 def shortfall_note(drawn: Sequence[Band]) -> str:
-    """Return what a subtitle says of the mark of points whose runs did not do all; nothing where there is none."""
+    """Return the subtitle's note on the mark of points with incomplete runs; empty where there is none."""
     names = sorted({kind for one in drawn for kind in one.shortfalls})
     return f"{MARK} {' or '.join(names)}: a lower value there is not an improvement" if names else ""
 
 
 def title_of(point: PointResult, keys: Sequence[str]) -> str:
-    """Return what tells *point* from others, as short as it can be said."""
+    """Return the shortest text that distinguishes *point* from others."""
     values = [value_of(point, key) for key in keys]
     return ", ".join(shown(value) for value in values if value != ABSENT) or "the only point"
 
 
 def missing_note(arrangement: Arrangement) -> str:
-    """Return what a subtitle says of the points of which no run has come to its end; nothing if there are none."""
+    """Return the subtitle's note on points without a finished run; empty if there are none."""
     keys = arrangement.keys
     names = list(dict.fromkeys(title_of(point, keys or list(point.parameters)) for point in arrangement.missing))
     more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
@@ -58,11 +58,11 @@ def missing_note(arrangement: Arrangement) -> str:
 
 
 def left_out_note(points: Sequence[PointResult], metric: str, keys: Sequence[str]) -> str:
-    """Return what a subtitle says of the points at which *metric* has no mean, while it has one at others.
+    """Return the subtitle's note on points at which *metric* has no mean, while it has one at others.
 
     Args:
         points: The points of the picture.
-        metric: What is drawn.
+        metric: The metric drawn.
         keys: The keys that vary, by whose values a point is called.
     """
     if not exists(points, metric):
@@ -92,7 +92,7 @@ def _values_in_common(points: Sequence[PointResult], some: Sequence[PointResult]
 
 
 def privacy_note(points: Sequence[PointResult]) -> str:
-    """Return what a subtitle says where *points* that release something spend different privacy; else nothing."""
+    """Return the subtitle's note on *points* that spend different privacy; empty if all are equal."""
     spent = sorted(value for value in distinct(points, "epsilon") if value > 0)
     if len({rounded(value, 3) for value in spent}) < 2:
         return ""

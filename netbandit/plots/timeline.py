@@ -1,4 +1,4 @@
-"""A round in time, from a trace: who waits for whom, with an arrow for each message."""
+"""A round in time, from a trace: which agent waits for which, with an arrow for each message."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_NODES = 24
-"""Of more agents only so many are shown, those with the lowest numbers."""
+"""The most agents shown, those with the lowest numbers."""
 
 MOST_MESSAGES = 400
-"""Of more messages only the first so many are shown, and the time they take."""
+"""The most messages shown, the first ones, and the time they take."""
 
 MOST_LINES = 200_000
-"""So many lines of a trace are read: the first round is among them, or too large to be drawn."""
+"""The lines read of a trace: the first round is among them, or too large to be drawn."""
 
 _WAIT, _EXPLORE, _LACK = "#F3D9A4", "#CFE3F1", "#EBCFE0"
 _COMPUTE = "#8C8C8C"
@@ -47,14 +47,14 @@ class Round:
     Attributes:
         number: The round.
         nodes: The rows: the server, if it takes part, and agents.
-        agents: How many agents take part.
+        agents: The number of agents.
         messages: The messages that are shown, in the order in which they are put on a link.
-        total: How many messages the round has.
-        waits: What the agents do while they wait for the round.
-        explores: What led them to it.
-        lacks: What they do before it while rewards are late.
-        jobs: What the nodes compute meanwhile.
-        begin: When what is shown begins.
+        total: The number of messages of the round.
+        waits: The phases in which agents wait for the round.
+        explores: The exploration phases before it.
+        lacks: The phases before it in which agents await late rewards.
+        jobs: The jobs of the nodes meanwhile.
+        begin: The begin of the time shown.
         end: When it ends.
     """
 
@@ -72,7 +72,7 @@ class Round:
 
 
 def first_round(lines: Lines) -> Round | None:
-    """Return the first round of a trace in which a message is sent, cut to what a picture can show; None without."""
+    """Return the first round of a trace in which a message is sent, cut to the size of a picture; None without."""
     numbers = [message.round for message in lines.messages if message.round > 0]
     if not numbers:
         return None
@@ -103,12 +103,12 @@ def first_round(lines: Lines) -> Round | None:
 
 @drawing()
 def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = None) -> "Figure":
-    """Draw a round of *run*: a row for each node, bars for what it does, an arrow for each message.
+    """Draw a round of *run*: a row for each node, bars for its phases, an arrow for each message.
 
     Args:
         run: The run the trace is of.
-        what: What is drawn.
-        values: What the title says tells the run from others.
+        what: The round to draw.
+        values: The values by which the title identifies the run.
     """
     from netbandit.util.extras.plots import Patch
 
@@ -118,7 +118,7 @@ def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = N
         notes.append(f"the first {MOST_NODES} of {scaled(what.agents)} agents")
     if len(what.messages) < what.total:
         notes.append(f"{scaled(len(what.messages))} of {scaled(what.total)} messages")
-    told = "who waits for whom" if what.waits else "message by message"  # observations are used as they arrive
+    told = "which agent waits for which" if what.waits else "message by message"  # observations are used as they arrive
     drawn, (panel,) = figure(f"{run.name}: round {what.number}, {told}", "; ".join(filter(None, notes)))
     row = {node: place for place, node in enumerate(what.nodes)}
     span = max(what.end - what.begin, slot) / slot

@@ -80,7 +80,7 @@ _WORDS = {
     "learner.robust": "rule of combining",
     "learner.share": "sharing",
     "learner.threshold": "threshold D",
-    "learner.weight": "weight of what is heard",
+    "learner.weight": "weight of received data",
     "learner.discount": "discount",
     "learner.epsilon": "privacy budget ε",
     "learner.epsilon_total": "privacy ε of a run",
@@ -144,7 +144,7 @@ class Scale:
 
     Attributes:
         numbers: One number per value, ``inf`` where the value is infinite.
-        label: What the axis says, with the unit if there is one.
+        label: The label of the axis, with the unit if there is one.
     """
 
     numbers: tuple[float, ...]
@@ -158,13 +158,13 @@ _SIZES: tuple[tuple[Callable[[str], float], tuple[tuple[str, float], ...]], ...]
     (parse_power, (("nW", 1e-9), ("µW", 1e-6), ("mW", 1e-3), ("W", 1))),
     (parse_energy, (("nJ", 1e-9), ("µJ", 1e-6), ("mJ", 1e-3), ("J", 1))),
 )
-"""What reads a size, and its units."""
+"""The parser of each kind of size, with its units."""
 
 
 def scale(key: str, values: Sequence[Any], slot: str = "1 ms") -> Scale | None:
     """Return *values* of *key* as numbers in one unit, or None if they are not all numbers or sizes.
 
-    Durations that are all in slots stay in slots; a mixture is told in real time.
+    Durations that are all in slots stay in slots; a mixture is given in real time.
 
     Args:
         key: The scenario key.

@@ -1,4 +1,4 @@
-"""The interface of deposit protocols (asynchronous upload): agents upload items to a keeper, which sends sums back."""
+"""The interface of deposit protocols (asynchronous upload): agents upload items to a server, which sends sums back."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -10,22 +10,22 @@ from netbandit.protocols.protocol import Item, NetworkProtocol
 
 
 class UploadHandler(Protocol):
-    """The actions of agents and the keeper; provided by the simulation, which calls the learner."""
+    """The actions of agents and the server; provided by the simulation, which calls the learner."""
 
     def deposit(self, agent: int) -> Item:
         """Return what *agent* deposits, now, after its decision; it makes no test until it may resume."""
 
     def absorb(self, deposits: Sequence[tuple[int, Item]]) -> None:
-        """Add all *deposits* of an instant to the keeper's sums, in order of their agents' numbers."""
+        """Add all *deposits* of an instant to the server's sums, in order of their agents' numbers."""
 
     def lagging(self) -> Sequence[int]:
-        """Return the agents that lack enough of what the keeper has, ascending."""
+        """Return the agents that lack enough of what the server has, ascending."""
 
     def give(self, agents: Sequence[int]) -> Sequence[Item]:
-        """Return what the keeper makes of all that it has, for each of *agents*."""
+        """Return what the server makes of all that it has, for each of *agents*."""
 
     def take(self, agent: int, item: Item) -> None:
-        """Let *agent* adopt what the keeper gave, before its next decision."""
+        """Let *agent* adopt what the server gave, before its next decision."""
 
     def resume(self, agent: int) -> None:
         """Let *agent* make its test again."""
@@ -37,18 +37,18 @@ class UploadProtocol(NetworkProtocol):
     patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"deposit"})
 
     upload_handler: UploadHandler = state()
-    """What agents and the keeper do."""
+    """What agents and the server do."""
     uploads: int = state(default=0)
     """How often agents have deposited."""
     downloads: int = state(default=0)
-    """How often the keeper has given agents what it has."""
+    """How often the server has given agents what it has."""
 
     def start(self, network: Network, upload_handler: UploadHandler) -> None:
         """Connect to *network*; the event loop has not run yet.
 
         Args:
             network: The network.
-            upload_handler: What agents and the keeper do.
+            upload_handler: What agents and the server do.
         """
         self.connect(network)
         self.upload_handler = upload_handler

@@ -1,9 +1,9 @@
 """An animated round: one self-contained page that plays a trace back over the drawn network.
 
-Messages move along their links in simulated time, agents are coloured by what they do, a cursor goes along the curve of
-the regret, and the ledger counts along: messages, bytes, and rewards that are late. Nodes that compute have a ring.
-Where links come and go those that are up stand out, and agents that move are where they are. Nothing is fetched, and
-nothing is computed in the browser that a run has not written.
+Messages move along their links in simulated time, agents are coloured by activity, a cursor moves along the curve of
+regret beside a running ledger of messages, bytes and late rewards. Nodes that compute have a ring.
+Links that are up are highlighted where links change, and mobile agents are at their positions. Nothing is fetched, and
+the browser computes nothing that a run has not written.
 """
 
 import json
@@ -23,23 +23,23 @@ from netbandit.trace.perfetto import find_trace
 from netbandit.trace.read import SERVER, Job, Lines, Phase, TraceError, read_trace, run_of
 
 LIMIT = 20_000
-"""How many messages are played back unless one asks for more: what a browser draws smoothly."""
+"""The default number of messages played back, which a browser draws smoothly."""
 
 PAGE = "trace.html"
 """The name of the page beside the trace it was made from."""
 
 STATES = ("explore", "wait", "exploit", "down", "feedback")
-"""What an agent does, in the order of the page's colours; before and after all of them it is idle."""
+"""The phases of an agent, in the order of the page's colours; otherwise it is idle."""
 
 
 @dataclass(frozen=True)
 class Animated:
-    """What was written.
+    """A written animation.
 
     Attributes:
         path: The page.
-        messages: How many messages it plays.
-        total: How many the trace has.
+        messages: The number of messages it plays.
+        total: The number in the trace.
     """
 
     path: Path
@@ -53,11 +53,11 @@ def animate(trace: Path, target: Path, limit: int = LIMIT) -> Animated:
     Args:
         trace: A file that ``--trace`` has written, in the folder of its run.
         target: The page to write.
-        limit: How many messages are played, the first ones.
+        limit: The number of messages played, from the first on.
 
     Raises:
         TraceError: A line is none of a trace, with its number; the trace or its run is not as it was written; or the
-            run is not there.
+            run is missing.
         StorageError: *target* cannot be written.
     """
     lines = read_trace(trace)
@@ -76,7 +76,7 @@ def animated(folder: Path) -> str | None:
         run = run_of(trace)
         return None if run is None else page(run, read_trace(trace))
     except TraceError:
-        return None  # there is none, it is damaged, or too large: a report without it says all the rest
+        return None  # none, damaged, or too large: the rest of the report does not need it
 
 
 def page(run: RunResult, lines: Lines, limit: int = LIMIT) -> str:
@@ -95,7 +95,7 @@ def page(run: RunResult, lines: Lines, limit: int = LIMIT) -> str:
 
 
 def rendered(played: dict[str, Any]) -> str:
-    """Return the page of what `playback` has returned, as HTML."""
+    """Return the page of the result of `playback`, as HTML."""
     from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
     environment = Environment(
@@ -107,7 +107,7 @@ def rendered(played: dict[str, Any]) -> str:
 
 
 def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]:
-    """Return what the page needs, as plain lists: times in nanoseconds, places from 0 to 1.
+    """Return the data of the page, as plain lists: times in nanoseconds, positions from 0 to 1.
 
     Messages are in the order in which they are put on their links; after each stand the totals up to it.
     """
@@ -165,11 +165,11 @@ def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]
 
 
 _KNOTS = 400
-"""A curve has no more places than a page has room for."""
+"""The number of points of a curve is limited by the width of the page."""
 
 
 def _regret(run: RunResult, last: int) -> list[list[float]]:
-    """Return slots and values of the regret up to the slot *last*; nothing where nobody knows it."""
+    """Return slots and values of the regret up to the slot *last*; empty where it is unknown."""
     curve = run.curves.get("regret")
     if curve is None:
         return []
@@ -222,7 +222,7 @@ def _jobs(jobs: list[Job], agents: int) -> list[list[list[int]]]:
 
 
 def _state(phase: Phase) -> str:
-    """Return what an agent in this phase does: who pulls its best arm while a round is under way waits."""
+    """Return the activity of an agent in this phase: pulling the best arm during a round is waiting."""
     if phase.name == "exploit":
         return "wait" if phase.round else "exploit"
     return {"gather": "wait"}.get(phase.name, phase.name if phase.name in STATES else "exploit")

@@ -43,7 +43,7 @@ class Paper:
     entry: str
 
     def is_for(self, resolved: dict[str, Any]) -> bool:
-        """Tell whether a run of the scenario *resolved* takes anything of it."""
+        """Return whether a run of the scenario *resolved* takes anything of it."""
         return any(
             all(cell(lookup(resolved, key, None)) == value for key, value in rule.items()) for rule in self.rules
         )

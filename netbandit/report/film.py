@@ -7,36 +7,40 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from netbandit.plots.style import COLOURS, FAINT, NEUTRAL, drawing
+from netbandit.plots.label_placement import place_labels
+from netbandit.plots.style import COLOURS, FAINT, NEUTRAL, drawing, lay_out
 from netbandit.report.animation import STATES, playback
 from netbandit.results.safe_files import storage
 from netbandit.trace.read import TraceError, read_trace, run_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 LIMIT = 2_000
-"""How many messages a film shows unless more are asked for."""
+"""The default number of messages of a film."""
 
 _FRAMES, _PER_SECOND = 200, 20
+_NAMED = 60
+"""The most agents with names beside them."""
 _STATE_COLOURS = dict(zip(STATES, ("#0072b2", "#e69f00", "#009e73", "#555555", "#cc79a7"), strict=True))
 _DECIDING = "#56b4e9"
 
 
 def write_film(trace: Path, target: Path, kind: Literal["gif", "mp4"], limit: int = LIMIT) -> int:
-    """Write what happened in a traced run as a film, and return how many messages it shows.
+    """Write a traced run as a film, and return the number of messages shown.
 
-    Messages move along their links at a pace at which each instant is seen; agents are coloured by what they do, and
+    Messages move along their links slowly enough to be seen; agents are coloured by activity, and
     below them the regret grows.
 
     Args:
         trace: A file that ``--trace`` has written, in the folder of its run.
         target: The film.
         kind: ``gif``, or ``mp4``, which takes ffmpeg.
-        limit: How many messages are shown, the first ones.
+        limit: The number of messages shown, from the first on.
 
     Raises:
-        TraceError: It cannot be read, its run is not there, or ffmpeg is not installed.
+        TraceError: It cannot be read, its run is missing, or ffmpeg is not installed.
         StorageError: *target* cannot be written.
     """
     from netbandit.util.extras.plots import FFMpegWriter, Figure, FuncAnimation, PillowWriter
@@ -54,7 +58,8 @@ def write_film(trace: Path, target: Path, kind: Literal["gif", "mp4"], limit: in
         frame = _Frames(played, network, below)
         frame.draw(times[0])  # with its title, for which there has to be room
         figure.draw_without_rendering()
-        figure.set_layout_engine("none")
+        lay_out(figure)
+        frame.name_agents(figure)
         film = FuncAnimation(figure, lambda number: frame.draw(times[number]), frames=len(times))
         writer = PillowWriter(fps=_PER_SECOND) if kind == "gif" else FFMpegWriter(fps=_PER_SECOND)
         with storage(target):
@@ -82,7 +87,7 @@ class _Frames:
     """Draws a moment of a film.
 
     Args:
-        played: What `playback` returns.
+        played: The result of `playback`.
         network: Where the network is drawn,
         below: and where the regret.
     """
@@ -105,6 +110,7 @@ class _Frames:
         self._links = LineCollection([], colors=FAINT, linewidths=1.0, zorder=1)
         network.add_collection(self._links)
         size = max(20.0, min(260.0, 3_000 / len(places)))
+        self._network, self._radius = network, (size / np.pi) ** 0.5
         self._agents = network.scatter(places[:, 0], places[:, 1], s=size, edgecolors=NEUTRAL, zorder=2)
         if played["server"]:
             network.scatter(self._places[-1:, 0], self._places[-1:, 1], s=160, marker="s", color=NEUTRAL, zorder=2)
@@ -120,6 +126,13 @@ class _Frames:
             (self._line,) = below.plot([], [], color=COLOURS[0])
             self._cursor = below.axvline(0.0, color=COLOURS[0], linewidth=0.8)
             below.set(xlabel="slot", ylabel="regret")
+
+    def name_agents(self, figure: "Figure") -> None:
+        """Write names beside agents that have some, and stay where they are."""
+        names, places = self._played["names"], self._places[:-1]
+        if self._played["tracks"] is None and len(names) <= _NAMED and names != [*map(str, range(len(names)))]:
+            links = np.array(self._played["links"], dtype=np.int64).reshape(-1, 2)
+            place_labels(figure, self._network, places, names, self._radius, links)
 
     def draw(self, time: float) -> None:
         """Draw the moment *time* (ns)."""

@@ -21,7 +21,7 @@ from netbandit.util.units import parse_duration
 _NETWORKS = 4
 _ROWS = 10
 _LINES = 200_000
-"""So many lines of a trace are read for what nodes waited."""
+"""The lines read of a trace for the waits of nodes."""
 
 _COLUMNS = {
     "messages": ("messages", "both directions together"),
@@ -41,10 +41,10 @@ _OF_NODES = {
 
 @dataclass(frozen=True)
 class HotSpots:
-    """One network with what its links and nodes came to.
+    """One network with the totals of its links and nodes.
 
     Attributes:
-        title: What tells it from the other networks.
+        title: The values that distinguish it from the other networks.
         picture: The network, its links coloured by the messages they carried.
         links: The links that carried most.
         nodes: The nodes whose links carried most, and how long they waited, if there is a trace.
@@ -59,7 +59,7 @@ class HotSpots:
 def hot_spots(folder: Path, study: StudyResult) -> list[HotSpots]:
     """Return the networks of *study*, whose results are in *folder*, that carried something; four at most.
 
-    What went over uplinks to the server is known for the whole run only, and is not in it.
+    Traffic on uplinks to the server is known for the whole run only, and is not included.
     """
     arrangement = arrange(study)
     chosen = evenly(network_points(arrangement), _NETWORKS)
@@ -129,7 +129,7 @@ def _table(
 
 
 def link_names(ends: NDArray[np.int64], names: list[str]) -> list[str]:
-    """Return what links are called, by their *ends*, shape (links, 2), and the *names* of the nodes."""
+    """Return the names of links from their *ends*, shape (links, 2), and the *names* of the nodes."""
     return [f"{names[first]} – {names[second]}" for first, second in ends.tolist()]
 
 
@@ -156,5 +156,5 @@ def _number(value: float) -> Cell:
 
 
 def percent(share: float) -> Cell:
-    """Return a share as a cell that reads as so many percent."""
+    """Return a share as a cell in percent."""
     return Cell(f"{scaled(rounded(100 * share, 3))} %", share)

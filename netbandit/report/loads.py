@@ -1,4 +1,4 @@
-"""The load on links and nodes in tables: the busiest links, what each node spent, how long batteries last."""
+"""The load on links and nodes in tables: the busiest links, the energy of each node, the lifetime of batteries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ from netbandit.results.store import PointResult, StudyResult
 from netbandit.simulation.result import RunResult
 
 ROWS = 10
-"""So many links and nodes are listed, those with the highest load."""
+"""The most links and nodes listed, those with the highest load."""
 
 BATTERY = 1_000.0
-"""An energy (J) whose life is told where no other was asked for: of another it is in proportion."""
+"""The default energy (J) whose lifetime is shown; the lifetime of another is in proportion."""
 
 _POINTS = 4
 _DIGITS = 3
@@ -45,10 +45,10 @@ class Loads:
     """The load on the network of a point.
 
     Attributes:
-        title: What tells it from the other networks.
+        title: The values that distinguish it from the other networks.
         links: The busiest links.
         nodes: The nodes that spent most.
-        battery: How long a battery lasts; empty where energy costs nothing.
+        battery: The lifetime of a battery; empty where energy costs nothing.
     """
 
     title: str
@@ -60,7 +60,7 @@ class Loads:
 def loads(study: StudyResult) -> list[Loads]:
     """Return the loads of *study*, of the first point of each topology and protocol that sends or spends anything.
 
-    At most four; those of results that do not tell them are left out.
+    At most four; figures that the results do not contain are omitted.
     """
     arrangement = arrange(study)
     keys = [key for key in arrangement.keys if key.startswith(("topology.", "protocol."))]
@@ -72,14 +72,14 @@ def loads(study: StudyResult) -> list[Loads]:
 
 
 def tells(point: PointResult) -> bool:
-    """Tell whether the runs of *point* have sent anything, and say by whom."""
+    """Return whether the runs of *point* have sent anything, with senders recorded."""
     return all(run.uplinks is not None for run in point.finished) and any(
         use.messages.any() for run in point.finished for use in (run.links, run.uplinks) if use is not None
     )
 
 
 def spends(point: PointResult) -> bool:
-    """Tell whether the runs of *point* have sent or spent anything, and say by whom: the silent idle, and pull."""
+    """Return whether the runs of *point* record what nodes sent or spent: silent agents idle and pull."""
     known = all(run.uplinks is not None for run in point.finished)
     return tells(point) or (known and any(run.metrics.get("energy_j") for run in point.finished))
 
@@ -118,8 +118,8 @@ def thirstiest_nodes(point: PointResult, rows: int = ROWS, battery: float | None
 
     Args:
         point: A point with a finished run.
-        rows: How many nodes.
-        battery: An energy (J) whose life is told; None: what fits into its battery, or `BATTERY`.
+        rows: The number of nodes.
+        battery: An energy (J) whose lifetime is shown; None: the capacity of its battery, or `BATTERY`.
     """
     runs, _, spent = mean_loads(point.finished)
     both = spent["bytes_sent"] + spent["bytes_received"]
@@ -148,7 +148,7 @@ def thirstiest_nodes(point: PointResult, rows: int = ROWS, battery: float | None
 
 
 def _battery_of(runs: Sequence[RunResult], battery: float | None) -> float | None:
-    """Return the energy (J) whose life is told; None: what fits into the battery of each agent."""
+    """Return the energy (J) whose lifetime is shown; None: the capacity of each agent's battery."""
     return BATTERY if battery is None and not all(map(has_batteries, runs)) else battery
 
 
@@ -157,7 +157,7 @@ def _life(seconds: float) -> Cell:
 
 
 def battery_line(point: PointResult, battery: float | None = None) -> str:
-    """Return how long an energy (J) lasts the median agent of *point*, and the first; empty where nobody spends any."""
+    """Return how long an energy (J) lasts the median agent of *point*, and the first; empty where none is spent."""
     runs = point.finished
     battery = _battery_of(runs, battery)
     lives = [battery_life(run, battery) for run in runs]

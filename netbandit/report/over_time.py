@@ -17,16 +17,16 @@ from netbandit.simulation.result import RunResult
 from netbandit.util.streams import Streams
 
 MOST_NUMBERS = 400_000
-"""A page holds so many points of tracks, or beginnings and ends of contacts; of more it shows neither."""
+"""The most points of tracks, or begins and ends of contacts, on a page; beyond, neither is shown."""
 
 
 @dataclass(frozen=True)
 class OverTime:
-    """What changes of a network until some time.
+    """The changes of a network over time.
 
     Attributes:
-        up: Of each link when (ns) it comes up and goes down, in turn.
-        tracks: Of each agent when (ns) it is where (m), shape (points, 3); it goes straight between them. None: nobody
+        up: For each link the times (ns) at which it alternately comes up and goes down.
+        tracks: For each agent times (ns) and positions (m), shape (points, 3), linear in between. None: no agent
             moves.
     """
 
@@ -35,9 +35,9 @@ class OverTime:
 
 
 def over_time(run: RunResult, until: int) -> OverTime | None:
-    """Return what changes of the network of *run* until some time (ns).
+    """Return the changes of the network of *run* until some time (ns).
 
-    None: nothing does, or too much, or it cannot be told: a file of it is gone, or not what it was.
+    None: there are none, too many, or they are unknown, as a file is missing or has changed.
     """
     if "changes" not in run.resolved["topology"] and run.resolved["topology"]["family"] not in ("contacts", "mobile"):
         return None

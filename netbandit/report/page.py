@@ -99,7 +99,7 @@ def _facts(study: StudyResult) -> list[tuple[str, str]]:
     runs = sum(len(point.runs) for point in study.points)
     facts = [("points", f"{len(study.points):,}"), ("runs", f"{runs:,}")]
     if len(results) < runs:
-        facts.append(("runs that have come to their end", f"{len(results):,}"))
+        facts.append(("finished runs", f"{len(results):,}"))
     for name, values in (
         ("agents", [run.topology.get("agents") for run in results]),
         ("slots each agent plays", [lookup(run.resolved, "run.horizon", None) for run in results]),
@@ -119,13 +119,13 @@ def _facts(study: StudyResult) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Emulated:
-    """What an emulation has shown.
+    """The result of an emulation.
 
     Attributes:
-        comparison: What is equal, and by how much times differ.
-        wire: What went over the sockets.
+        comparison: Equal quantities, and the differences of times.
+        wire: The traffic over the sockets.
         picture: Times, simulated and measured.
-        notes: How it was run, and what must be known to read it.
+        notes: Its setting, and remarks needed to interpret it.
     """
 
     comparison: Table
@@ -135,7 +135,7 @@ class Emulated:
 
 
 def emulated(folder: Path) -> Emulated | None:
-    """Return what the emulation in *folder* has shown; None if there is none."""
+    """Return the result of the emulation in *folder*; None if there is none."""
     from netbandit.emulation.emulation import load
 
     found = load(folder)
@@ -159,7 +159,7 @@ def emulated(folder: Path) -> Emulated | None:
 
 
 def mark_of(study: StudyResult) -> str:
-    """Return what tells the results of *study* from others: a hash of its points and of the runs that are finished."""
+    """Return a hash that identifies the results of *study*: of its points and of its finished runs."""
     points = [
         [point.parameters, [None if run is None else run.fingerprint for run in point.runs], point.keys]
         for point in study.points
@@ -168,15 +168,15 @@ def mark_of(study: StudyResult) -> str:
 
 
 def outdate(page: Path, study: StudyResult, command: str) -> bool:
-    """Let the report *page* say that it is older than its results, if it is; one that is not stops saying so.
+    """Add a banner to the report *page* if it is older than its results; remove the banner otherwise.
 
     Args:
-        page: A report that may be there.
-        study: The results that are there now.
-        command: What writes the report anew.
+        page: A report, which need not exist.
+        study: The current results.
+        command: The command that writes the report anew.
 
     Returns:
-        Whether there is a page that is older.
+        Whether there is an outdated page.
 
     Raises:
         StorageError: The page cannot be written.

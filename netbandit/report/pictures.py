@@ -30,7 +30,7 @@ class Drawn:
         title: What is to be seen.
         subtitle: How it was measured and what is held fixed.
         svg: The drawing.
-        reading: What the pointer reads off it; None where there is nothing to read.
+        reading: The values shown at the pointer; None where there are none.
     """
 
     name: str

@@ -13,14 +13,14 @@ _PARTS = ("bandit", "learner", "protocol")
 
 @dataclass(frozen=True)
 class Recipe:
-    """What makes the results again.
+    """The recipe of the results.
 
     Attributes:
-        file: What the commands call the scenario.
+        file: The scenario's name in the commands.
         scenario: The scenario, as TOML; nothing where the results do not know it.
         needs: Files that have to be beside it: a graph, the user's own parts.
         commands: The commands, in their order.
-        versions: What was used, by name; several versions if runs differ.
+        versions: The versions used, by name; several if runs differ.
     """
 
     file: str

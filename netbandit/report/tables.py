@@ -31,7 +31,7 @@ class Cell:
 
     Attributes:
         text: What is read.
-        key: What the table is sorted by: a number, or a text; nothing sorts last.
+        key: The sort key: a number or a text; None sorts last.
     """
 
     text: str
@@ -52,10 +52,10 @@ class Table:
     """A table of a report.
 
     Attributes:
-        caption: What it is about.
+        caption: Its caption.
         headings: Its columns, each with a longer explanation, which may be empty.
         rows: Its rows, each with a cell for each column.
-        everywhere: What would be the same in each row, in words.
+        everywhere: The values shared by all rows, in words.
     """
 
     caption: str
@@ -69,7 +69,7 @@ class Detail:
     """All that is known of one point.
 
     Attributes:
-        title: What tells it from the others.
+        title: The values that distinguish it from the others.
         metrics: Each metric over the replications.
         messages: The messages of each kind; no rows where none was sent.
         runs: The seed, the folder and the fingerprint of each replication.
@@ -95,7 +95,7 @@ def findings(study: StudyResult) -> Table:
     table = by_point("What was found at each point", study)
     unfinished = any(len(point.finished) < len(point.runs) for point in study.points)
     if unfinished:
-        table.headings.append(("runs", "runs that have come to their end"))
+        table.headings.append(("runs", "finished runs"))
         for row, point in zip(table.rows, study.points, strict=True):
             row.append(Cell(f"{len(point.finished)} of {len(point.runs)}", float(len(point.finished))))
     stalled = [failures(point).stalled for point in study.points]
@@ -139,7 +139,7 @@ _GRAPH = {
 
 
 def privacy(study: StudyResult) -> tuple[Table, list[str]]:
-    """Return what privacy was spent, and in what unit: a row for each point; no rows where nobody asked for it."""
+    """Return the privacy spent with its unit: a row for each point; no rows where none was requested."""
     points = [point for point in study.points if any(run.privacy_unit for run in point.finished)]
     units = list(dict.fromkeys(run.privacy_unit for point in points for run in point.finished if run.privacy_unit))
     bounded = [point for point in points if any(map(asked_for, point.finished))]

@@ -53,8 +53,8 @@ class LeftOut:
     """A point that is compared with no other.
 
     Attributes:
-        parameters: What the sweep varied, key -> value.
-        why: What is missing.
+        parameters: The varied keys with their values.
+        why: The reason.
     """
 
     parameters: dict[str, Any]
@@ -81,7 +81,7 @@ class Comparison:
 
     @property
     def remarks(self) -> list[str]:
-        """What a reader of the differences must know, one remark per line."""
+        """Remarks needed to interpret the differences, one per line."""
         why = dict.fromkeys(each.why_open for each in self.differences if each.why_open)
         return [*why, *([MARKED] if any(any(each.stalled) for each in self.differences) else [])]
 
@@ -96,7 +96,7 @@ def compare(
     """Return how much *metric* differs between points, of pairs of replications with the same seed.
 
     Args:
-        results: What `load_results`, `run` or `sweep` returns, or the same table read from ``table.parquet``.
+        results: The table that `load_results`, `run` or `sweep` returns, or the same table read from ``table.parquet``.
         metric: The name of a metric.
         against: Keys with the values to compare with: each point is compared with the one that has these values and
             is like it in all other keys. A key may be called by its end (``family``) where only one ends so. The
@@ -111,14 +111,14 @@ def compare(
         ends of its interval; NaN where there is none), ``pairs``, the number of replications that both have, ``p``
         (NaN where the pairs decide nothing) and ``p_holm`` (Holm's, of all rows together). In its ``attrs`` are
         ``left_out``, the points that have no partner, a dictionary each of their parameters with ``why`` beside them,
-        and ``remarks``, what must be known to read the rows.
+        and ``remarks``, needed to interpret the rows.
 
     Raises:
         CompareError: There is no such metric, key, value or statistic.
         ValueError: *against* is no dictionary by text, or *confidence* no probability.
 
     Warns:
-        UserWarning: Some points have no partner; the text says which and why.
+        UserWarning: Some points have no partner; the text states which and why.
     """
     from netbandit.util.extras.frames import pandas
 
@@ -156,7 +156,7 @@ def comparison(
     confidence: float = CONFIDENCE,
     statistic: str = "mean",
 ) -> Comparison:
-    """Return what `compare` does, and which points it leaves out.
+    """Return the result of `compare`, with the points it leaves out.
 
     Raises:
         CompareError: There is no such metric, key, value or statistic.

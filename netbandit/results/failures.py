@@ -135,7 +135,7 @@ def too_few(failures: Failures) -> str:
 
 
 MEDIANS = f", medians (--statistic median) from {least_for(0.5, CONFIDENCE)}"
-"""What else may be compared."""
+"""The other statistics of a comparison."""
 
 
 def shortfalls(runs: Sequence[RunResult], planned: int) -> tuple[str, ...]:

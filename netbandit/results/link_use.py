@@ -1,4 +1,4 @@
-"""What each link and each node of a network carried, cost and spent in energy."""
+"""The traffic, cost and energy of each link and each node of a network."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -78,7 +78,7 @@ def _study(folder: Path) -> StudyResult:
     except (FileNotFoundError, ValueError) as error:
         raise MergeError(str(error)) from None
     if not any(point.finished for point in study.points):
-        raise MergeError(f"{folder} has no run that has come to its end")
+        raise MergeError(f"{folder} has no finished run")
     return study
 
 

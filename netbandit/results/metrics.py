@@ -339,8 +339,8 @@ METRICS: dict[str, MetricEntry] = {
         "had forgotten.",
         _LATE,
     ),
-    "uploads": MetricEntry("messages", "Deposits sent to the keeper.", "parameter-server"),
-    "downloads": MetricEntry("messages", "Answers and pushes sent by the keeper.", "parameter-server"),
+    "uploads": MetricEntry("messages", "Deposits sent to the server.", "parameter-server"),
+    "downloads": MetricEntry("messages", "Answers and pushes sent by the server.", "parameter-server"),
     "unseen": MetricEntry(
         "observations",
         "Observations that existed before a decision and were not in its sums, mean over decisions.",

@@ -39,7 +39,7 @@ class Difference:
     """A point and its difference from the baseline.
 
     Attributes:
-        parameters: What the sweep varied, key -> value.
+        parameters: The varied keys with their values.
         value: The statistic of the metric over the pairs.
         baseline: The same at the baseline.
         interval: The paired difference, *value* minus *baseline* for means, with its interval; a single pair has no

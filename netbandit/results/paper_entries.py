@@ -85,7 +85,7 @@ class PaperEntries:
         entries: All entries.
         comparisons: The number of pairs compared.
         open_pairs: Why some pairs decide nothing, in words.
-        notes: What else a reader of the numbers must know, a line each.
+        notes: Remarks needed to interpret the numbers, one per line.
         where: The keys that vary in the study but have one value here, with that value.
     """
 
@@ -187,8 +187,8 @@ def paper_entries(
             the first that varies, else the last of the rows, or of the columns.
         statistic: ``mean``, ``median`` or a quantile such as ``q90``, of which no differences are decided.
         where: Keys with a value each: which points are taken.
-        name: What the study is called.
-        notes: What else must be known to read the numbers.
+        name: The name of the study.
+        notes: Remarks needed to interpret the numbers.
 
     Raises:
         CompareError: There is no such metric, key, value or statistic, or an entry would be several points.

@@ -193,7 +193,7 @@ def load_finished(out: Path, details: bool = True) -> StudyResult:
     """
     study = load_study(out, details)
     if not any(point.finished for point in study.points):
-        raise ValueError(f"{out} has no run that has come to its end")
+        raise ValueError(f"{out} has no finished run")
     return study
 
 

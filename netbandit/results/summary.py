@@ -74,7 +74,7 @@ def _estimate(point: PointResult, name: str, statistic: Statistic) -> Estimate:
     found = [run.metrics.get(name) for run in point.finished]
     numbers = [float(value) for value in found if value is not None]
     if not numbers or len(numbers) < len(found):
-        return Estimate(None, None, values, _NO_MEAN if found else "no run has come to its end")
+        return Estimate(None, None, values, _NO_MEAN if found else "no run has finished")
     return Estimate.of(statistic.of(numbers, CONFIDENCE), values, around=statistic.is_mean)
 
 
@@ -127,7 +127,7 @@ def _failures_as_json(found: Failures) -> dict[str, Any]:
 
 
 def _privacy(point: PointResult) -> dict[str, Any]:
-    """Return the unit that ``epsilon`` and ``delta`` protect, how they were computed, and what they do not cover."""
+    """Return the unit that ``epsilon`` and ``delta`` protect, how they were computed, and their limits."""
     run = next((run for run in point.finished if run.privacy_unit), None)
     if run is None:
         return {}

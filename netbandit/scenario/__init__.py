@@ -4,7 +4,7 @@
 |---|---|
 | `load` | a file, or tables, with what they extend and what `overrides` change, merged (`merge`) into a `Document` |
 | `source`, `positions` | one file: its text, its tables, and the line and column of every key |
-| `given`, `objects` | tables that come from Python: parts, classes and graphs stand for their keys there |
+| `given`, `objects` | tables that come from Python: parts, classes and graphs in place of their keys |
 | `sweep` | one set of tables for each point of a sweep |
 | `model`, `links`, `topology` | the tables of every scenario; those of parts stay raw until classes are known |
 | `validate`, `combinations` | what is wrong with these tables, and what cannot be together among them |

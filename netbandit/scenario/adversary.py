@@ -1,4 +1,4 @@
-"""``[adversary]``: who lies, and how."""
+"""``[adversary]``: the agents that lie, and their attack."""
 
 from typing import Annotated, Literal, Self
 
@@ -28,7 +28,7 @@ class AdversarySettings(Settings):
     A liar pulls, waits and tells when an honest agent would, in messages of the same size. Only the values differ.
 
     Attributes:
-        from_: When lies begin.
+        from_: The begin of the lies.
     """
 
     model_config = ConfigDict(serialize_by_alias=True, validate_by_name=True, validate_by_alias=True)
@@ -61,17 +61,17 @@ class AdversarySettings(Settings):
         description='"plausible" lies are within what an honest message can say; with "any" they may be outside, and '
         "receivers leave out what they see to be wrong.",
     )
-    strength: float = Field(default=10.0, gt=0, le=1e300, description='With range = "any": what is said instead of 1.')
-    from_: DurationText = Field(default="0 ms", alias="from", description="When lies begin.")
+    strength: float = Field(default=10.0, gt=0, le=1e300, description='With range = "any": the value in place of 1.')
+    from_: DurationText = Field(default="0 ms", alias="from", description="The begin of the lies.")
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
         if self.agents is not None and self.share is not None:
-            raise ValueError("has agents and share: one of them says who lies")
+            raise ValueError("has agents and share: only one of them may select the liars")
         if self and self.attack is None:
-            raise ValueError('says who lies, but not how: give it an attack such as "flip"')
+            raise ValueError('selects liars without an attack: give it one such as "flip"')
         if self.attack is not None and not self:
-            raise ValueError("says how, but not who lies: give it agents or a share")
+            raise ValueError("has an attack without liars: give it agents or a share")
         return self
 
     def __bool__(self) -> bool:

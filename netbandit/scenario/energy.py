@@ -1,4 +1,4 @@
-"""``[energy]``: what agents live on, and what takes how much of it."""
+"""``[energy]``: batteries of agents, and the consumption of their activities."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple, Self
@@ -12,13 +12,13 @@ from netbandit.util.wording import Allowed, show
 
 
 class Chip(NamedTuple):
-    """What a radio chip takes, and how fast it sends.
+    """The power and the data rate of a radio chip.
 
     Attributes:
         idle: While it listens.
         send: While it sends.
         receive: While it receives.
-        bandwidth: How fast it sends; None: that is a setting.
+        bandwidth: Its data rate; None: a setting.
     """
 
     idle: str
@@ -121,7 +121,7 @@ def _mains(value: Any) -> Any:
 
 
 class EnergySettings(Settings):
-    """``[energy]``: what agents live on; by default nothing is counted but messages."""
+    """``[energy]``: what agents live on; by default only messages are counted."""
 
     preset: Literal["cc2420", "sx1272", "wifi"] | None = Field(
         default=None,
@@ -132,8 +132,8 @@ class EnergySettings(Settings):
         Energy | UniformCapacity | None, BeforeValidator(_capacity), Allowed(_CAPACITY, keys=UniformCapacity)
     ] = Field(
         default=None,
-        description="What fits into each agent's battery, which is full at the beginning, or { uniform = [...] }; "
-        "absent: energy is counted, and nobody runs out.",
+        description="Capacity of each agent's battery, which is full at the beginning, or { uniform = [...] }; "
+        "absent: energy is counted, and no battery is empty.",
     )
     idle: Power = Field(default=0.0, description="Power while an agent is up: it listens.")
     send: Power | None = Field(
@@ -172,7 +172,7 @@ class EnergySettings(Settings):
     @model_validator(mode="before")
     @classmethod
     def _filled_in(cls, keys: Any) -> Any:
-        """Fill in what a preset says, where it is not given."""
+        """Fill in the values of a preset, where they are not given."""
         chip = CHIPS.get(str(keys.get("preset"))) if isinstance(keys, Mapping) else None
         if chip is None:
             return keys
@@ -183,7 +183,7 @@ class EnergySettings(Settings):
 
 
 def with_bandwidth(data: Any) -> Any:
-    """Return the tables of a scenario with the bandwidth that a preset says, for links that are given none.
+    """Return the tables of a scenario with the bandwidth of a preset, for links without one.
 
     Args:
         data: The tables, not yet validated.

@@ -1,4 +1,4 @@
-"""``[faults]``: what goes down, at random or as scheduled."""
+"""``[faults]``: failures of agents and links, at random or as scheduled."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -71,7 +71,7 @@ def _pairs(value: Any) -> Any:
 
 
 class OutageSettings(Settings):
-    """``[[faults.outages]]``: what is down from one moment until another, once or in every period.
+    """``[[faults.outages]]``: scheduled outages of agents and links, once or in every period.
 
     Attributes:
         links: Peer links, by their two ends.

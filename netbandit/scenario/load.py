@@ -26,15 +26,15 @@ _Origin = TypeVar("_Origin", Source, Given)
 
 @dataclass(frozen=True)
 class Document:
-    """A scenario as it was written, merged over what it extends and what ``--set`` changed; not yet validated.
+    """A scenario as written, merged with the files it extends and with ``--set``; not yet validated.
 
     Attributes:
         file: The file as the user gave it.
         data: The merged tables. ``extends`` is gone, ``name`` is always there, and under ``sweep`` each key is one
             dotted key path.
-        parameters: What ``--set`` changed: dotted key -> value.
-        nameless: Whether nobody has given it a name.
-        notes: What of it may not be what was meant.
+        parameters: The keys changed by ``--set``: dotted key -> value.
+        nameless: Whether it has no name.
+        notes: Remarks on keys that may not be as intended.
     """
 
     file: str
@@ -70,7 +70,7 @@ class Document:
         return origin.folder if isinstance(origin, Source | Given) else self.folder
 
     def inherited(self, path: KeyPath) -> bool:
-        """Say whether the value at *path* stands in a file that the scenario extends."""
+        """Return whether the value at *path* stands in a file that the scenario extends."""
         origin = self._origin(path)
         return isinstance(origin, Source | Given) and origin is not self._top
 
@@ -93,7 +93,7 @@ class Document:
             if isinstance(part, dict) and isinstance(part.get("kind"), str):
                 kinds.append(part["kind"])
         own = self.data.get(table)
-        if kinds and isinstance(own, dict) and isinstance(own.get("kind"), str):  # what a point of the sweep replaces
+        if kinds and isinstance(own, dict) and isinstance(own.get("kind"), str):  # replaced by points of the sweep
             kinds.append(own["kind"])
         written = self._origins.get((table, key))
         if written is not None:
@@ -114,7 +114,7 @@ class Document:
     def _elsewhere(self, path: KeyPath, text: str) -> str:
         """Return where other keys stand that the *text* about a mistake at *path* names, if not in the same file.
 
-        A key of the same table is named without its table. What is set beside it on the command line needs no place.
+        A key of the same table is named without its table. Keys set beside it on the command line need no place.
         """
         here = self._place(path)
         keys = [(*path[:-1], word) for word in dict.fromkeys(_WORD.findall(text))] if len(path) > 1 else []
@@ -150,13 +150,13 @@ def load(
 ) -> Document:
     """Read a scenario file, the files it extends, and the overrides.
 
-    Tables are merged key by key; a key that is given again, or set, replaces what was there, a sweep of it included.
+    Tables are merged key by key; a key that is given again, or set, replaces the former value, including a sweep of it.
     ``name`` and ``description`` are a file's own and are not inherited.
 
     Args:
         file: The file; messages name it as it is given here.
         overrides: Each the ``KEY=VALUE`` of a ``--set``; later ones win. Or values by keyword, ``__`` for each dot.
-        text: What is in the file, if there is none to read.
+        text: The content in place of a file.
         unrecorded: Overrides by keyword that are no parameters of the study.
 
     Raises:
@@ -192,7 +192,7 @@ def load_tables(
     """Return the scenario that *tables* are, with the files it extends and the overrides.
 
     Args:
-        tables: The tables of a scenario, in which a class may stand for its kind; relative paths start in the working
+        tables: The tables of a scenario, in which a class may replace its kind; relative paths start in the working
             folder, and without a ``name`` it is called ``scenario``.
         overrides: Values by keyword, ``__`` for each dot of a key.
         unrecorded: Overrides that are no parameters of the study.

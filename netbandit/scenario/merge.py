@@ -13,7 +13,7 @@ from netbandit.scenario.sweep import APPEND, CASES, INHERIT, are_cases
 from netbandit.util.text import pluralize
 
 Origin = Source | Given | Override
-"""What wrote a value."""
+"""The origin of a value."""
 
 FIRST_OVERRIDE = 10**6
 """The rank of the first override among the sources: behind any chain of files."""
@@ -23,7 +23,7 @@ _OWN = ("name", "description", "extends")
 
 
 def written_order(origin: Origin) -> int:
-    """Return how late something was written: the base first, then what extends it, then each override."""
+    """Return the precedence of an origin: the base first, then the files that extend it, then each override."""
     return origin.place.layer if isinstance(origin, Override) else -origin.layer
 
 
@@ -31,16 +31,16 @@ class Merged:
     """The sources put over one another.
 
     Args:
-        sources: The named file first, then what each extends.
+        sources: The named file first, then each extended file.
         changes: The overrides, in order.
 
     Attributes:
         data: The merged tables.
-        origins: For each table and key, what wrote it.
-        former_kinds: For each part's table, the kinds it had before, each with what changed it.
-        parameters: What the overrides changed: dotted key -> value.
+        origins: The origin of each table and key.
+        former_kinds: For each part's table, the kinds it had before, each with the origin of the change.
+        parameters: The keys changed by overrides: dotted key -> value.
         appended: For the path of each case that was added to others, the path at which it was written.
-        notes: What was replaced that may have been meant to be added to.
+        notes: Replaced values that may have been meant to be extended.
     """
 
     def __init__(self, sources: Sequence[Source | Given], changes: Sequence[Override]) -> None:

@@ -89,7 +89,7 @@ def _name_or_class(value: Any) -> Any:
 
 
 Name = Annotated[Any, BeforeValidator(_name_or_class)]
-"""What names a part: a string, or from Python its class."""
+"""The name of a part: a string, or from Python its class."""
 
 
 class _Kind(BaseModel):

@@ -17,7 +17,7 @@ from netbandit.parts.validation import TOO_DEEP, is_frame, native, too_deep
 from netbandit.scenario.errors import ScenarioError
 
 PARTS = ("topology", "bandit", "learner", "protocol")
-"""The tables that a class of its own stands for."""
+"""The tables that have a class of their own."""
 
 
 def tables_of(given: Mapping[str, Any]) -> Raw:
@@ -45,7 +45,7 @@ def refuse_deep(given: Mapping[Any, Any]) -> None:
 
 
 def table_of(table: str, value: Any) -> Any:
-    """Return what stands for the *value* of a table of the scenario, or of one of its keys.
+    """Return the plain form of the *value* of a table of the scenario, or of one of its keys.
 
     Args:
         table: The dotted key it stands at.
@@ -75,7 +75,7 @@ def plain(value: Any, names: Mapping[int, str] | None = None) -> Any:
 
     Args:
         value: The value of a key or a table.
-        names: What some of these objects are called instead, by their ids.
+        names: Other names of some of these objects, by their ids.
     """
     if isinstance(value, Mapping):
         return {key: plain(inner, names) for key, inner in value.items()}
@@ -119,16 +119,16 @@ def _name(value: Any) -> str:
 
 
 def is_graph(value: Any) -> bool:
-    """Return whether *value* is a graph of networkx, which need not be imported to tell."""
+    """Return whether *value* is a graph of networkx, without importing it."""
     return any(kind.__module__.partition(".")[0] == "networkx" for kind in type(value).__mro__)
 
 
 def swept(key: str, values: Any) -> Any:
-    """Return what stands for *values* that a key takes one after the other, or for the tables of several keys.
+    """Return the plain form of the *values* that a key takes in turn, or of the tables of several keys.
 
     Args:
         key: The dotted key.
-        values: A list of what `table_of` takes, or a table of such lists.
+        values: A list of arguments of `table_of`, or a table of such lists.
     """
     if key == "cases" and isinstance(values, list | tuple):
         return [tables_of(case) if isinstance(case, Mapping) else case for case in values]

@@ -2,8 +2,8 @@
 
 ``[[sweep.cases]]`` sets several keys together, where a grid would ask for combinations that cannot be: each case is a
 table like a scenario of its own, laid over the rest. Other keys of the sweep are combined with every case. With a
-``label`` a case is known by that in tables and pictures, and may set nothing at all.
-``inherit = false`` forgets what the extended file sweeps; ``[[sweep.cases_append]]`` adds to its cases, which
+``label`` a case has that name in tables and pictures, and may set no key.
+``inherit = false`` drops the sweep of the extended file; ``[[sweep.cases_append]]`` adds to its cases, which
 ``[[sweep.cases]]`` replaces.
 """
 
@@ -30,10 +30,10 @@ APPEND = "cases_append"
 """The key of a sweep whose cases are added to those of the extended file."""
 
 LABEL = "label"
-"""The key of a case that is no key of the scenario: what it is called."""
+"""The key of a case that is not a key of the scenario: its name."""
 
 INHERIT = "inherit"
-"""The key that says whether the sweep of the extended file is kept; it is when nothing is said."""
+"""The key that says whether the sweep of the extended file is kept; by default it is."""
 
 _KEY_PATH = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 _FIXED = {
@@ -49,10 +49,10 @@ _FIXED = {
 
 @dataclass(frozen=True)
 class Combination:
-    """One combination of the values of a sweep, as it was written: what a point is made of once it has been checked.
+    """One combination of the values of a sweep, as written; once checked it becomes a point.
 
     Attributes:
-        parameters: What ``--set`` and the sweep varied: dotted key -> value, as text and numbers alone.
+        parameters: The keys varied by ``--set`` and the sweep: dotted key -> value, as plain text and numbers.
         data: The scenario's tables with these values in their place, without ``sweep``; parts of it are shared with
             other combinations and must not be changed.
     """
@@ -64,7 +64,7 @@ class Combination:
     _case: Raw
 
     def varies(self, key: str) -> bool:
-        """Say whether a key of the sweep is one that the combinations differ in: what is wrong with one is left out."""
+        """Return whether the combinations differ in a key of the sweep; keys with mistakes are left out."""
         return key in self._indices
 
     def place(self, key: str) -> int:
@@ -91,13 +91,13 @@ class Combination:
 def expand(data: Raw, parameters: Mapping[str, Any] | None = None) -> list[Combination]:
     """Return the combinations of the grid, in the order of the file, the last key fastest; without a sweep, one.
 
-    What `problems` finds wrong with a key leaves that key out, so that the rest can still be checked.
+    A key in which `problems` finds a mistake is left out, so that the rest can still be checked.
 
     Args:
         data: The merged tables of a `Document`.
-        parameters: What ``--set`` changed, part of every point's parameters.
+        parameters: The keys changed by ``--set``, part of every point's parameters.
     """
-    # What is wrong inside one case leaves the other mistakes of the cases to be found.
+    # A mistake inside one case does not hide mistakes of others.
     sweep = data.get("sweep")
     no_cases = isinstance(sweep, dict) and CASES in sweep and not are_cases(sweep[CASES])
     wrong = {path[1] for path, _ in problems(data) if len(path) > 1 and (path[1] != CASES or no_cases)}
@@ -138,7 +138,7 @@ def named(data: Raw, having: Sequence[Combination], problem: Problem) -> Problem
     Args:
         data: The merged tables, whose sweep has more combinations than *having*.
         having: The combinations that have it.
-        problem: What is wrong; one that stands under ``[sweep]`` names it already.
+        problem: The mistake; one under ``[sweep]`` names it already.
     """
     path, text = problem
     if path[:1] == ("sweep",):
@@ -156,7 +156,7 @@ def named(data: Raw, having: Sequence[Combination], problem: Problem) -> Problem
 
 
 def problems(data: Raw) -> list[Problem]:
-    """Return what is wrong with the sweep itself: its keys, its lists and its size."""
+    """Return the mistakes of the sweep itself: its keys, its lists and its size."""
     sweep = data.get("sweep", {})
     if not isinstance(sweep, dict):
         return [(("sweep",), f"must be a table of dotted keys, each with a list of values, not {show(sweep)}")]
@@ -169,7 +169,7 @@ def problems(data: Raw) -> list[Problem]:
         if key == CASES:
             found += _problems_of_cases(path, values, sweep)
             continue
-        if key == APPEND:  # what could be added is in the cases already
+        if key == APPEND:  # the added cases are included already
             none = "needs cases to add to, in an extended file or in this one; if there are none, write [[sweep.cases]]"
             found += [(path, none)] if are_cases(values) else _no_cases(path, values)
             continue
@@ -193,12 +193,12 @@ def problems(data: Raw) -> list[Problem]:
 
 
 def are_cases(value: Any) -> bool:
-    """Say whether a value is a list of tables of which none is empty."""
+    """Return whether a value is a list of tables of which none is empty."""
     return isinstance(value, list) and len(value) > 0 and all(isinstance(case, dict) and case for case in value)
 
 
 def _no_cases(path: KeyPath, cases: Any) -> list[Problem]:
-    """Return what is wrong with what should be tables: where all are, those that are empty."""
+    """Return the mistakes in values that should be tables: those that are none, else those that are empty."""
     header = ".".join(map(str, path))
     if isinstance(cases, list) and cases and all(isinstance(case, dict) for case in cases):
         text = f"is empty: a case [[{header}]] must set one or more keys, or have a {LABEL}"

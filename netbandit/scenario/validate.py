@@ -44,11 +44,11 @@ def validate(data: Raw) -> tuple[Scenario | None, list[Problem]]:
 
 
 def combinations(run: RunSettings | None, family: object, links: LinksSettings | None) -> list[Problem]:
-    """Return what cannot be together among the tables of this package, whichever of them are valid so far.
+    """Return incompatible settings among the tables of this package, as far as they are valid.
 
     Args:
         run: ``[run]``, or None if it has mistakes.
-        family: The family of the topology, whatever was written.
+        family: The family of the topology, also where it is implied.
         links: ``[links]``, or None if it has mistakes.
     """
     problems: list[Problem] = []
@@ -96,7 +96,7 @@ _NOT_BY_RADIO = (
 
 
 def _radio_problems(links: LinksSettings) -> Iterator[Problem]:
-    """Yield keys that do not go together with a radio, and an airtime that nobody knows."""
+    """Yield keys that are incompatible with a radio, and an unknown airtime."""
     radio = links.peer.radio
     if radio is None:
         return

@@ -25,7 +25,7 @@ _MOST_UNDER_WAY = 1 << 22
 _MOST_NANOSECONDS = 1 << 61
 
 
-def why_not(network: Network) -> str | None:
+def unsupported_reason(network: Network) -> str | None:
     """Return why messages cannot go in bulk; None if none queues and each arrives, if at all, after a known time."""
     faults = network.peer_faults
     if network.nodes_fail:
@@ -76,7 +76,7 @@ class BulkLinks:
     message is put on the others.
 
     Args:
-        network: The network; see `why_not`. :meth:`finish` counts all messages in it.
+        network: The network; see `unsupported_reason`. :meth:`finish` counts all messages in it.
         clock: Its clock.
         kind: The kind of all messages.
         fingerprint: Hashes every delivery.

@@ -1,4 +1,4 @@
-"""Byzantine sums: lies in the sums that linear learners release in rounds or to a keeper, and their validation."""
+"""Byzantine sums: lies in the sums that linear learners release in rounds or to a server, and their validation."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,9 +10,9 @@ from netbandit.byzantine.adversaries.false_means import place_of
 from netbandit.byzantine.adversaries.false_sums import Sums, SumsView, false_sums
 from netbandit.byzantine.adversaries.own_attack import LiarsView
 from netbandit.byzantine.adversaries.soundness import sound_sums
-from netbandit.learners.keeper import Deposit
-from netbandit.learners.packed_gram import unpacked_gram
+from netbandit.learners.robust_sums import unpacked_gram
 from netbandit.learners.slots import Learner
+from netbandit.learners.uploads import Deposit
 from netbandit.protocols.protocol import Item
 from netbandit.scenario.activity import PoissonActivity
 from netbandit.simulation.lies import Liars

@@ -30,7 +30,7 @@ def lies_of(context: ReplicationContext, learner: Learner) -> Liars:
         context: The replication.
         learner: The learner, not yet started.
     """
-    match learner.talk():
+    match learner.communication_pattern():
         case "broadcast" | "exchange":
             return RowLies(context, learner)
         case "call":
@@ -57,7 +57,7 @@ class CommunicationStrategy:
         asks: Whether to ask agents if they want to synchronise.
         present: The agents that are up, ascending.
         in_turn: Whether agents decide one after another within a slot, each after receiving from all before it.
-        deposits: Whether agents deposit their sums with a keeper.
+        deposits: Whether agents deposit their sums with a server.
         log: What counts as time in logarithms.
         quiet: The agents that take part in a synchronisation of a set, shape (sets, M), bool.
         deciding: The agents that decided in the latest turn and may now send, ascending.

@@ -90,10 +90,10 @@ class Driver(ABC):
         context: The replication.
 
     Attributes:
-        talk: The communication pattern, which the protocol must offer; None if it depends on the learner.
+        pattern: The communication pattern, which the protocol must offer; None if it depends on the learner.
     """
 
-    talk: ClassVar[CommunicationPattern | None] = None
+    pattern: ClassVar[CommunicationPattern | None] = None
 
     def __init__(self, context: ReplicationContext) -> None:
         self.context = context

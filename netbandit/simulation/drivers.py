@@ -65,13 +65,13 @@ def _check_slots(bandit: type[Bandit], learner: type[Learner]) -> None:
         raise TypeError("it decides in every slot, which this bandit does not offer")
 
 
-def talk_of(bandit: type[Bandit], learner: type[AnyLearner]) -> CommunicationPattern | None:
+def pattern_of(bandit: type[Bandit], learner: type[AnyLearner]) -> CommunicationPattern | None:
     """Return the communication pattern of a learner with this bandit; None if agents never communicate.
 
     Raises:
         TypeError: The learner cannot play the bandit; the message says why.
     """
     driver = driver_of(bandit, learner)
-    if driver.talk is not None:
-        return driver.talk
-    return learner.talk() if issubclass(learner, Learner) else "call"
+    if driver.pattern is not None:
+        return driver.pattern
+    return learner.communication_pattern() if issubclass(learner, Learner) else "call"

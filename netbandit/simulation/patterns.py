@@ -5,8 +5,8 @@ The driver `Slots` asks once, when it starts. Drivers call strategies, strategie
 
 from collections.abc import Mapping
 
-from netbandit.learners.deposits import DepositLearner
 from netbandit.learners.slots import Learner
+from netbandit.learners.uploads import UploadLearner
 from netbandit.parts.component import CommunicationPattern
 from netbandit.protocols.pooled import Pooled
 from netbandit.simulation.broadcasts import Broadcasts
@@ -30,9 +30,9 @@ STRATEGIES: Mapping[CommunicationPattern | None, type[CommunicationStrategy]] = 
 
 def communication(context: ReplicationContext, learner: Learner) -> CommunicationStrategy:
     """Return the communication strategy for *learner*."""
-    pattern, protocol = learner.talk(), context.protocol
+    pattern, protocol = learner.communication_pattern(), context.protocol
     if pattern == "call" and isinstance(protocol, Pooled):  # no round is called or waited for
         return PooledRounds(context, learner)
-    if isinstance(learner, DepositLearner) and "deposit" in protocol.patterns:
+    if isinstance(learner, UploadLearner) and "deposit" in protocol.patterns:
         pattern = "deposit"
     return STRATEGIES[pattern](context, learner)

@@ -24,6 +24,7 @@ from netbandit.scenario.model import Scenario
 from netbandit.simulation.accounting import (
     absent_slots,
     computing,
+    computing_remarks,
     connectivity,
     dropping,
     link_use,
@@ -41,7 +42,7 @@ from netbandit.simulation.build_contacts import build_changing
 from netbandit.simulation.build_energy import build_energy, energy_of
 from netbandit.simulation.dispatch.kernel import Choice, explained
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.drivers import driver_for, talk_of
+from netbandit.simulation.drivers import driver_for, pattern_of
 from netbandit.simulation.lies import liars_of
 from netbandit.simulation.result import Metric, RunResult, versions
 from netbandit.simulation.return_validation import checked
@@ -159,7 +160,11 @@ class Simulation:
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
             privacy_caveats=outcome.privacy.caveats if outcome.privacy else (),
             privacy_bound=outcome.privacy.bound if outcome.privacy else "exact",
-            remarks=(*outcome.remarks, *waiting_remarks(rounds, waits, waiting, point.protocol, network)),
+            remarks=(
+                *outcome.remarks,
+                *waiting_remarks(rounds, waits, waiting, point.protocol, network),
+                *computing_remarks(network),
+            ),
         )
 
     def choices(self) -> list[Choice]:
@@ -175,7 +180,7 @@ class Simulation:
 
     @property
     def _talk(self) -> str:
-        return talk_of(type(self._point.bandit), type(self._point.learner)) or ""
+        return pattern_of(type(self._point.bandit), type(self._point.learner)) or ""
 
     def context(self, topology: Topology, fingerprint: Fingerprint, writer: Trace | None) -> ReplicationContext:
         """Return all that a driver works with."""
@@ -250,7 +255,7 @@ _holders: "list[weakref.ref[RunnablePoint]]" = []
 """The point that caches its graph: replications of a point run one after another."""
 
 _OF_MESSAGES = frozenset({"latency", "bandwidth", "cost", "energy", "missing", "radio"})
-"""Keys of links that decide nothing where no message is sent over them; what else they have, protocols may ask for."""
+"""Keys of links without effect if no message is sent over them; protocols may read all other keys."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -280,7 +285,7 @@ class RunnablePoint(Point):
 
     @property
     def effective(self) -> Mapping[str, Any]:
-        """See `Point.effective`: what a protocol sends nothing over decides nothing."""
+        """See `Point.effective`: links over which the protocol sends nothing have no effect."""
         return _without_idle_links(self.resolved, self.protocol)
 
     def topology(self, replication: int) -> Topology:

@@ -18,20 +18,19 @@ from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
 from netbandit.simulation.bandit_environments import bandit_environment
 from netbandit.simulation.build_feedback import build_feedback
+from netbandit.simulation.decision_loop import compiled_loop, learn_due, vectorized_loop
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.feedback import Feedback
-from netbandit.simulation.figures import figures_of
 from netbandit.simulation.patterns import communication
-from netbandit.simulation.play import compiled, generic, learn_due
 from netbandit.simulation.result import Curve, Metric
-from netbandit.simulation.return_validation import checked
+from netbandit.simulation.return_validation import checked, figures_of
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.turns import turns_of
 from netbandit.user_code.errors import is_ours
 
 _DIGEST = (1 << 63) - 1
 
-_GENERIC = "this learner and bandit have no compiled loop: the generic one has the same law, but is slower"
+_NO_COMPILED_LOOP = "this learner and bandit have no compiled loop: the vectorized one has the same law, but is slower"
 
 
 class Slots(Driver):
@@ -46,7 +45,7 @@ class Slots(Driver):
     so the same agents are up until the next event.
 
     Four parts work together: the turns (`turns`), the environment (`bandit_environments`), the learner, and the
-    communication strategy (`communication`). Numpy calls or a compiled loop play the turns (`play`).
+    communication strategy (`communication`). Numpy calls or a compiled loop play the turns (`decision_loop`).
 
     Args:
         context: The replication context.
@@ -66,7 +65,7 @@ class Slots(Driver):
         self._decisions = 0
         computing = context.network.computing
         self._computes = computing is not None and computing.takes(0, "decision")
-        self._several_lives = False  # whether agents have lost their memory after somebody had shared
+        self._several_lives = False  # whether agents have lost their memory after a release
         self._callbacks: list[Callable[[Event], None]] = [self._wake]
 
     def start(self) -> None:
@@ -111,14 +110,14 @@ class Slots(Driver):
         self._slow, self._uncompiled = False, ""
         play = None
         try:
-            play = compiled(self.world, self.learners, self.account, strategy, self.turns, self.feedback)
+            play = compiled_loop(self.world, self.learners, self.account, strategy, self.turns, self.feedback)
             self._slow = play is None and template.plays == "vectors" and is_ours(type(template))
         except StepError as error:
             self._uncompiled = f"the steps of {type(template).__qualname__} are not compiled: {error}"
         self._play = (
             play
             if play is not None
-            else generic(self.world, self.learners, self.account, strategy, self.turns, self.feedback)
+            else vectorized_loop(self.world, self.learners, self.account, strategy, self.turns, self.feedback)
         )
         if context.network.agents_fail:
             for agent in context.network.watch_agents(self._changed):
@@ -210,7 +209,7 @@ class Slots(Driver):
             **self._feedback_metrics(),
         }
         values = account.total()
-        said = (_GENERIC if self._slow else "", self._uncompiled)
+        said = (_NO_COMPILED_LOOP if self._slow else "", self._uncompiled)
         remarks = (*learner.remarks(), *filter(None, said))
         curves = {"regret": Curve(account.knots, values)}
         return DriverResult(float(values[-1]), curves, metrics, spent, remarks)
@@ -228,7 +227,7 @@ class Slots(Driver):
         return {"decisions": self._decisions, **(absent if self.context.network.agents_fail else {})}
 
     def _appoint(self) -> None:
-        """Wake at the next turn, after what arrives and is adopted at its instant."""
+        """Wake at the next turn, after the arrivals and adoptions of its instant."""
         if self.turns.reach(self._played):
             environment = self._clock.environment
             environment.schedule(

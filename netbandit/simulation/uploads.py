@@ -1,6 +1,6 @@
 """The strategy of asynchronous uploads: agents deposit their sums at a server at will, and receive its totals.
 
-`Slots` calls it; it calls the learner, its keeper and a protocol.
+`Slots` calls it; it calls the learner, its server and a protocol.
 """
 
 from collections.abc import Sequence
@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.learners.deposits import DepositLearner
-from netbandit.learners.keeper import Deposit, Own, Total
 from netbandit.learners.slots import Learner
+from netbandit.learners.uploads import Deposit, Own, Total, UploadLearner
 from netbandit.protocols.adapters import upload_protocol
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.byzantine_sums import SumLies
@@ -21,7 +20,7 @@ from netbandit.simulation.result import Metric
 
 
 class _Given(NamedTuple):
-    """The answer to an agent: the keeper's total, and which of the agent's own observations it includes."""
+    """The answer to an agent: the server's total, and which of the agent's own observations it includes."""
 
     total: Total
     own: Own
@@ -42,7 +41,7 @@ class Uploads(CommunicationStrategy):
 
     def __init__(self, context: ReplicationContext, learner: Learner) -> None:
         super().__init__(context, learner)
-        assert isinstance(learner, DepositLearner)  # see `communication`
+        assert isinstance(learner, UploadLearner)  # see `communication`
         agents = len(self.everybody)
         self._protocol = upload_protocol(context.protocol, context.network, self)
         self.members = np.full(agents, agents)
@@ -61,12 +60,12 @@ class Uploads(CommunicationStrategy):
         self._waits: list[int] = []
 
     def open(self, learners: Learners) -> None:
-        """Take the learner, and its keeper."""
+        """Attach the learner, and make its server."""
         super().open(learners)
         (learner,) = learners
-        assert isinstance(learner, DepositLearner)
+        assert isinstance(learner, UploadLearner)
         self._learner = learner
-        self._keeper = learner.keeper()
+        self._server = learner.sum_server()
 
     def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
         """Return whether an agent wants to deposit."""
@@ -94,19 +93,19 @@ class Uploads(CommunicationStrategy):
         self._learner.resume(agent)
 
     def absorb(self, deposits: Sequence[tuple[int, Item]]) -> None:
-        """Ask the keeper; see `UploadHandler`."""
+        """Ask the server; see `UploadHandler`."""
         deposits = [deposits[place] for place in self.lies.sound_items([item for _, item in deposits])]
         found: list[tuple[int, Deposit]] = [(agent, item.value) for agent, item in deposits]
-        self._absorbed += self._keeper.absorb(found)
+        self._absorbed += self._server.absorb(found)
 
     def lagging(self) -> Sequence[int]:
-        """Ask the keeper; see `UploadHandler`."""
-        return self._keeper.lagging()
+        """Ask the server; see `UploadHandler`."""
+        return self._server.lagging()
 
     def give(self, agents: Sequence[int]) -> Sequence[Item]:
-        """Ask the keeper; see `UploadHandler`."""
-        total = self._keeper.total
-        return [Item(self._download_bytes, _Given(total, own)) for own in self._keeper.give(agents)]
+        """Ask the server; see `UploadHandler`."""
+        total = self._server.total
+        return [Item(self._download_bytes, _Given(total, own)) for own in self._server.give(agents)]
 
     def take(self, agent: int, item: Item) -> None:
         """Keep it for the agent's next decision; see `UploadHandler`."""
@@ -121,7 +120,7 @@ class Uploads(CommunicationStrategy):
                 if now < self.clock.end:
                     self._waits.append(-(-(now - when) // self.clock.slot))
                 del opened[0]
-        if agent in self.lies.liars:  # what it waits for may have been left out
+        if agent in self.lies.liars:  # its deposit may have been rejected
             opened.clear()
         if not opened and self.quiet[0, agent]:
             self.resume(agent)
@@ -149,7 +148,7 @@ class Uploads(CommunicationStrategy):
         return [horizon - (-(-time // slot)) for time in self._deposited_at[self.quiet[0]].tolist()]
 
     def metrics(self) -> dict[str, Metric]:
-        """Return the deposits absorbed, their agents' wait for a total that includes them, and what was sent."""
+        """Return the deposits absorbed, their agents' wait for a total that includes them, and the messages."""
         return {
             "rounds": self._absorbed,
             "round_slots": sum(self._waits) / len(self._waits) if self._waits else None,

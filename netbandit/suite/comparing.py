@@ -47,7 +47,7 @@ class Comparison:
         """A table of all scores, a row for each track and entry that ran on it.
 
         Columns: ``track``, ``entry``, ``score``, ``low``, ``high`` (95 %), ``rank_best``, ``rank_worst``, ``bytes`` (an
-        agent and slot), ``front`` (whether nobody dominates it), ``harm`` (whether it is worse than the reference
+        agent and slot), ``front`` (whether it is not dominated), ``harm`` (whether it is worse than the reference
         alone), ``itself_alone`` (the score of the same learner over ``silent``, if that is recorded), ``own``.
         """
         from netbandit.util.extras.frames import pandas
@@ -140,7 +140,7 @@ def run(
         protocol: The same of a protocol.
         tracks: The names of some tracks; None: all.
         out: The folder of the results.
-        jobs: How many processes run at once; 0 means one for each core.
+        jobs: The number of parallel processes; 0: one for each core.
         limit: Seconds that the pair may take on a track.
 
     Raises:

@@ -16,7 +16,7 @@ Numbers = NDArray[np.float64]
 
 
 def p_values(differences: Numbers) -> Numbers:
-    """Return the smallest level at which the mean of each row of *differences* is told from zero, shape (n,).
+    """Return the smallest level at which the mean of each row of *differences* differs from zero, shape (n,).
 
     Of the interval of `netbandit.results.intervals.mean`, which has none where all differences are one number: then
     the level of the sign test, ``2^(1 - k)`` of k replications, and 1 if that number is zero.
@@ -50,7 +50,7 @@ def decided(levels: Sequence[float]) -> NDArray[np.bool_]:
 
 
 def pairs_of(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first and the second of each pair of so many entries, each shape (count (count - 1) / 2,)."""
+    """Return the first and the second of each pair of *count* entries, each shape (count (count - 1) / 2,)."""
     first, second = np.triu_indices(count, 1)
     return first, second
 

@@ -21,9 +21,9 @@ class Entry:
 
     Attributes:
         learner, protocol: The tables of their keys, with ``kind``, which may be a class.
-        rank: What it is.
+        rank: Its rank.
         family: The family of tracks that it is for; empty: any that accept it.
-        note: How its keys were chosen, of one that is tuned.
+        note: How the keys of a tuned entry were chosen.
     """
 
     learner: Mapping[str, Any]
@@ -34,12 +34,12 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """What it is called: ``klucb over relay``, with keys that are given behind the kind they belong to."""
+        """Its name: ``klucb over relay``, with given keys after the kind that they belong to."""
         return f"{_named('learner', self.learner)} over {_named('protocol', self.protocol)}"
 
     @property
     def tables(self) -> dict[str, dict[str, Any]]:
-        """The tables of a scenario that it stands for."""
+        """The tables of its scenario."""
         return {"learner": dict(self.learner), "protocol": dict(self.protocol)}
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SHOWN = 7
-"""So many entries have a colour, the first in the order of the tables; the others are grey."""
+"""The number of coloured entries, the first in the order of the tables; the others are grey."""
 
 _LONGEST_LINE = 42
 """Characters of a line of a name beside another one."""
@@ -86,8 +86,8 @@ def draw_fronts(standing: Standing) -> "Figure":
     rows = -(-len(standing.names) // columns)
     drawn, panels = figure(
         f"Score and bytes, {standing.family}",
-        "a point an entry; the line joins those that nobody dominates; 0: as if all knew all, dotted: no better than "
-        f"alone; scores above {_MOST_SCORE} are drawn there",
+        "a point an entry; the line joins the best of those that nobody dominates; 0: as if all knew all, dotted: no "
+        f"better than alone; scores above {_MOST_SCORE} are drawn there",
         rows=rows,
         columns=columns,
     )
@@ -137,8 +137,11 @@ def _draw_front(panel: "Axes", standing: Standing, track: str, learners: list[st
             clip_on=False,
             zorder=3,
         )
-    front = standing.front(track)
-    panel.plot([sent[name] for name in front], [scores[name] for name in front], color=NEUTRAL, linewidth=0.8, zorder=2)
+    line: list[str] = []
+    for name in standing.front(track):  # by bytes; those that gain nothing for theirs, undecidedly, are beside the line
+        if not line or scores[name] < scores[line[-1]]:
+            line.append(name)
+    panel.plot([sent[name] for name in line], [scores[name] for name in line], color=NEUTRAL, linewidth=0.8, zorder=2)
     panel.axhline(1.0, color=NEUTRAL, linewidth=0.7, linestyle=":")
     panel.set_xscale("symlog", linthresh=1.0)
     most = max(sent.values(), default=0.0)

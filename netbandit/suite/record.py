@@ -34,8 +34,8 @@ class Record:
     """A record.
 
     Attributes:
-        entries: The entries by name; those that are references alone have the rank ``reference``.
-        cells: Entry -> track -> cell; what was not run is not there.
+        entries: The entries by name; mere references have the rank ``reference``.
+        cells: Entry -> track -> cell; cells that were not run are missing.
         versions: Of netbandit, Python and the libraries that made the numbers.
         machine: On which it was made.
     """

@@ -15,9 +15,9 @@ def score(cell: Cell, alone: Cell, all_known: Cell, confidence: float = CONFIDEN
     The references have no interval: they score 1 and 0 in every replication.
 
     Args:
-        cell: What the entry has come to.
-        alone: What the reference without cooperation has come to.
-        all_known: What the reference of free cooperation has come to.
+        cell: The result of the entry.
+        alone: The result of the reference without cooperation.
+        all_known: The result of the reference of free cooperation.
         confidence: Of the interval.
     """
     regret, most, least = cell.of("regret"), alone.of("regret"), all_known.of("regret")

@@ -26,19 +26,19 @@ STALLED = "*"
 """Stands behind the score of an entry of which agents stalled in some replication."""
 
 GAIN = "gain (harm as 0)"
-"""The heading of what `Standing.gain` says."""
+"""The heading of `Standing.gain`."""
 
 SELF = "behind itself"
 """The heading of the tracks on which an entry has more regret than the same learner alone."""
 
 HARM = "harm: tracks on which it is worse than the reference alone (score with its interval above 1)"
-"""What the tracks are that are counted as harm."""
+"""The heading of the count of tracks with harm."""
 
 LEGEND = (
     "0: as if all knew all; 1: no better than alone; – cannot run there, ε spends too much privacy, error, late: did "
     f"not end in time, {STALLED} agents stalled in some replications, empty: not run"
 )
-"""What stands below a table of scores."""
+"""The note below a table of scores."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Table:
     """Texts in rows and columns.
 
     Attributes:
-        caption: What it shows.
+        caption: Its caption.
         head: The heading of each column; the first is that of words, the others those of numbers.
         rows: The texts of each row.
         own: The number of the row of the entry that is looked for, which is shown with `YOURS`; None: there is none.
@@ -96,7 +96,7 @@ def overview(standing: Standing) -> Table:
     """Return the table of all entries and tracks: their order, the tracks on which they do harm, and scores.
 
     A place is followed by the places that it may have if any one track is left out. With fewer than two tracks that all
-    entries ran nobody has a place.
+    entries ran none has a place.
     """
     rows = []
     for name in standing.entries:
@@ -172,7 +172,7 @@ def of_track(standing: Standing, track: str) -> Table:
 
 
 def among_all(standing: Standing) -> Table:
-    """Return how the own entry of *standing* fares on each track, and who is best there."""
+    """Return the rank of the user's entry of *standing* on each track, and the best entry there."""
     rows = []
     for track in standing.names:
         cell = standing.record.cell(standing.own, track)

@@ -41,7 +41,7 @@ class Track:
         epsilon: The most that an entry may spend of one reward's privacy; None: as much as it likes.
         agents: The number M of agents.
         horizon: T, in slots.
-        replications: How many replications there are, at fixed seeds.
+        replications: The number of replications, at fixed seeds.
     """
 
     name: str

@@ -11,7 +11,7 @@ from netbandit.parts.registry import kind_key, part_class
 from netbandit.parts.settings import Raw
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
-from netbandit.simulation.drivers import talk_of
+from netbandit.simulation.drivers import pattern_of
 from netbandit.simulation.replication import RunnablePoint
 
 WORLDS: Mapping[str, Raw] = {
@@ -204,7 +204,7 @@ def _combinations(table: str, part: Raw, over: Raw) -> Iterator[Raw]:
 def _talks(world: str | type, learner: type[AnyLearner]) -> Iterator[str | None]:
     """Yield how a learner talks in a world; nothing if it does not play it."""
     with suppress(TypeError):
-        yield talk_of(part_class("bandit", world, Path()), learner)
+        yield pattern_of(part_class("bandit", world, Path()), learner)
 
 
 def put_over(tables: Raw, others: Raw) -> Raw:

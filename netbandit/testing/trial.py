@@ -11,7 +11,7 @@ from netbandit.network.outages import Outages
 from netbandit.simulation.build import topology_streams
 from netbandit.simulation.build_contacts import build_changing
 from netbandit.simulation.build_faults import build_faults
-from netbandit.simulation.drivers import talk_of
+from netbandit.simulation.drivers import pattern_of
 from netbandit.simulation.execution import Execution, executed
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.result import RunResult
@@ -92,7 +92,7 @@ class Trial:
         topology = point.topology(self.replication)
         slot = scenario.run.slot_nanoseconds
         streams = topology_streams(point.family, scenario.run.seed, self.replication)
-        end, talk = slot * scenario.run.horizon, talk_of(type(point.bandit), type(point.learner)) or ""
+        end, talk = slot * scenario.run.horizon, pattern_of(type(point.bandit), type(point.learner)) or ""
         changing = build_changing(point.family, topology, streams, slot, end, point.protocol, talk)
         plan = build_faults(scenario.links, scenario.faults, topology, slot, changing).plan
         numbers = {(first, second): number for number, (first, second) in enumerate(topology.edges.tolist())}

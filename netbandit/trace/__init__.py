@@ -1,1 +1,1 @@
-"""What happened in a run, message by message."""
+"""The events of a run, message by message."""

@@ -20,7 +20,7 @@ from netbandit.results.store import STUDY, folder_of, load_study
 from netbandit.trace.read import SERVER, WAITS, Lines, TraceError, Transfer, read_trace, run_of
 
 LIMIT = 100_000
-"""How many lines of a trace are shown unless one asks for more: viewers become slow beyond."""
+"""The default number of lines of a trace shown: viewers become slow beyond."""
 
 PICTURE = "trace.perfetto.json"
 """The name of the file beside the trace it was made from."""
@@ -33,22 +33,22 @@ _SHORTEST = 1_000
 """Nanoseconds that a round is drawn for, and a message at its sender and its receiver, where they take no time."""
 
 _SHOWN = 12
-"""How many of the nodes that a node sends to at once are named."""
+"""The most nodes named of those that a node sends to at once."""
 
 
 @dataclass(frozen=True)
 class Converted:
-    """What was written.
+    """A written trace.
 
     Attributes:
         path: The file.
-        messages: How many messages are in it.
-        phases: How many phases of agents.
-        rewards: How many late rewards.
-        jobs: How many jobs of nodes that compute.
-        rounds: How many rounds.
-        lines: How many lines of the trace were taken.
-        total: How many it has.
+        messages: The number of messages in it.
+        phases: The number of phases of agents.
+        rewards: The number of late rewards.
+        jobs: The number of jobs of nodes that compute.
+        rounds: The number of rounds.
+        lines: The number of lines taken from the trace.
+        total: The number of lines of the trace.
     """
 
     path: Path
@@ -97,7 +97,7 @@ def convert(trace: Path, target: Path, limit: int = LIMIT) -> Converted:
     Args:
         trace: A file that ``--trace`` has written.
         target: The file to write.
-        limit: How many lines of the trace are taken, of all kinds together.
+        limit: The number of lines taken from the trace, of all kinds together.
 
     Raises:
         TraceError: A line is none of a trace, with its number, or the file is not as the run has written it.
@@ -228,7 +228,7 @@ def _at(time: int, rank: int, event: dict[str, Any]) -> _Event:
 
 
 def _names(nodes: Sequence[tuple[int, int | str]], lanes: int, names: Sequence[str] | None) -> Iterator[dict[str, Any]]:
-    """Yield what the tracks are called, in the order in which they are shown."""
+    """Yield the names of the tracks, in their order."""
     yield {"ph": "M", "pid": _PROCESS, "tid": _ROUNDS, "name": "process_name", "args": {"name": "netbandit"}}
     tracks = [(_ROUNDS + lane, "rounds" if lane == 0 else f"rounds ({lane + 1})") for lane in range(lanes)]
     for track, node in nodes:

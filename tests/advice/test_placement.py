@@ -4,7 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 from helpers.drawn_graphs import connected_graphs
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.advice.placement import servers, sinks
@@ -23,7 +24,7 @@ def test_the_middle_of_a_path_hosts_the_server_and_two_sinks_share_it():
     assert max(min(abs(node - sink) for sink in pair.nodes) for node in range(9)) == 2
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(connected_graphs(9), st.integers(1, 3))
 def test_no_set_is_better_up_to_two_and_three_are_no_worse_than_two(graph, count):
     distances = table(graph)

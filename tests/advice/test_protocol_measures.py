@@ -7,9 +7,10 @@ from helpers.apart_round import SLOT as APART_SLOT
 from helpers.apart_round import rounds_apart
 from helpers.combinations import scenario
 from helpers.drawn_graphs import connected_graphs
+from helpers.examples import examples
 from helpers.one_round import SLOT, one_round
 from helpers.scenes import study
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.advice.flooding_time import FloodingTime
@@ -74,7 +75,7 @@ def latencies_of(links, longest):
 
 
 @pytest.mark.parametrize("protocol", ROUNDS)
-@settings(max_examples=6, deadline=None)
+@examples(6)
 @given(connected_graphs(6), st.booleans(), st.sampled_from([0, 300, 3 * SLOT]), st.randoms(use_true_random=False))
 def test_the_advised_link_is_the_best_of_all_in_runs(protocol, graph, slotted, longest, random):
     advised_link_is_the_best(protocol, graph, slotted, longest, random)
@@ -82,7 +83,7 @@ def test_the_advised_link_is_the_best_of_all_in_runs(protocol, graph, slotted, l
 
 @pytest.mark.search
 @pytest.mark.parametrize("protocol", ROUNDS)
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(connected_graphs(9), st.booleans(), st.sampled_from([0, 300, 3 * SLOT]), st.randoms(use_true_random=False))
 def test_the_advised_link_is_the_best_of_all_in_many_runs(protocol, graph, slotted, longest, random):
     advised_link_is_the_best(protocol, graph, slotted, longest, random)
@@ -113,7 +114,7 @@ def advised_link_is_the_best(protocol, graph, slotted, longest, random):
 
 
 @pytest.mark.parametrize("rule", ["max-degree", "metropolis", "uniform"])
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(graph=connected_graphs(8))
 def test_the_gap_is_that_of_the_weights_with_each_link(rule, graph):
     def gap(graph):
@@ -175,7 +176,7 @@ def test_a_protocol_is_judged_by_its_own_round_or_refused(tmp_path, kind):
 
 
 def test_what_depends_on_chance_or_learning_is_refused(tmp_path):
-    for change, why in (("protocol.stop=0.1", "is drawn"), ("protocol.absorb=true", "have learnt")):
+    for change, why in (("protocol.stop=0.1", "drawn at random"), ("protocol.absorb=true", "have learnt")):
         with pytest.raises(ScenarioError, match=why):
             measure_of(point(tmp_path, "local", "protocol.route=flood", change, learner="ucb"), "time")
     with pytest.raises(ScenarioError, match="ttl times the slowest link"):

@@ -4,8 +4,9 @@ import networkx as nx
 import numpy as np
 import pytest
 from helpers.drawn_graphs import connected_graphs
+from helpers.examples import examples
 from helpers.one_round import SLOT, one_round
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.advice.round_times import distances, round_times
@@ -19,7 +20,7 @@ from netbandit.protocols.sink import Sink
 PROTOCOLS = {"gis": Gis, "flooding": Flooding, "sink": Sink, "master-worker": MasterWorker}
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(connected_graphs(), st.booleans(), st.sampled_from([0, 300, SLOT, 3 * SLOT]), st.randoms(use_true_random=False))
 def test_they_are_those_of_a_run(graph, slotted, longest, random):
     topology = Topology(graph)

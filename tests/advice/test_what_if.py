@@ -4,7 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 from helpers.drawn_graphs import connected_graphs
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.advice.flooding_time import FloodingTime
@@ -57,7 +58,7 @@ def graphs(draw):
     return graph
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(graphs(), st.sampled_from(MEASURES), st.booleans(), st.sampled_from([1, 3, 1000]), st.integers(0, 99))
 def test_each_link_that_could_be_added_is_measured_exactly(graph, measure, slotted, shown, seed):
     network = timed(graph, seed, slotted=slotted)
@@ -78,7 +79,7 @@ def test_each_link_that_could_be_added_is_measured_exactly(graph, measure, slott
     assert [(change.value, change.latency, change.link) for change in advice.best] == sorted(expected)[:shown]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(graphs(), st.sampled_from(MEASURES), st.booleans(), st.integers(0, 99))
 def test_each_link_that_could_be_lost_is_measured_exactly(graph, measure, slotted, seed):
     network = timed(graph, seed, slotted=slotted)
@@ -111,7 +112,7 @@ def test_only_the_best_need_be_exact_and_bounds_spare_the_rest(pairs, shown, bef
     assert len(looked_at) == len(set(looked_at))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(connected_graphs(10), connected_graphs(4))
 def test_pairs_that_one_failure_separates(one, other):
     graph = nx.disjoint_union(one, other)

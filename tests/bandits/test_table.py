@@ -10,7 +10,8 @@ import networkx
 import numpy as np
 import pandas
 import pytest
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import netbandit as nb
@@ -279,7 +280,7 @@ def test_a_table_is_refused_before_more_memory_is_taken_than_is_allowed(tmp_path
             read(tmp_path / name)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     st.lists(st.text(st.sampled_from('01.eN#A "a,;'), min_size=1, max_size=3), min_size=1, max_size=4, unique=True),
     st.integers(1, 5),

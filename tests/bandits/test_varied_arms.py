@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -39,7 +40,7 @@ def test_means_change_at_their_slots_and_regret_follows():
     assert world.static_regrets(5, np.array([1])) == pytest.approx([0.2 - 0.5])
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(2, 200), st.integers(1, 6), st.integers(0, 5), st.integers(0, 50))
 def test_breakpoints_are_distinct_slots_within_the_horizon(horizon, arms, count, seed):
     count = min(count, horizon - 1)
@@ -74,7 +75,7 @@ def test_only_one_way_of_changing_and_only_what_fits():
     assert [key for key, _ in texts(Bernoulli(means=[0.1, 0.9], breakpoints=2).check())] == ["breakpoints"]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(1, 6), st.integers(1, 8), st.integers(1, 8), st.integers(0, 100))
 def test_each_agent_has_as_many_arms_as_it_should_and_each_arm_is_somebodys(agents, arms, own, seed):
     own = min(own, arms)

@@ -30,8 +30,8 @@ def test_a_table_has_medians_with_least_and_largest(tables):
     assert lines == [
         "| horizon | seconds | ratio |",
         "|--:|--:|--:|",
-        "| 100,000 | 1.5 (1 to 3) | 1 |",
-        "| 1,000,000,000 | 3 (2 to 6) | 2 |",
+        "| 100,000 | 1.5 (1–3) | 1 |",
+        "| 1,000,000,000 | 3 (2–6) | 2 |",
     ]
 
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.byzantine.adversaries.soundness import sound_arms, sound_means, sound_pulls
@@ -27,7 +28,7 @@ ANYTHING = st.one_of(
 
 
 @given(ANYTHING, st.integers(0, 5), st.booleans())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_what_is_taken_can_be_averaged(value, arms, bounded):
     if sound_means(value, arms, bounded=bounded):
         assert value.shape == (arms,)

@@ -6,8 +6,9 @@ import sys
 from time import process_time
 
 import pytest
+from helpers.examples import examples
 from helpers.scenes import SMALL, study
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.checks.check import check
@@ -100,7 +101,7 @@ ONE_MISTAKE = {
     "misspelt key": (
         ["protocol.knd=gis"],
         "protocol.knd",
-        'unknown key, must be one of "kind", "timing", "deadline" (did you mean "kind"?)',
+        'unknown key, must be one of "kind", "timing", "feedback_deadline", "deadline" (did you mean "kind"?)',
     ),
     "misspelt kind": (
         ["bandit.kind=bernouli"],
@@ -121,11 +122,11 @@ ONE_MISTAKE = {
         "learner.kind",
         "netbandit.learners.slots:Learner cannot be used: it leaves out choose, learn, start",
     ),
-    "tells nobody": (['learner.kind="mine:Unheard"'], "learner.kind", "it shares, but has neither hear"),
+    "tells nobody": (['learner.kind="mine:Unheard"'], "learner.kind", "it shares, but has neither receive"),
     "nothing to adopt": (
         ['learner.kind="mine:Waiting"'],
         "learner.kind",
-        "nothing is ever told",
+        "nothing is ever sent",
     ),
     "rounds over gathers": (
         ["protocol.kind=vertical"],
@@ -274,7 +275,7 @@ VALUES = [
 
 
 def test_check_never_fails_otherwise(tmp_path):
-    @settings(max_examples=300, deadline=None)
+    @examples(300)
     @given(st.lists(st.tuples(st.sampled_from(KEYS), st.sampled_from(VALUES)), min_size=1, max_size=4))
     def mutate(changes):
         try:

@@ -54,7 +54,7 @@ def numbers(found: RunResult) -> dict[str, Any]:
         "metrics": _cut({name: found.metrics.get(name, "gone") for name in names if name not in _LEDGER}),
         "curves": _cut(curves),
         "remarks": {
-            "remarks": [remark for remark in found.remarks if remark != slots._GENERIC],  # no result
+            "remarks": [remark for remark in found.remarks if remark != slots._NO_COMPILED_LOOP],  # no result
             "privacy": [found.privacy_unit, found.privacy_accountant, found.privacy_caveats, found.privacy_bound],
         },
     }

@@ -6,9 +6,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers.examples import examples
 from helpers.known import mistakes as mistaken
 from helpers.known import notes, others
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.bandits.bandit import Outline
@@ -110,7 +111,7 @@ def learner_of(*, epsilon=inf, rounds=None, gap=None, smallest_gap=None, **facts
     return learner
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(instances(), st.integers(0, 2**32))
 def test_same_as_the_reference(instance, seed):
     rng = np.random.default_rng(seed)
@@ -144,7 +145,7 @@ def test_same_as_the_reference(instance, seed):
         assert learner.active.tolist() == reference.active
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(instances(), st.integers(1, 30), st.integers(0, 10**6))
 def test_schedule_is_that_of_the_paper(instance, epoch, previous):
     del instance["members"]
@@ -285,7 +286,7 @@ def test_noise_of_a_member_is_its_row():
     assert learner.releases.tolist() == np.random.default_rng(5).laplace(0, 1 / (3 * pulls * 0.5), (3, 2)).tolist()
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.integers(1, 40), st.integers(1, 4), st.integers(0, 2**32))
 def test_a_mean_depends_on_no_order(rows, arms, seed):
     rng = np.random.default_rng(seed)

@@ -6,8 +6,9 @@ from tempfile import TemporaryDirectory
 
 import networkx as nx
 import pytest
+from helpers.examples import examples
 from helpers.graphs import connected
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.network.clock import SENDS, Clock, Environment
@@ -87,7 +88,7 @@ def cases(draw):
     return graph, latency, uplink, link, kind, draw(st.sampled_from([2, 5, 10**6])), timing
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(cases())
 def test_every_message_is_delivered_once_and_everything_adds_up(case):
     network, delivered, fingerprint = run(case, None)

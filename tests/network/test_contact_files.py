@@ -10,7 +10,8 @@ from time import process_time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.network import contact_files
@@ -155,7 +156,7 @@ WORDS = st.sampled_from(
     st.binary(max_size=4),
     st.sampled_from("  ,"),
 )
-@settings(max_examples=150)
+@examples(150)
 def test_whatever_a_file_holds_it_is_read_or_refused(tmp_path_factory, form, lines, rest, comma):
     content = "\n".join(comma.join(words) for words in lines).encode() + rest
     try:
@@ -200,7 +201,7 @@ def test_links_are_the_pairs_that_meet_in_the_run(tmp_path):
 
 
 @given(TIMES)
-@settings(max_examples=30)
+@examples(30)
 def test_what_is_written_is_read_again(tmp_path_factory, drawn):
     drawn = [
         (one, other, begin * 7, FOR_EVER if span == 9 else begin * 7 + span)
@@ -223,7 +224,7 @@ MET = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), SECONDS, SECONDS)
 
 
 @given(MET)
-@settings(max_examples=60)
+@examples(60)
 def test_contacts_are_read_as_they_were_written_in_each_format(tmp_path_factory, met):
     folder = tmp_path_factory.getbasetemp()
     met = [

@@ -6,7 +6,8 @@ from math import inf
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.network.contact_figures import connectedness, contact_figures
@@ -85,7 +86,7 @@ def test_a_link_drawn_afresh_is_as_one_that_fails_so():
 
 
 @given(st.integers(2, 9), st.floats(0, 1), st.integers(0, 1000))
-@settings(max_examples=25)
+@examples(25)
 def test_a_matching_is_that_of_links_in_random_order(nodes, p, seed):
     edges = edges_of(networkx.gnp_random_graph(nodes, p, seed=seed))
     up = states(Matching(1), edges, 3, seed=seed)
@@ -151,7 +152,7 @@ def test_a_list_is_down_between_its_contacts(drawn):
 
 
 @given(st.lists(INTERVALS, min_size=6, max_size=6), st.integers(1, 35))
-@settings(max_examples=40)
+@examples(40)
 def test_a_graph_over_time_is_what_it_is_moment_by_moment(drawn, end):
     edges = edges_of(networkx.complete_graph(4))
     contacts = [apart(some) for some in drawn]

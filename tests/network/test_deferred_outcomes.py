@@ -73,5 +73,5 @@ def test_it_goes_event_by_event(tmp_path, opened, monkeypatch):
     point = study(tmp_path, "learner.kind=ucb", "protocol.kind=local", "topology.agents=30").points[0]
     monkeypatch.setenv("NETBANDIT_EXECUTION", "compiled")
     opened(on=True)
-    (why, *_) = [choice.why_not for choice in point.simulation(0).choices() if choice.part == "messages"]
+    (why, *_) = [choice.reason for choice in point.simulation(0).choices() if choice.part == "messages"]
     assert why == "what becomes of a message depends on what else is sent, which only shows event by event"

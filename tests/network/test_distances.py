@@ -5,7 +5,8 @@ from unittest.mock import patch
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.network import distances
@@ -48,7 +49,7 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 @given(graph=graphs())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_eccentricities(graph, way):
     with patch.multiple(distances, **WAYS[way]):
         assert distances.eccentricities(adjacency(graph)).tolist() == expected_eccentricities(graph)
@@ -56,7 +57,7 @@ def test_eccentricities(graph, way):
 
 @pytest.mark.parametrize("way", WAYS)
 @given(graph=graphs())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_extremes(graph, way):
     eccentricity = expected_eccentricities(graph)
     with patch.multiple(distances, **WAYS[way]):
@@ -72,7 +73,7 @@ def test_extremes(graph, way):
 
 
 @given(graph=graphs(), data=st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_hops_and_tree(graph, data):
     root = data.draw(st.integers(0, len(graph) - 1))
     lengths = networkx.single_source_shortest_path_length(graph, root)
@@ -85,7 +86,7 @@ def test_hops_and_tree(graph, data):
 
 
 @given(graph=graphs())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_components(graph):
     labels = [0] * len(graph)
     for label, nodes in enumerate(sorted(networkx.connected_components(graph), key=min)):

@@ -8,7 +8,8 @@ from pathlib import Path
 import networkx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.network.families.random import gilbert
@@ -128,7 +129,7 @@ def test_random_families_are_connected(family):
 
 
 @given(st.integers(1, 30), st.integers(0, 100), st.integers(0, 10))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_regular(agents, degree, seed):
     if problems("regular", {"agents": agents, "degree": degree}):
         return

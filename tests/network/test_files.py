@@ -11,8 +11,9 @@ from pathlib import Path
 import networkx
 import numpy as np
 import pytest
+from helpers.examples import examples
 from helpers.speeds import speeds
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.network import files, readers
@@ -143,7 +144,7 @@ class TestFormats:
         assert load(write(tmp_path, name, text)).edges.tolist() == PATH_OF_THREE
 
     @given(st.integers(1, 12), st.integers(0, 500), st.sampled_from(["graphml", "gml", "json", "edgelist"]))
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     def test_what_networkx_writes(self, tmp_path_factory, agents, seed, ending):
         graph = networkx.gnp_random_graph(agents, 0.4, seed=seed)
         graph.add_edges_from(networkx.path_graph(agents).edges)
@@ -223,7 +224,7 @@ class TestEdgeListsOfOthers:
         st.sampled_from(",;\t"),
         st.booleans(),
     )
-    @settings(max_examples=150, deadline=None)
+    @examples(150)
     def test_ids_are_those_of_the_csv_module(self, tmp_path_factory, rows, separator, header):
         rows = [["hub", f"x{place}", " ".join(row)] for place, row in enumerate(rows)] + [
             [first.strip() or "-", "hub", third] for first, _, third in rows
@@ -398,14 +399,14 @@ class TestNoGraphs:
         assert problem(path)[1].endswith("cannot be read: Permission denied")
 
     @given(st.binary(max_size=60), st.sampled_from([".graphml", ".gml", ".json", ".edgelist", ".txt", ".bin"]))
-    @settings(max_examples=200, deadline=None)
+    @examples(200)
     def test_junk_is_an_error_or_a_graph(self, tmp_path_factory, content, ending):
         path = write(tmp_path_factory.mktemp("junk"), f"junk{ending}", content)
         with suppress(TopologyError):
             assert load(path, "largest").agents > 0
 
     @given(st.data())
-    @settings(max_examples=150, deadline=None)
+    @examples(150)
     def test_a_damaged_file_is_an_error_or_a_graph(self, tmp_path_factory, data):
         whole = (ROOT / "topologies" / "abilene.graphml").read_bytes()
         start = data.draw(st.integers(0, len(whole)))
@@ -438,7 +439,7 @@ class TestHostileAttributes:
             assert "\n" not in text
 
     @given(st.lists(st.sampled_from(HOSTILE), min_size=5, max_size=5))
-    @settings(max_examples=150, deadline=None)
+    @examples(150)
     def test_of_json(self, tmp_path_factory, values):
         latitude, longitude, label, latency, speed = values
         node_ = f'"latitude": {latitude}, "longitude": {longitude}, "label": {label}'
@@ -447,13 +448,13 @@ class TestHostileAttributes:
         self.read(write(tmp_path_factory.mktemp("hostile"), "net.json", text))
 
     @given(st.sampled_from(HOSTILE), st.sampled_from(HOSTILE))
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     def test_of_an_edge_list(self, tmp_path_factory, latency, speed):
         text = f"1 2 {{'latency': {latency}, 'LinkSpeedRaw': {speed}, [1]: 2}}\n2 3 {{'latency': {latency}}}\n"
         self.read(write(tmp_path_factory.mktemp("hostile"), "net.edges", text))
 
     @given(st.sampled_from(HOSTILE), st.sampled_from(HOSTILE), st.sampled_from(HOSTILE))
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     def test_of_gml(self, tmp_path_factory, latitude, longitude, latency):
         node_ = f"node [ id 1 Latitude {latitude} Longitude {longitude} ]\nnode [ id 2 Latitude 1 Longitude 2 ]"
         text = f"graph [ {node_}\nedge [ source 1 target 2 latency {latency} ] ]"

@@ -6,7 +6,8 @@ from time import process_time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.network.approaches import approaches
@@ -80,7 +81,7 @@ def contacts_between(one, other, end, reach):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=30)
+@examples(30)
 def test_contacts_are_the_roots_of_distances(seed):
     rng = np.random.default_rng(seed)
     points = []

@@ -6,8 +6,9 @@ import sys
 import networkx
 import numpy as np
 import pytest
+from helpers.examples import examples
 from helpers.speeds import speeds
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.network.topology import Topology, TopologyError, describe
@@ -56,7 +57,7 @@ def test_bfs_tree_takes_the_lowest_parent():
 
 
 @given(st.integers(2, 15), st.integers(0, 1000), st.randoms())
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_the_order_of_construction_does_not_show(agents, seed, random):
     graph = networkx.gnp_random_graph(agents, 0.3, seed=seed)
     nodes, edges = list(graph), [edge[:: random.choice([1, -1])] for edge in graph.edges]
@@ -148,7 +149,7 @@ def activations_by_simulation(graph):
 
 
 @given(st.integers(1, 16), st.integers(0, 1000), st.sampled_from([0.05, 0.15, 0.3, 0.6]))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_links_per_round_against_a_simulation(agents, seed, p):
     graph = networkx.gnp_random_graph(agents, p, seed=seed)
     assert describe(Topology(graph))["links_per_round"] == activations_by_simulation(graph)

@@ -5,7 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.network import track_files
@@ -164,7 +165,7 @@ def written_by_ns2(tracks):
 
 
 @given(st.data(), st.sampled_from([0, 17, 1_300_000_000]))
-@settings(max_examples=60)
+@examples(60)
 def test_a_track_is_read_as_it_was_written_in_each_format(tmp_path_factory, data, begin):
     folder = tmp_path_factory.getbasetemp()
     tracks = data.draw(journeys())
@@ -191,7 +192,7 @@ def test_a_track_is_read_as_it_was_written_in_each_format(tmp_path_factory, data
 
 
 @given(journeys())
-@settings(max_examples=30)
+@examples(30)
 def test_places_of_one_are_those_that_its_columns_say(tmp_path_factory, tracks):
     """An oracle: the csv module alone."""
     content, _ = written_by_one(tracks, 17)
@@ -223,7 +224,7 @@ COMMANDS = st.one_of(
 
 
 @given(st.sampled_from(sorted(READERS)), st.lists(COMMANDS, max_size=6), st.binary(max_size=4))
-@settings(max_examples=150)
+@examples(150)
 def test_whatever_a_file_holds_it_is_read_or_refused(tmp_path_factory, form, lines, rest):
     try:
         found = points_of(tmp_path_factory.getbasetemp(), form, "\n".join([*lines, ""]).encode() + rest)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -58,7 +59,7 @@ def test_two_bars_that_do_not_meet_tell_points_apart_and_equal_ones_seldom_do():
     assert apart / 2_000 < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 2_000)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(st.lists(st.floats(-1e6, 1e6), min_size=4, max_size=4), min_size=1, max_size=6))
 def test_a_bar_is_never_wider_than_that_of_its_mean(rows):
     for one, row in zip(side_by_side(named(rows)), rows, strict=True):

@@ -67,7 +67,7 @@ def test_a_folder_without_results_is_a_clear_error(tmp_path):
     write(tmp_path, [made_up()])
     for result in tmp_path.glob("runs/*/result.json"):
         result.unlink()
-    with pytest.raises(ValueError, match="no run that has come to its end"):
+    with pytest.raises(ValueError, match="has no finished run"):
         plot_folder(tmp_path)
     assert list(tmp_path.glob("*.png")) == []
 

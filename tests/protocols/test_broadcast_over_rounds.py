@@ -1,8 +1,9 @@
 import networkx as nx
 import pytest
+from helpers.examples import examples
 from helpers.graphs import connected
 from helpers.telling import ITEM, SLOT, told
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
@@ -32,7 +33,7 @@ CARRIERS = {
     st.sampled_from(["slotted", "asynchronous"]),
     st.integers(0, 5_000),
 )
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_everybody_hears_everybody_else_once_a_round_however_rounds_overlap(graph, data, name, timing, uplink):
     kind, keys = CARRIERS[name]
     latency = {tuple(sorted(edge)): data.draw(st.integers(0, 5_000)) for edge in graph.edges}
@@ -46,7 +47,7 @@ def test_everybody_hears_everybody_else_once_a_round_however_rounds_overlap(grap
 
 
 @given(connected(8), st.sampled_from([Gis, Flooding, Relay]))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_what_neighbours_pass_on_is_heard_after_a_slot_a_hop(graph, kind):
     log, _ = told(kind, graph)
     hops = dict(nx.all_pairs_shortest_path_length(graph))

@@ -4,7 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 from helpers.drawn_graphs import connected_graphs
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.network.clock import DECISIONS, Clock, Environment, ScheduledEvent
@@ -92,7 +93,7 @@ def dense(graph, rule="max-degree"):
 rules = st.sampled_from(["max-degree", "metropolis", "uniform"])
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     connected_graphs(8),
     rules,
@@ -116,7 +117,7 @@ def test_every_step_is_exactly_p_and_sums_are_kept_whatever_the_links(graph, rul
             assert (row == run.rows(step - 1)[near].max(axis=0)).all()
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(connected_graphs(8), st.randoms(use_true_random=False))
 def test_neighbours_are_never_more_than_one_step_apart(graph, random):
     latency = {(min(link), max(link)): random.randint(0, 6 * SLOT) for link in graph.edges}
@@ -158,7 +159,7 @@ def test_equal_latencies_mix_in_lock_step_to_the_last_bit():
             state[agent] = total
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(connected_graphs(8), rules, st.randoms(use_true_random=False))
 def test_at_the_pace_of_slots_constants_are_kept_and_everybody_steps_in_every_slot(graph, rule, random):
     latency = {(min(link), max(link)): random.randint(0, 4 * SLOT) for link in graph.edges}
@@ -239,7 +240,7 @@ class Losing(Network):
         return self.lost_for_good()["peer"]
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(connected_graphs(7), st.sampled_from(["max-degree", "metropolis"]), st.randoms(use_true_random=False))
 def test_steps_are_exact_where_messages_are_lost(graph, rule, random):
     latency = {(min(link), max(link)): random.randint(0, 2 * SLOT) for link in graph.edges}
@@ -267,7 +268,7 @@ def test_where_messages_are_lost_an_agent_tells_its_last_two_rows_in_every_slot(
     assert size >= (20 + 2 * 16) * messages - 16 * 12 * max(slot for slot, _ in run.stepped[:6])
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(connected_graphs(6), st.sampled_from(["max-degree", "metropolis", "uniform"]), st.integers(1, 6), st.randoms())
 def test_at_its_deadline_an_agent_steps_with_its_own_row_for_those_that_are_missing(graph, rule, patience, random):
     """Each step is at the boundary at which the last row is there, or so many slots after the own was told."""

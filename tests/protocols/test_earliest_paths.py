@@ -2,8 +2,9 @@
 
 import pytest
 from helpers.contact_lists import earliest, linked, sensed
+from helpers.examples import examples
 from helpers.one_round import SLOT, one_round
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.network.clock import effective_time
@@ -41,7 +42,7 @@ CONTACT = st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 6 * SLO
 LISTS = st.lists(CONTACT, min_size=1, max_size=14)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(LISTS, st.sampled_from(["slotted", "asynchronous"]), st.integers(0, 10**6), st.sampled_from([1, 100, SLOT]))
 def test_each_item_takes_the_earliest_path(drawn, timing, seed, grain):
     """Whatever the contacts and latencies; their times are coarse at times, so that much happens at one instant."""

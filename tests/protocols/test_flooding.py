@@ -3,8 +3,9 @@ from collections import Counter
 import networkx as nx
 import pytest
 from helpers.drawn_graphs import connected_graphs
+from helpers.examples import examples
 from helpers.one_round import ITEM, SLOT, one_round
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.protocols.flooding import Flooding
@@ -22,7 +23,7 @@ class Watched(Flooding):
         super().receive(node, arrivals)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(connected_graphs(), st.sampled_from(["slotted", "asynchronous"]), st.integers(1, 3 * SLOT))
 def test_with_equal_latencies_items_travel_by_distance_and_never_back(graph, timing, latency):
     result = one_round(Watched, graph, timing=timing, latency=latency)
@@ -43,7 +44,7 @@ def test_on_a_ring_both_copies_meet_and_stop():
     assert set(result.informed.values()) == {2 * SLOT}
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     connected_graphs(),
     st.sampled_from(["slotted", "asynchronous"]),

@@ -4,8 +4,9 @@ from math import ceil
 import networkx as nx
 import pytest
 from helpers.drawn_graphs import connected_graphs
+from helpers.examples import examples
 from helpers.one_round import ITEM, SLOT, numbered, one_round
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.protocols.gis import Gis
@@ -61,7 +62,7 @@ def lock_step(graph):
     return slot, arrived, sent
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(connected_graphs())
 def test_slotted_without_latency_it_is_the_lock_step_protocol_message_for_message(graph):
     slots, arrived, sent = lock_step(graph)
@@ -96,7 +97,7 @@ class Watched(Gis):
         super().receive(node, arrivals)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     connected_graphs(),
     st.integers(0, 3 * SLOT),
@@ -132,7 +133,7 @@ def test_asynchronous_a_round_takes_the_time_of_its_handshakes(latency):
     assert set(result.informed.values()) == {3 * 3 * latency}
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(connected_graphs(8), st.randoms(use_true_random=False))
 def test_slotted_with_any_latencies_an_item_moves_in_whole_slots(graph, random):
     """On a tree there is one way only, so each hop can be told in advance."""

@@ -2,8 +2,9 @@ from itertools import pairwise
 
 import networkx as nx
 import pytest
+from helpers.examples import examples
 from helpers.one_round import ITEM, SLOT, one_round
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.protocols.gossip import Gossip
@@ -94,7 +95,7 @@ def test_rounds_follow_one_another(timing):
     assert all(earlier < later for earlier, later in pairwise(ends))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.integers(2, 25), st.integers(0, 2**32 - 1), st.sampled_from(["slotted", "asynchronous"]))
 def test_everybody_hears_everything_in_no_less_than_the_diameter(agents, seed, timing):
     graph = nx.random_labeled_tree(agents, seed=seed)

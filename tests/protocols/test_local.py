@@ -1,6 +1,7 @@
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.network.cliques import cliques
@@ -146,7 +147,7 @@ def networks(draw):
     return graph, latency
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     network=networks(),
     ttl=st.integers(1, 4),
@@ -197,7 +198,7 @@ def test_nothing_goes_further_than_ttl_hops_or_is_used_before_it_is_there(networ
     assert {time // SLOT for time, *_ in run.adopted} <= ends
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(network=networks(), hops=st.integers(0, 4))
 def test_cliques_are_those_of_networkx(network, hops):
     graph, _ = network

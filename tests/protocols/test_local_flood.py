@@ -5,8 +5,9 @@ from math import ceil, inf
 import networkx as nx
 import pytest
 from helpers.drawn_graphs import connected_graphs
+from helpers.examples import examples
 from helpers.telling import ITEM, SLOT, told
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.parts.component import Mistake, Note, Others
@@ -69,7 +70,7 @@ def earliest(graph, source, ttl, hop):
     return reached
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(
     connected_graphs(9),
     st.integers(0, 5),

@@ -2,7 +2,8 @@ import networkx as nx
 import numpy as np
 import pytest
 from helpers.drawn_graphs import connected_graphs
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.network.topology import Topology
@@ -30,7 +31,7 @@ def matrix_of(graph, rule, step=None):
     return expected, dense, kept
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(connected_graphs(), st.sampled_from(["max-degree", "metropolis", "uniform"]))
 def test_the_matrix_is_that_of_its_definition(graph, rule):
     expected, dense, kept = matrix_of(graph, rule)

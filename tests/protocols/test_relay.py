@@ -1,7 +1,8 @@
 import networkx as nx
 import pytest
+from helpers.examples import examples
 from helpers.telling import ITEM, SLOT, told
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.protocols.relay import Relay
@@ -57,7 +58,7 @@ def graphs(draw):
 
 
 @given(graphs(), st.data(), st.sampled_from(["slotted", "asynchronous"]))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_everybody_in_reach_hears_every_message_once_and_nobody_its_own(graph, data, timing):
     latency = {tuple(sorted(edge)): data.draw(st.integers(0, 5_000)) for edge in graph.edges}
     times = (0, 3 * SLOT, 4 * SLOT)

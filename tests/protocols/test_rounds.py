@@ -6,9 +6,10 @@ import networkx as nx
 import numpy as np
 import pytest
 from helpers.drawn_graphs import connected_graphs
+from helpers.examples import examples
 from helpers.hub import REPORT, RESULT, Hub
 from helpers.one_round import ITEM, SLOT, one_round
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.network.message import Kind
@@ -131,7 +132,7 @@ links = st.tuples(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(connected_graphs(), links)
 def test_flooding_as_a_coroutine_sends_what_flooding_sends(graph, links):
     """Up to the end of the round: from there on flooding knows by its free clock that nothing more is needed."""
@@ -147,7 +148,7 @@ def test_flooding_as_a_coroutine_sends_what_flooding_sends(graph, links):
     assert all(count <= len(graph) for count in labels.values())  # one message per item and link
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(connected_graphs(), st.sampled_from([None, 10**9]), st.randoms(use_true_random=False))
 def test_gis_as_a_coroutine_sends_what_gis_sends(graph, bandwidth, random):
     """Asynchronous: slotted, the handshake of GIS runs through without waiting for boundaries."""

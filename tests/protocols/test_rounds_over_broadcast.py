@@ -1,9 +1,10 @@
 import networkx as nx
 import pytest
 from helpers.apart_round import down, rounds_apart
+from helpers.examples import examples
 from helpers.graphs import connected
 from helpers.one_round import SLOT, one_round
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.parts.component import Mistake, Others
@@ -18,7 +19,7 @@ def relayed(graph, **keys):
 
 
 @given(connected(8))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_an_agent_goes_on_when_it_has_heard_the_farthest_one(graph):
     result = relayed(graph)
     assert result.informed == {node: distance * SLOT for node, distance in nx.eccentricity(graph).items()}
@@ -28,7 +29,7 @@ def test_an_agent_goes_on_when_it_has_heard_the_farthest_one(graph):
 
 
 @given(connected(8), st.data(), st.sampled_from(["slotted", "asynchronous"]))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_rounds_that_overlap_are_concluded_once_each(graph, data, timing):
     starts = [data.draw(st.integers(0, 9 * SLOT)) for _ in graph]
     result = relayed(graph, starts=starts, rounds=3, timing=timing, latency=700)

@@ -2,8 +2,9 @@ import networkx as nx
 import numpy as np
 import pytest
 from helpers.apart_round import down, rounds_apart
+from helpers.examples import examples
 from helpers.one_round import ITEM, SLOT, one_round, union
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.protocols.sink import Sink
@@ -154,7 +155,7 @@ def components(draw):
     return union(*graphs)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(components())
 def test_collection_takes_the_radius_and_costs_no_more_than_the_bound(graph):
     result = one_round(Sink, graph)

@@ -3,8 +3,9 @@
 from heapq import heappop, heappush
 
 from helpers.contact_lists import linked, merged, sensed
+from helpers.examples import examples
 from helpers.telling import SLOT, told
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.parts.component import Mistake, Others
@@ -55,7 +56,7 @@ def boundary(time, slot):
 CONTACT = st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 40), st.integers(1, 15))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.lists(CONTACT, min_size=1, max_size=14),
     st.integers(-1, 12),

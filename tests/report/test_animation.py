@@ -16,7 +16,7 @@ from netbandit.cli import main
 from netbandit.report.animation import STATES, page, playback
 from netbandit.report.over_time import over_time
 from netbandit.scenario.load import load
-from netbandit.trace.read import LateReward, Lines, Phase, TraceError, Transfer
+from netbandit.trace.read import Job, LateReward, Lines, Phase, TraceError, Transfer
 
 SLOT = 1_000_000
 MESSAGES = [
@@ -215,3 +215,10 @@ def test_late_rewards_are_counted_and_who_waits_for_them_has_a_state_of_its_own(
     made = playback(run(), lines)
     assert (made["pulled"], made["due"]) == ([10, 20], [40, 90])
     assert made["phases"][0] == [10, 30, STATES.index("feedback")]
+
+
+def test_who_computes_when_is_told_of_each_agent_and_the_server():
+    jobs = [Job("message", "server", 9, 12, "UPLOAD"), Job("item", 0, 4, 6, ""), Job("item", 0, 1, 2, "")]
+    made = playback(run(), Lines(list(MESSAGES), list(PHASES), 7, jobs=jobs))
+    assert made["jobs"] == [[[1, 4], [2, 6]], [[], []], [[], []], [[9], [12]]]
+    assert playback(run(), Lines(list(MESSAGES), list(PHASES), 7))["jobs"] == []

@@ -1,5 +1,7 @@
 """The film of a traced run: as many frames as it has moments, and what they show."""
 
+import shutil
+
 import pytest
 from click.testing import CliRunner
 
@@ -39,6 +41,39 @@ def test_a_film_is_written(folder, tmp_path, monkeypatch):
         first = picture.convert("RGB").tobytes()
         picture.seek(3)
         assert picture.convert("RGB").tobytes() != first
+
+
+def test_names_of_agents_cover_neither_agents_nor_one_another(tmp_path):
+    from netbandit.util.extras.plots import Figure
+
+    names = ["a gateway", "a sensor", "another sensor"]
+    (tmp_path / "named.csv").write_text("source,target\n" + "\n".join(f"{names[i - 1]},{names[i]}" for i in range(3)))
+    topology = {"family": "file", "file": str(tmp_path / "named.csv")}
+    parts = {"bandit": {"kind": "bernoulli", "means": [0.2, 0.9]}, "learner": {"kind": "ucb", "share": "totals"}}
+    nb.run(
+        {"run": {"horizon": 6}, "topology": topology, **parts, "protocol": {"kind": "local"}}, out=tmp_path, trace=True
+    )
+    trace = find_trace(tmp_path)
+    figure = Figure(figsize=(6.4, 6.4))
+    network, below = figure.subplots(2, 1)
+    frame = film._Frames(playback(run_of(trace), read_trace(trace)), network, below)
+    frame.draw(0.0)
+    frame.name_agents(figure)
+    assert sorted(text.get_text() for text in network.texts) == names
+    boxes = [text.get_window_extent() for text in network.texts]
+    agents = network.transData.transform(frame._places[:-1])
+    for place, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:place])
+        assert not any(box.contains(*agent) for agent in agents)
+
+
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="ffmpeg is not installed")
+def test_a_film_is_an_mp4_where_there_is_ffmpeg(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(film, "_FRAMES", 6)
+    target = tmp_path / "round.mp4"
+    done = CliRunner().invoke(main, ["trace", str(folder), "--format", "mp4", "--out", str(target), "--limit", "9"])
+    assert done.exit_code == 0, done.output
+    assert target.read_bytes()[4:8] == b"ftyp"
 
 
 def test_without_ffmpeg_a_gif_is_what_there_is(folder, monkeypatch):

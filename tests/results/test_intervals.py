@@ -4,7 +4,8 @@ import statistics
 from fractions import Fraction
 
 import pytest
-from hypothesis import assume, example, given, settings
+from helpers.examples import examples
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -48,7 +49,7 @@ def undecided(first, second, end):
     return float(centre**2 * count / variance) / stats.t.ppf(0.975, count - 1) ** 2
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.lists(st.tuples(st.floats(1, 100), st.floats(50, 60)), min_size=5, max_size=30))
 @example([(1, 50), (2, 52), (3, 53), (4, 54), (5, 51)])  # three differences are equal
 @example([(1, 50), (1, 50), (3, 55), (4, 59), (5, 51), (9, 58)])

@@ -2,7 +2,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -20,7 +21,7 @@ def test_of_two_values_both_seen_often_the_interval_is_clopper_and_pearson_s(cou
     assert intervals.half_width_of_counts(values, 0.95) == pytest.approx(wanted, abs=1e-6)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.lists(st.sampled_from([0.0, 1.0, 2.5, 7.0]), min_size=4, max_size=40), st.sampled_from([0.9, 0.975]))
 def test_the_spline_has_the_quantiles_of_random_weights(values, probability):
     if len(set(values)) < 2:

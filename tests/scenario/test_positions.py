@@ -3,7 +3,8 @@ import tomllib
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.parts.settings import KeyPath
@@ -246,7 +247,7 @@ def documents(draw: st.DrawFn) -> str:
     return "\n".join(lines).replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(documents())
 def test_every_path_that_tomllib_reads_is_located(source: str) -> None:
     try:

@@ -43,7 +43,7 @@ class Telling(Noting):
         LOG.append(("share", slot, tuple(agents.tolist())))
         return np.stack([agents, np.full(len(agents), slot)], axis=1).astype(float)
 
-    def hear(self, slot, agents, sources, told, said):
+    def receive(self, slot, agents, sources, told, said):
         assert told.tolist() == np.stack([sources, said], axis=1).tolist()
         LOG.extend(zip(["hear"] * len(agents), [slot] * len(agents), agents, sources, said, strict=True))
 
@@ -58,7 +58,7 @@ class Rarely(Telling):
 class Averaging(Rarely):
     """Shares in every tenth slot, and adopts the mean."""
 
-    hear = Learner.hear
+    receive = Learner.receive
 
     def adopt(self, slot, agents, combined):
         LOG.append(("adopt", slot, tuple(agents.tolist()), combined.tolist()))
@@ -102,6 +102,7 @@ def _log(tmp_path, activity, text):
     return list(LOG), result
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("activity", ACTIVITIES)
 @pytest.mark.parametrize(
     "overrides",
@@ -116,7 +117,7 @@ def _log(tmp_path, activity, text):
 def test_the_compiled_loop_plays_as_one_call_a_turn(tmp_path, monkeypatch, activity, overrides):
     given = f"run.activity={activity}", *overrides
     compiled = run(tmp_path, *given, text=LINEAR)
-    monkeypatch.setattr(slots, "compiled", lambda *_: None)
+    monkeypatch.setattr(slots, "compiled_loop", lambda *_: None)
     generic = run(tmp_path, *given, text=LINEAR)
     assert compiled.fingerprint == generic.fingerprint
     assert compiled.metrics["regret"] == pytest.approx(generic.metrics["regret"], rel=1e-12)

@@ -1,8 +1,9 @@
 """What is told by everybody in every slot: all at once is the same as message by message."""
 
 import pytest
+from helpers.examples import examples
 from helpers.own_learners import Sometimes
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.checks.check import check
@@ -68,6 +69,7 @@ DOWN = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("down", DOWN)
 @pytest.mark.parametrize("faults", ["", ', loss = 0.2, jitter = "3 ms"'])
 @pytest.mark.parametrize("ttl", [1, 3])
@@ -144,6 +146,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("learner", OBSERVERS)
 @pytest.mark.parametrize("faults", FAULTS)
 def test_floods_in_bulk_are_the_same_as_message_by_message(both, learner, faults):
@@ -152,6 +155,7 @@ def test_floods_in_bulk_are_the_same_as_message_by_message(both, learner, faults
         same(*both(learner, latency, f"{FLOOD}, ttl = {ttl}", seed=number, faults=faults, horizon=15))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("faults", FAULTS)
 @pytest.mark.parametrize("route", ["flood", "tree"])
 def test_one_hop_in_bulk_is_the_same_however_links_fail(both, faults, route):
@@ -159,6 +163,7 @@ def test_one_hop_in_bulk_is_the_same_however_links_fail(both, faults, route):
         same(*both('"ucb"', latency, f'kind = "local", route = "{route}"', seed=number, faults=faults, horizon=40))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("faults", FAULTS)
 @pytest.mark.parametrize("ttl", [1, 4])
 def test_absorption_in_bulk_is_the_same(both, faults, ttl):
@@ -200,6 +205,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("changes", CHANGES)
 @pytest.mark.parametrize("keys", ["ttl = 3", "ttl = 1", "ttl = 2, absorb = true", "ttl = 4, stop = 0.5"])
 def test_who_is_away_is_told_nothing(both, changes, keys):
@@ -221,7 +227,7 @@ def test_each_channel_draws_at_its_own_pace(both, monkeypatch, faults, ttl):
         same(*both('"ucb"', LATENCIES[4], f"{FLOOD}, ttl = {ttl}", faults=faults, horizon=40, shape=shape))
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 10**6), st.sampled_from(FAULTS), st.sampled_from(LATENCIES), st.integers(1, 5), st.integers(2, 9))
 def test_any_flood_in_bulk_is_the_same(both, seed, faults, latency, ttl, agents):
     same(*both('"ucb"', latency, f"{FLOOD}, ttl = {ttl}", seed, faults, agents=max(agents, 5), horizon=20))

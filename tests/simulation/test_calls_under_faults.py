@@ -5,7 +5,7 @@ import pytest
 
 from netbandit.checks.check import check
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner
-from netbandit.learners.shared_linear import SharedLinUcb
+from netbandit.learners.linear import SharedLinUcb
 from netbandit.protocols.latest_versions import VersionedSum
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
@@ -80,7 +80,7 @@ class Books:
             books.names[id(found.value)] = found, {mark: release.number for mark, release in releases.items()}
             return found
 
-        monkeypatch.setattr(slots, "compiled", lambda *_: None)
+        monkeypatch.setattr(slots, "compiled_loop", lambda *_: None)
         monkeypatch.setattr(SharedLinUcb, "start", started)
         monkeypatch.setattr(SharedLinUcb, "learn", learnt)
         monkeypatch.setattr(SharedLinUcb, "_release", releasing)
@@ -105,6 +105,7 @@ class Books:
         return shared, own
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_nothing_is_believed_twice_and_nothing_of_ones_own_is_lost(monkeypatch, protocol, fault):

@@ -137,13 +137,14 @@ def test_alone_agents_choose_what_the_reference_chooses(run, kind, keys):
 def test_the_compiled_loop_chooses_what_one_call_a_slot_does(run, monkeypatch, kind):
     """Over more slots than are drawn at once; for Thompson sampling numba draws what numpy does, number for number."""
     fast, chosen = run(kind, agents=3, horizon=2_500)
-    monkeypatch.setattr(slots, "compiled", lambda *_: None)
+    monkeypatch.setattr(slots, "compiled_loop", lambda *_: None)
     slow, one_by_one = run(kind, agents=3, horizon=2_500)
     assert chosen == one_by_one
     assert fast.metrics["regret_worst_agent"] == slow.metrics["regret_worst_agent"]
     assert (fast.curves["regret"].values == slow.curves["regret"].values).all()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("kind", "keys"),
     [("ucb", {}), ("ucb", {"use_after": 4}), ("ucb", {"discount": 0.95}), ("klucb", {}), ("thompson", {})],
@@ -236,7 +237,7 @@ def test_the_compiled_loop_has_the_same_law_as_numpy(run, monkeypatch):
     for kind, keys in (("ucb", ""), ("klucb", ""), ("klucb", ", log_log = 3.0")):
         fast, chosen = run(kind, keys, horizon=2_500)
         with monkeypatch.context() as patch:
-            patch.setattr(slots, "compiled", lambda *_: None)
+            patch.setattr(slots, "compiled_loop", lambda *_: None)
             slow, same = run(kind, keys, horizon=2_500)
         assert same == chosen
         assert (slow.curves["regret"].values == fast.curves["regret"].values).all()

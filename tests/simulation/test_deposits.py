@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 from helpers.deposit_scenes import metrics, theta
 from helpers.deposits_reference import Setup, one_a_slot, play
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
-from netbandit.learners.keeper import Keeper
 from netbandit.learners.oful import Oful
+from netbandit.learners.uploads import SumServer
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("activity", ["every", "one"])
 @pytest.mark.parametrize("latency", [0, 3, 40])
 @pytest.mark.parametrize(("answer", "decide"), [("uploader", "all"), ("uploader", "received"), ("lagging", "all")])
@@ -43,7 +45,7 @@ def near(found, expected, error):
     return found.shape == expected.shape and abs(found - expected).max() <= error
 
 
-class WatchedKeeper(Keeper):
+class WatchedServer(SumServer):
     """Knows what each agent has observed, and how much of it is in each total."""
 
     def absorb(self, deposits):
@@ -79,9 +81,9 @@ class Watched(Oful):
             self.life[agent] += 1
             self.adopted[agent] = {}
 
-    def keeper(self):
-        made = super().keeper()
-        made.__class__ = WatchedKeeper
+    def sum_server(self):
+        made = super().sum_server()
+        made.__class__ = WatchedServer
         return made
 
     def sums(self, counts):
@@ -141,7 +143,7 @@ FAULTS = [
 ]
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     seed=st.integers(0, 1_000),
     latency=st.integers(0, 15),

@@ -77,8 +77,8 @@ OVER = {
 }
 
 PLAYED = {
-    "compiled": [[], ["learner.kind=klucb"], CALLS, ["learner.kind=thompson", "protocol.kind=silent"]],
-    "generic": [["learner.kind=thompson"], ["learner.use_after=2"], [*CALLS[:1], "learner.kind=lints"]],
+    "compiled_loop": [[], ["learner.kind=klucb"], CALLS, ["learner.kind=thompson", "protocol.kind=silent"]],
+    "vectorized_loop": [["learner.kind=thompson"], ["learner.use_after=2"], [*CALLS[:1], "learner.kind=lints"]],
 }
 
 
@@ -147,7 +147,9 @@ def test_users_are_told_what_happens_to_messages(point, name, changes):
 def test_users_are_told_how_decisions_are_played(point, name, changes):
     with executed("compiled"):
         line = execution_plan(point(*changes))[-1]
-    assert line.startswith("decisions: in a compiled loop" if name == "compiled" else "decisions: event by event; not")
+    assert line.startswith(
+        "decisions: in a compiled loop" if name == "compiled_loop" else "decisions: event by event; not"
+    )
 
 
 @pytest.mark.parametrize(
@@ -156,7 +158,7 @@ def test_users_are_told_how_decisions_are_played(point, name, changes):
         ([*ROUNDS, "protocol.kind=gis"], "messages: event by event; there is no other way for these parts"),
         (
             ["learner.use_after=2"],
-            "decisions: event by event; not in a compiled loop: what is heard is used later (use_after)",
+            "decisions: event by event; not in a compiled loop: observations of others are used later (use_after)",
         ),
         (
             ["protocol.ttl=2", "protocol.route=flood", NARROW],
@@ -187,7 +189,7 @@ class Slow(Kernel):
     name = "by magic"
 
     def __init__(self, unsupported=None, unknown=None, worth=None):
-        self.answers = {"unsupported": unsupported, "unknown": unknown, "should_run": worth}
+        self.answers = {"unsupported": unsupported, "unknown": unknown, "unprofitable_reason": worth}
         self.asked = []
 
     def answer(self, question):
@@ -197,20 +199,20 @@ class Slow(Kernel):
     def unsupported_reason(self):
         return self.answer("unsupported")
 
-    def unknown(self):
+    def unsupported_event(self):
         return self.answer("unknown")
 
-    def should_run(self):
-        return self.answer("should_run")
+    def unprofitable_reason(self):
+        return self.answer("unprofitable_reason")
 
 
 @pytest.mark.parametrize(
     ("how", "kernel", "taken", "asked"),
     [
-        ("chosen", Slow(), True, ["unsupported", "should_run", "unknown"]),
-        ("chosen", Slow(worth="few hops"), False, ["unsupported", "should_run"]),
+        ("chosen", Slow(), True, ["unsupported", "unprofitable_reason", "unknown"]),
+        ("chosen", Slow(worth="few hops"), False, ["unsupported", "unprofitable_reason"]),
         ("chosen", Slow(unsupported="no tree", worth="few hops"), False, ["unsupported"]),
-        ("chosen", Slow(unknown="nodes fail"), False, ["unsupported", "should_run", "unknown"]),
+        ("chosen", Slow(unknown="nodes fail"), False, ["unsupported", "unprofitable_reason", "unknown"]),
         ("compiled", Slow(worth="few hops"), True, ["unsupported", "unknown"]),
         ("compiled", Slow(unknown="nodes fail"), False, ["unsupported", "unknown"]),
         ("plain", Slow(), False, ["unsupported"]),
@@ -227,5 +229,5 @@ def test_what_is_explained_is_not_taken():
         assert not chosen(Slow())
         assert not chosen(Slow(unknown="nodes fail", worth="few hops"))
         assert not chosen(Slow(worth="few hops"))
-    assert [choice.why_not for choice in choices] == [None, "nodes fail", "few hops"]
+    assert [choice.reason for choice in choices] == [None, "nodes fail", "few hops"]
     assert chosen(Slow())

@@ -6,8 +6,9 @@ from math import log, sqrt
 import networkx as nx
 import numpy as np
 import pytest
+from helpers.examples import examples
 from helpers.worlds import started
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -168,7 +169,7 @@ def reference(
 @pytest.fixture
 def history(monkeypatch):
     """What each agent bought and found good, slot by slot, in the simulation that follows."""
-    compiled, found = slots.compiled, []
+    compiled, found = slots.compiled_loop, []
 
     def watched(world, learners, *others):
         play, (learner,) = compiled(world, learners, *others), learners
@@ -182,10 +183,11 @@ def history(monkeypatch):
 
         return played
 
-    monkeypatch.setattr(slots, "compiled", watched)
+    monkeypatch.setattr(slots, "compiled_loop", watched)
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("share", ["private", "exact", "never"])
 @pytest.mark.parametrize("communicate", ["doubling", "every", "literal"])
 @pytest.mark.parametrize(("family", "latency"), [("complete", 0), ("path", 7)])
@@ -198,6 +200,7 @@ def test_equals_the_reference_in_every_slot(tmp_path, history, share, communicat
     assert result.metrics["violations"] > 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("share", ["private", "exact", "never"])
 @pytest.mark.parametrize(
     ("family", "settings"),
@@ -224,6 +227,7 @@ def test_equals_the_reference_with_other_keys(tmp_path, history, share, family, 
     assert (np.array(history) == expected).all()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("share", ["private", "exact"])
 @pytest.mark.parametrize("communicate", ["literal", "every"])
 @pytest.mark.parametrize("family", ["path", "star"])
@@ -250,7 +254,7 @@ def test_equals_the_reference_on_links_of_random_latency(tmp_path, history, shar
 def test_numpy_has_the_same_law_as_the_compiled_loop(tmp_path, monkeypatch, share, communicate):
     keys = {"family": "path", "latency": "2 ms", "share": share, "communicate": communicate}
     fast = run(tmp_path, **keys)
-    monkeypatch.setattr(slots, "compiled", lambda *_: None)
+    monkeypatch.setattr(slots, "compiled_loop", lambda *_: None)
     slow = run(tmp_path, **keys)
     assert slow.fingerprint == fast.fingerprint
     assert [slow.metrics[name] for name in ("accepted", "violations")] == [
@@ -271,7 +275,7 @@ def random_market(draw):
 
 
 @given(st.data(), st.sampled_from(["slotted", "asynchronous"]), st.integers(0, 9))
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_nothing_is_counted_twice(tmp_path, data, timing, seed):
     """All told has arrived long before the horizon: an agent has what it bought, and what others in reach told."""
     keys = random_market(data.draw)

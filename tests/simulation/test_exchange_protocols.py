@@ -1,7 +1,8 @@
 """P-FCB over every protocol: what is heard when decides, not what carried it."""
 
 import pytest
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.checks.check import check
@@ -53,7 +54,7 @@ def learnt(metrics):
     share=st.sampled_from(["private", "exact"]),
     connected=st.sampled_from(["random", "ring", "path", "star", "complete"]),
 )
-@settings(max_examples=12, deadline=None)
+@examples(12)
 def test_passing_on_in_three_ways_is_learning_in_one(metrics, seed, communicate, share, connected):
     """Where every handshake fits a slot an item moves a hop a slot, along a tree, flooded or requested."""
     given = (

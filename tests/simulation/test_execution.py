@@ -35,7 +35,7 @@ def used(monkeypatch):
         monkeypatch.setattr(module, name, noted)
 
     note(bulk_trees, "TreesInBulk")
-    note(slots, "compiled")
+    note(slots, "compiled_loop")
     note(bulk_broadcasts, "NeighboursInBulk")
     return found
 
@@ -43,9 +43,9 @@ def used(monkeypatch):
 @pytest.mark.parametrize(
     ("scenario", "names"),
     [
-        (UCB, {"NeighboursInBulk", "compiled"}),
-        (ALONE, {"compiled"}),
-        (MARKET, {"TreesInBulk", "compiled"}),
+        (UCB, {"NeighboursInBulk", "compiled_loop"}),
+        (ALONE, {"compiled_loop"}),
+        (MARKET, {"TreesInBulk", "compiled_loop"}),
     ],
 )
 def test_all_goes_in_the_way_that_is_asked_for_with_the_same_numbers(tmp_path, used, scenario, names):

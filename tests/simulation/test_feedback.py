@@ -142,6 +142,7 @@ LEARNERS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("delay", ["0 ms", "1 slot", "0.2 ms"])
 @pytest.mark.parametrize("learner", LEARNERS[:-1])
 def test_rewards_that_are_there_by_the_next_slot_change_no_decision(tmp_path, learner, delay):
@@ -194,6 +195,7 @@ def test_equal_laws_of_arms_are_one_law(tmp_path):
 LINEAR = {"kind": "linear", "dimension": 3, "arms": 6}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("learner", "protocol"),
     [
@@ -329,6 +331,9 @@ def test_late_rewards_fade_with_the_decisions_of_their_agent(tmp_path, decisions
         ({"kind": "queued"}, {"delay": "3 ms"}, {"protocol": "local"}, 'protocol.kind: must be "silent" with'),
         ({"kind": "queued", "base": {"kind": "oful"}}, {}, {}, "learner.base: must be a learner that counts"),
         ({"kind": "queued", "base": {"kind": "ucb", "exploration": -1.0}}, {}, {}, "learner.base: exploration must be"),
+        ({"kind": "queued", "base": {"kind": "ucb", "keep": 0.5}}, {}, {}, "learner.base: keep has no effect"),
+        ({"kind": "queued", "base": {"kind": "ucb", "use_after": 2}}, {}, {}, "learner.base: use_after has no effect"),
+        ({"kind": "queued", "base": {"kind": "ucb", "share": "totals"}}, {}, {}, "learner.base: share has no effect"),
         ({"kind": "dducb"}, {"delay": "3 ms"}, {}, 'feedback: cannot be with learner.kind = "dducb"'),
         ({"kind": "ucb"}, {"delay": {"file": "none.csv"}}, {}, "feedback.delay.file"),
     ],

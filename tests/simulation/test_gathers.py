@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
+from helpers.examples import examples
 from helpers.gathering import SCENARIO, played, point
 from helpers.made_up_runs import study_of
 from helpers.paper_costs import numbers_sent
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.checks.check import check
@@ -61,7 +62,7 @@ def test_masked_and_central_runs_choose_the_same_arms(tmp_path, learner, horizon
     arms=st.integers(1, 8),
     partial=st.sampled_from([0.2, 0.7, 1.0]),
 )
-@settings(max_examples=25)
+@examples(25)
 def test_any_split_of_the_columns_is_lossless(tmp_path, learner, parts, secure, arms, partial):
     assert_lossless(tmp_path, learner, 300, parts, secure, f"bandit.arms={arms}", f"bandit.partial={partial}")
 
@@ -81,7 +82,7 @@ def test_ten_thousand_slots_are_lossless(tmp_path, learner, dimension, secure):
 
 
 @given(parts=st.lists(st.integers(0, 9), min_size=3, max_size=6).filter(lambda parts: sum(parts) > 1))
-@settings(max_examples=20)
+@examples(20)
 def test_bytes_on_a_star(tmp_path, parts):
     horizon, arms, dimension, agents = 50, 5, sum(parts), len(parts)
     overrides = [f"bandit.dimension={dimension}", f"bandit.participants={parts}", f"topology.agents={agents}"]
@@ -141,7 +142,7 @@ def test_decisions_follow_from_latency_and_bandwidth(tmp_path, pipeline):
     slot=st.integers(1, 30),
     pipeline=st.integers(1, 20),
 )
-@settings(max_examples=60)
+@examples(60)
 def test_decisions_a_second_are_those_of_the_bottleneck(tmp_path, bandwidth, latency, slot, pipeline):
     """500 bytes: transmission x, latency l; at most ``min(1/slot, 1/x, pipeline/(x + l))`` decisions a second."""
     slots = 300

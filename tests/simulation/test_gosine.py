@@ -99,7 +99,7 @@ def test_agents_do_what_the_reference_does(tmp_path, monkeypatch, held, override
     regret, sets = reference(5, 2_300, near, wait=wait)
     for fast in (True, False):
         if not fast:
-            monkeypatch.setattr(slots, "compiled", lambda *_: None)
+            monkeypatch.setattr(slots, "compiled_loop", lambda *_: None)
         metrics = run(tmp_path, f"topology.family={family}", *overrides, text=SCENE).metrics
         assert metrics["regret"] == pytest.approx(regret)
         assert held() == sets

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from helpers.examples import examples
 from helpers.scenes import run, study
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.network.topology import describe
@@ -110,7 +111,7 @@ def test_gis_costs_its_activations(tmp_path, family):
     assert result.metrics["cost"] == 3 * describe(point.topology(0))["links_per_round"] * result.metrics["rounds"] > 0
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(seed=st.integers(0, 10**6), agents=st.integers(2, 25), kind=st.sampled_from(["gis", "sink"]))
 def test_never_more_than_the_bound_of_the_theorem(tmp_path_factory, seed, agents, kind):
     changes = (f"topology.agents={agents}", f"run.seed={seed}", f"protocol.kind={kind}")

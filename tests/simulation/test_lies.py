@@ -145,13 +145,13 @@ def test_where_all_that_is_heard_is_wrong_nobody_drops_an_arm(tmp_path):
 def test_honest_agents_have_the_same_luck_under_every_attack(tmp_path):
     """The first contributions of honest agents are the same, whoever lies and how."""
     told = {}
-    real = lies.Lies.told
+    real = lies.MeanLies.told
 
     def noted(self, agent, arms, truth, releases=None):
         told.setdefault((self._settings.attack, agent), truth.copy())
         return real(self, agent, arms, truth, releases)
 
-    with patch.object(lies.Lies, "told", noted):
+    with patch.object(lies.MeanLies, "told", noted):
         for attack in ("none", "noise", "swap"):
             run(tmp_path, *LIARS, f"adversary.attack={attack}")
     for agent in (0, 2, 3):
@@ -184,9 +184,9 @@ def test_who_lies_is_drawn_afresh_or_placed(tmp_path):
 @pytest.mark.parametrize(
     ("overrides", "text"),
     [
-        (["adversary.share=0.2"], "adversary: says who lies, but not how"),
-        (["adversary.attack=flip"], "adversary: says how, but not who lies"),
-        (["adversary.share=0.2", "adversary.agents=[1]", "adversary.attack=flip"], "one of them says who lies"),
+        (["adversary.share=0.2"], "adversary: selects liars without an attack"),
+        (["adversary.attack=flip"], "adversary: has an attack without liars"),
+        (["adversary.share=0.2", "adversary.agents=[1]", "adversary.attack=flip"], "only one of them may select"),
         (["adversary.share=0.2", "adversary.attack=flp"], 'did you mean "flip"?'),
         (["adversary.share=0.2", "adversary.attack=flip", "adversary.target=best"], 'must be "worst", "second" or'),
         (["adversary.agents=[1, 44]", "adversary.attack=flip"], "adversary.agents[1]: the graph has no agent 44"),
@@ -228,7 +228,7 @@ def test_what_is_not_possible_is_said(tmp_path, overrides, text):
         (["adversary.share=0.2", "adversary.attack=flip", "protocol.kind=silent"], "nobody hears a lie"),
         (["adversary.share=0.1", "adversary.attack=flip"], "less than one: nobody lies"),
         (["adversary.share=0.2", "adversary.attack=flip", "adversary.target=second"], "is used only with attack"),
-        (["learner.robust=median", "protocol.kind=silent"], "nobody hears of others"),
+        (["learner.robust=median", "protocol.kind=silent"], "agents never communicate"),
         (["learner.tolerate=2"], "which needs no number"),
         (["learner.robust=median", "adversary.agents=[0,1,2,3,4]", "adversary.attack=flip"], "nothing helps"),
         (["learner.robust=trimmed", "learner.tolerate=1", *LIARS, "adversary.attack=flip"], "3 agents lie, more than"),

@@ -6,9 +6,10 @@ from statistics import median
 
 import numpy as np
 import pytest
+from helpers.examples import examples
 from helpers.lockstep import LockStep, World
 from helpers.scenes import run_logged, study
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.util.streams import Streams
@@ -120,7 +121,7 @@ def scenes(draw, protocol):
 
 @pytest.mark.parametrize("protocol", ["master-worker", "gis", "flooding", "relay", "silent"])
 def test_everything_is_as_in_lock_step(protocol, tmp_path, monkeypatch):
-    @settings(max_examples=EXAMPLES, deadline=None)
+    @examples(60)
     @given(scene=scenes(protocol))
     def compare(scene):
         slot, wanted, overrides = scene
@@ -176,4 +177,3 @@ def test_gis_on_the_bundled_networks_is_as_in_lock_step(name, timing, tmp_path, 
 
 
 FOLDER = Path(__file__).parents[2] / "topologies"
-EXAMPLES = 60

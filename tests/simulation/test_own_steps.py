@@ -9,7 +9,7 @@ import pytest
 
 from netbandit.checks.check import check
 from netbandit.scenario.load import load
-from netbandit.simulation import bandit_environments, play, slots
+from netbandit.simulation import bandit_environments, decision_loop, slots
 from netbandit.simulation.dispatch import slot_loop
 from netbandit.simulation.execution import executed
 from netbandit.user_code.errors import ReturnedError
@@ -67,7 +67,7 @@ def test_means_that_change_are_at_hand_some_at_a_time(tmp_path, monkeypatch, kin
 def test_with_others_it_is_the_same_compiled_and_plain(tmp_path, monkeypatch, name, protocol):
     given = tmp_path, f"helpers.own_steps:{name}", f"protocol.kind={protocol}"
     plain = run(*given, execution="plain")
-    monkeypatch.setattr(slots, "generic", None)  # nobody may use it
+    monkeypatch.setattr(slots, "vectorized_loop", None)  # nobody may use it
     compiled = run(*given)
     assert compiled.fingerprint == plain.fingerprint
     assert compiled.metrics["rounds"] == plain.metrics["rounds"] > 5
@@ -106,8 +106,8 @@ def test_a_method_in_place_of_a_step_is_what_counts(tmp_path):
 
 def test_a_short_run_does_without_what_is_not_compiled_yet(tmp_path, monkeypatch):
     calls = []
-    monkeypatch.setattr(play.Compiled, "compile", lambda *_: calls.append(1))
-    monkeypatch.setattr(play.Compiled, "at_hand", False)
+    monkeypatch.setattr(decision_loop.Compiled, "compile", lambda *_: calls.append(1))
+    monkeypatch.setattr(decision_loop.Compiled, "at_hand", False)
     run(tmp_path, "helpers.own_steps:Counting", execution="chosen")
     assert not calls
     monkeypatch.setattr(slot_loop, "ENOUGH", 5 * 300)
@@ -142,7 +142,7 @@ def test_a_class_from_a_cell_is_compiled_as_it_stands_now(tmp_path, monkeypatch)
     linecache.cache[name] = (len(CELL), None, CELL.splitlines(keepends=True), name)
     module.ARM = 0
     exec(compile(CELL, name, "exec"), vars(module))
-    monkeypatch.setattr(slots, "generic", None)
+    monkeypatch.setattr(slots, "vectorized_loop", None)
     for arm, gap in ((0, 0.5), (2, 0.0)):
         module.ARM = arm
         scenario = nb.Scenario(

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from helpers.examples import examples
 from helpers.scenes import run, study
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,7 +53,7 @@ def test_a_phase_longer_than_any_integer_of_the_machine():
 
 
 @given(st.integers(1, 10**12), st.integers(2, 5000))
-@settings(deadline=None, max_examples=50)
+@examples(50)
 def test_thinning_keeps_the_ends_and_lies_on_the_curve(horizon, knots):
     slots = np.unique(np.linspace(0, horizon, knots).astype(np.int64))
     curve = Curve(slots, np.sqrt(slots))

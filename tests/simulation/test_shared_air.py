@@ -31,7 +31,7 @@ def test_they_go_event_by_event_and_nothing_is_compiled(bandit, learner, protoco
     point = point_of(bandit, learner, protocol, **RADIO)
     choices = [choice for choice in point.simulation(0).choices() if choice.part == "messages"]
     assert all(
-        "depends on what else is sent" in choice.why_not or "there is none" in choice.why_not for choice in choices
+        "depends on what else is sent" in choice.reason or "there is none" in choice.reason for choice in choices
     )
     runs = []
     for how in ("plain", "compiled"):

@@ -9,7 +9,8 @@ import helpers.feducb_reference as reference
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.checks.check import check
@@ -52,7 +53,7 @@ class Watched:
             patch.setattr(slots, "Slots", Driver)
             patch.setattr(Rounds, "apply_sync", applied)
             if loop == "generic":
-                patch.setattr(slots, "compiled", lambda *_: None)
+                patch.setattr(slots, "compiled_loop", lambda *_: None)
             self.result = found.points[0].simulation(0).run(trace)
         self.digests = self.driver.account.digests.tolist()
         self.world = self.driver.world.bandit
@@ -212,7 +213,7 @@ def test_the_generic_loop_has_the_same_law_as_the_compiled_one(tmp_path, monkeyp
     assert slow.result.metrics["regret"] == pytest.approx(fast.result.metrics["regret"], rel=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     latency=st.lists(st.integers(0, 4 * SLOT), min_size=3, max_size=3),
     learner=st.sampled_from(["exact", "private", "fixed"]),
@@ -286,7 +287,7 @@ def test_agents_play_on_in_one_call_to_the_next_event(tmp_path, monkeypatch, pro
     written["protocol"] = {"kind": f'"{protocol}"'}
     written["links.uplink"] = {"latency": f'"{latency}"'}
     calls = []
-    original = slots.compiled
+    original = slots.compiled_loop
 
     def counted(*world):
         play = original(*world)
@@ -297,7 +298,7 @@ def test_agents_play_on_in_one_call_to_the_next_event(tmp_path, monkeypatch, pro
 
         return run
 
-    monkeypatch.setattr(slots, "compiled", counted)
+    monkeypatch.setattr(slots, "compiled_loop", counted)
     Watched(tmp_path, monkeypatch, written)
     assert len(calls) == stretches
     assert [first for first, _ in calls] == [0, *(reached for _, reached in calls[:-1])]

@@ -32,16 +32,19 @@ def passes(check, keys, kind):
     check(kind, exclude=["elsewhere"], **{key: value for key, value in keys.items() if key != "kind"})
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("kind", "keys"), parts("protocol", "local", "relay", "vertical"))
 def test_shipped_protocols_pass(kind, keys):
     passes(check_protocol, keys, kind)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("kind", "keys"), parts("learner"))
 def test_shipped_learners_pass(kind, keys):
     passes(check_learner, keys, kind)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("kind", "keys"), parts("bandit"))
 def test_shipped_worlds_pass(kind, keys):
     passes(check_world, keys, kind)
@@ -123,6 +126,7 @@ class Steps(nb.ArmBandit):
         return np.array([0.1, 0.5, 0.9])
 
 
+@pytest.mark.sampled(2)
 @parametrize_with_checks([Hub(), Sharing, Steps], exclude=["elsewhere", "runs", "faults", "deadline", "memory"])
 def test_parts_of_ones_own_pass(part, check):
     check(part, scene=STAR)

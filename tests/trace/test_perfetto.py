@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.checks.check import check
@@ -176,7 +177,7 @@ def messages(draw):
 borders = st.lists(times, unique=True, max_size=6).map(sorted)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(messages(), max_size=25), st.dictionaries(st.integers(0, 3), borders))
 def test_any_trace_keeps_the_rules(tmp_path_factory, sent, played):
     folder = tmp_path_factory.mktemp("trace")

@@ -12,7 +12,8 @@ from netbandit.plots.study_pictures import timelines
 from netbandit.report.animation import animated
 from netbandit.report.hot_spots import hot_spots
 from netbandit.results.store import folder_of, load_study
-from netbandit.trace.read import TraceError, left_out, read_trace
+from netbandit.trace.perfetto import convert
+from netbandit.trace.read import Job, TraceError, left_out, read_trace
 
 MESSAGE = {"kind": "DATA", "round": 1, "from": 0, "to": "server", "bytes": 24, "sent": 0, "start": 0, "arrival": 9}
 PHASE = {"phase": "exploit", "agent": 0, "round": 1, "begin": 0, "end": 20_000_000, "arm": 3}
@@ -94,4 +95,18 @@ def test_a_line_that_says_what_no_run_says_is_named(tmp_path, key, value):
     line = json.dumps(entry).replace(f'"{key}": {json.dumps(entry[key])}', f'"{key}": {value}')
     file.write_text(lines(PHASE, MESSAGE, line))
     with pytest.raises(TraceError, match=r"trace\.jsonl:3: this is not a line of a trace"):
+        read_trace(file)
+
+
+def test_jobs_of_nodes_that_compute_are_read_and_shown(tmp_path):
+    file = tmp_path / "made.jsonl"
+    job = {"job": "message", "node": "server", "begin": 9, "end": 12_000, "handles": "DATA"}
+    file.write_text(lines(MESSAGE, job, {"job": "item", "node": 0, "begin": 0, "end": 7_000}))
+    assert read_trace(file).jobs == [Job("message", "server", 9, 12_000, "DATA"), Job("item", 0, 0, 7_000, "")]
+    convert(file, tmp_path / "shown.json")
+    events = json.loads((tmp_path / "shown.json").read_text())["traceEvents"]
+    found = [(one["name"], one["ph"], one["ts"]) for one in events if one.get("cat") == "job"]
+    assert found == [("item", "b", 0), ("handle DATA", "b", 0.009), ("item", "e", 7), ("handle DATA", "e", 12)]
+    file.write_text(lines({**job, "node": -1}))
+    with pytest.raises(TraceError, match=":1: this is not a line of a trace"):
         read_trace(file)

@@ -13,8 +13,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from helpers import generated_worlds
+from helpers.examples import examples
 from helpers.generated_worlds import made, numbers, seen, worlds
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import netbandit as nb
@@ -70,14 +71,14 @@ def compare(world, place, other, elsewhere):
 places = st.integers(0, 10**6)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(worlds(), places, numbers)
 def test_worlds_that_see_other_numbers_are_known_by_other_names(elsewhere, world, place, other):
     compare(world, place % (len(world["functions"]) + generated_worlds.OF_A_WORLD), other, elsewhere)
 
 
 @pytest.mark.search
-@settings(max_examples=5_000)
+@examples(5_000)
 @given(worlds(), places, numbers)
 def test_many_worlds_that_see_other_numbers_are_known_by_other_names(elsewhere, world, place, other):
     compare(world, place % (len(world["functions"]) + generated_worlds.OF_A_WORLD), other, elsewhere)

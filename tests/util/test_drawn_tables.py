@@ -4,11 +4,12 @@ from collections import Counter
 
 import pytest
 from helpers.drawn_tables import Drawn, disagreement
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.integers(0, 2**32))
 def test_files_are_read_as_the_csv_module_reads_them(tmp_path_factory, seed):
     drawn = Drawn(tmp_path_factory.getbasetemp(), seed)

@@ -6,7 +6,8 @@ import io
 import os
 
 import pytest
-from hypothesis import given, settings
+from helpers.examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.util import table_files
@@ -156,7 +157,7 @@ def test_what_is_a_number():
 FIELDS = st.text(st.sampled_from("ab1#., \t;\"'\n-é"), max_size=4)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.lists(st.lists(FIELDS, min_size=1, max_size=4), min_size=1, max_size=5),
     st.sampled_from(",;\t"),

@@ -1,12 +1,7 @@
-"""Decides automatically which parts of a run are compiled or processed in bulk instead of event by event.
+"""Decides how each part of a run is executed: event by event, or by a kernel with the same numbers.
 
-A kernel processes a part of a run faster than event by event, with the same numbers. `kernel` asks it two questions:
-whether it *can* run, and if not, why; and whether it *should*, that is, whether it pays off.
-Only `kernel` reads ``NETBANDIT_EXECUTION`` (`netbandit.simulation.execution`). The answers are given
-
-* in `bulk` for messages processed in bulk (`netbandit.simulation.patterns`),
-* in `slot_loop` for decisions made in a compiled loop (`netbandit.simulation.play`).
-
-`netbandit.simulation.patterns` and `netbandit.simulation.play` ask once per replication; this package never calls them.
-``netbandit check --execution`` shows the answers to users.
+A `kernel` gives reasons why it cannot or should not process a part: those of `bulk` broadcasts and exchanges without
+single messages, those of `slot_loop` decisions in a compiled loop. Communication strategies and `decision_loop` ask
+once per replication; this package never calls them. Only `kernel` reads ``NETBANDIT_EXECUTION``
+(`netbandit.simulation.execution`). ``netbandit check --execution`` shows the reasons to users.
 """

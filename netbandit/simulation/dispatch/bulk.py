@@ -35,16 +35,16 @@ class BulkKernel(Kernel):
 
     context: ReplicationContext
 
-    def should_run(self) -> str | None:
-        """See `Kernel.should_run`: it always pays off."""
+    def unprofitable_reason(self) -> str | None:
+        """See `Kernel.unprofitable_reason`: it always pays off."""
         return None
 
-    def _why_event_by_event(self) -> str | None:
+    def _single_reason(self) -> str | None:
         """Return why messages must go event by event, whatever the protocol; None if they need not."""
         network = self.context.network
         return FATES_OPEN if network.deferred_outcomes else None if network.computing is None else COMPUTING
 
-    def _why_alone(self) -> str | None:
+    def _inactive_reason(self) -> str | None:
         """Return why some agents may not act in some slots; None if all act in every slot."""
         if self.context.some_are_mute:
             return SOME_MUTE
@@ -77,7 +77,7 @@ class BroadcastKernel(BulkKernel):
             return "agents do not tell something in every slot"
         if tells_several(self.context, self.learner):
             return "rewards may be late, and agents tell each of them"
-        if (why := self._why_event_by_event()) is not None:
+        if (why := self._single_reason()) is not None:
             return why
         if network.trace is not None:
             return "a trace is written"
@@ -85,14 +85,14 @@ class BroadcastKernel(BulkKernel):
             return "agents are down at times"
         if isinstance(protocol, Local) and not protocol.slotted:
             return 'hops take effect at once (timing = "asynchronous")'
-        return self._why_alone()
+        return self._inactive_reason()
 
-    def unknown(self) -> str | None:
-        """See `Kernel.unknown`."""
+    def unsupported_event(self) -> str | None:
+        """See `Kernel.unsupported_event`."""
         protocol, network = self.context.protocol, self.context.network
         if not isinstance(protocol, Local):
             return None
-        if (why := bulk_links.why_not(network)) is not None:
+        if (why := bulk_links.unsupported_reason(network)) is not None:
             return why
         if protocol.carry is not None:
             return "what is told is carried for neighbours that come later (carry)"
@@ -100,9 +100,9 @@ class BroadcastKernel(BulkKernel):
             return None
         if protocol.route != "flood":
             return 'what is told goes along trees (route = "tree")'
-        return self._why_no_floods(protocol)
+        return self._flood_reason(protocol)
 
-    def _why_no_floods(self, protocol: Local) -> str | None:
+    def _flood_reason(self, protocol: Local) -> str | None:
         """Return why floods cannot go in bulk; None if their state fits in memory and absorption is known."""
         if protocol.absorb and type(self.learner).absorbs is not CountingLearner.absorbs:  # type: ignore[attr-defined]
             return "this learner has a method absorbs of its own"
@@ -141,14 +141,14 @@ class TreeKernel(BulkKernel):
             return "there is one agent alone"
         if network.agents > _MOST_SOURCES:
             return f"{network.agents:,} agents: its arrays would take many gigabytes (at most {_MOST_SOURCES:,})"
-        if (why := self._why_event_by_event()) is not None:
+        if (why := self._single_reason()) is not None:
             return why
         return None
 
-    def unknown(self) -> str | None:
-        """See `Kernel.unknown`."""
+    def unsupported_event(self) -> str | None:
+        """See `Kernel.unsupported_event`."""
         network = self.context.network
-        if (why := bulk_links.why_not(network)) is not None:
+        if (why := bulk_links.unsupported_reason(network)) is not None:
             return why
         if network.unreliable:
             return "what goes along trees may be lost, late or doubled"
@@ -171,15 +171,15 @@ class ExchangeKernel(BulkKernel):
         protocol = self.context.protocol
         if type(protocol) is not Consensus:
             return NONE_FOR_PROTOCOL
-        if (why := self._why_event_by_event()) is not None:
+        if (why := self._single_reason()) is not None:
             return why
         if protocol.deadline is not None:
             return "agents step without others after a deadline"
-        return self._why_alone()
+        return self._inactive_reason()
 
-    def unknown(self) -> str | None:
-        """See `Kernel.unknown`."""
-        return None if step_together(self.context) else bulk_links.why_not(self.context.network)
+    def unsupported_event(self) -> str | None:
+        """See `Kernel.unsupported_event`."""
+        return None if step_together(self.context) else bulk_links.unsupported_reason(self.context.network)
 
 
 def step_together(context: ReplicationContext) -> bool:

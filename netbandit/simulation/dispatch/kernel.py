@@ -1,6 +1,6 @@
-"""Decides whether a part of a run is compiled or goes in bulk, by asking a kernel two questions: can it, and should it.
+"""Decides whether a part of a run is compiled or goes in bulk, by asking a kernel for reasons against it.
 
-Each answer is None for yes, else a reason against it, as a sentence for users.
+Each question returns None if there is no reason, else the reason, in words for users.
 """
 
 from abc import ABC, abstractmethod
@@ -30,7 +30,8 @@ SOME_MUTE = "some agents tell nothing (adversary.attack)"
 class Kernel(ABC):
     """A fast alternative to event-by-event processing of a part of a run, with the same numbers.
 
-    `can_run` has two halves, because the second may take seconds: it is skipped if the kernel would not pay off.
+    What it does not support has two halves, because the second may take seconds: it is skipped if the kernel would not
+    pay off.
     """
 
     part: ClassVar[RunPart] = "messages"
@@ -38,21 +39,21 @@ class Kernel(ABC):
     name: ClassVar[str]
     """Its name, for users."""
 
-    def can_run(self) -> str | None:
-        """Return why it cannot run; None if it can."""
-        return self.unsupported_reason() or self.unknown()
+    def reason_against(self) -> str | None:
+        """Return why it cannot run, by either half."""
+        return self.unsupported_reason() or self.unsupported_event()
 
     @abstractmethod
     def unsupported_reason(self) -> str | None:
-        """Return why it cannot run with parts of these kinds and sizes; a fast check."""
+        """Return why it does not support parts of these kinds and sizes; a fast check."""
 
-    def unknown(self) -> str | None:
-        """Return a possible event of this run that it does not support; None if there is none."""
+    def unsupported_event(self) -> str | None:
+        """Return a possible event of this run that it does not support."""
         return None
 
     @abstractmethod
-    def should_run(self) -> str | None:
-        """Return why it would not pay off; None if it would. Asked only if no reason is unsupported."""
+    def unprofitable_reason(self) -> str | None:
+        """Return why it would not pay off; asked only of parts that it supports."""
 
 
 class Choice(NamedTuple):
@@ -61,12 +62,12 @@ class Choice(NamedTuple):
     Attributes:
         part: The part.
         kernel: The name of the kernel that was asked.
-        why_not: Why it is not used; None if it is.
+        reason: Why it is not used; None if it is.
     """
 
     part: RunPart
     kernel: str
-    why_not: str | None
+    reason: str | None
 
 
 _explained: list[Choice] | None = None
@@ -75,18 +76,18 @@ _explained: list[Choice] | None = None
 def chosen(kernel: Kernel) -> bool:
     """Return whether this *kernel* processes a part of a run."""
     if _explained is not None:
-        _explained.append(Choice(kernel.part, kernel.name, kernel.can_run() or _should_run(kernel)))
+        _explained.append(Choice(kernel.part, kernel.name, kernel.reason_against() or _unprofitable_reason(kernel)))
         return False
     # Ask first whether it pays off: to find all possible events may take longer than a short run.
-    return (kernel.unsupported_reason() or _should_run(kernel) or kernel.unknown()) is None
+    return (kernel.unsupported_reason() or _unprofitable_reason(kernel) or kernel.unsupported_event()) is None
 
 
-def _should_run(kernel: Kernel) -> str | None:
-    """Return why a *kernel* should not be used even if it can; None if it should. The environment overrides it."""
+def _unprofitable_reason(kernel: Kernel) -> str | None:
+    """Return why a *kernel* that can run should not; the environment overrides it."""
     how = execution()
     if how == "plain":
         return f"{VARIABLE}={how}"
-    return None if how == "compiled" else kernel.should_run()
+    return None if how == "compiled" else kernel.unprofitable_reason()
 
 
 @contextmanager

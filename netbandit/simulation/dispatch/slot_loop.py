@@ -65,15 +65,15 @@ class SlotLoop(Kernel):
             return "late rewards are written to a trace"
         return learner.why_no_loop(isolated=self.isolated) or self.world.why_no_loop(everybody=self.everybody)
 
-    def can_run(self) -> str | None:
-        """See `Kernel.can_run`."""
+    def reason_against(self) -> str | None:
+        """See `Kernel.reason_against`."""
         try:
-            return super().can_run()
+            return super().reason_against()
         except StepError as error:
             return str(error)
 
-    def unknown(self) -> str | None:
-        """See `Kernel.unknown`.
+    def unsupported_event(self) -> str | None:
+        """See `Kernel.unsupported_event`.
 
         Raises:
             StepError: The steps cannot be compiled into a loop, which is a remark of the run.
@@ -81,8 +81,8 @@ class SlotLoop(Kernel):
         self.loop()
         return None
 
-    def should_run(self) -> str | None:
-        """See `Kernel.should_run`: built-in code is compiled once for all runs.
+    def unprofitable_reason(self) -> str | None:
+        """See `Kernel.unprofitable_reason`: built-in code is compiled once for all runs.
 
         Raises:
             StepError: The steps cannot be compiled into a loop.

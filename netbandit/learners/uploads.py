@@ -1,17 +1,19 @@
-"""The keeper: a server that adds up the sums deposited by agents and returns the total.
+"""Asynchronous uploads: agents deposit sums at a server, which adds them up and returns the total.
 
 The sums of an agent are packed: the upper triangle of a d x d matrix, row by row, and then d numbers.
 """
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from math import inf, log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.learners.defence import Defence
 from netbandit.learners.robust_sums import robust_sums
+from netbandit.learners.slots import Learner
 
 Floats = NDArray[np.float64]
 
@@ -47,11 +49,11 @@ class Total(NamedTuple):
     observations: int
 
 
-class Keeper:
+class SumServer:
     """Keeps the newest deposit of each agent; its total is their sum.
 
     A deposit holds all observations of its agent, so lost, duplicate or reordered deposits are harmless: the next
-    deposit replaces them. Deposits of an earlier life stay in the total. Unless a message was lost, the keeper knows
+    deposit replaces them. Deposits of an earlier life stay in the total. Unless a message was lost, the server knows
     the matrix of each agent j: ``K_j = lambda I + the total last given to j + the deposits of j since then``.
 
     Args:
@@ -165,3 +167,47 @@ class Keeper:
         gram[self._upper] += sums[: self._upper[0].size]
         # Only the lower triangle is looked at, and only of a positive definite matrix.
         return 2.0 * float(np.log(np.diagonal(np.linalg.cholesky(gram.T))).sum())
+
+
+class UploadLearner(Learner):
+    """A learner of calls that can deposit too: nobody waits for others, and nobody else takes part.
+
+    Over a protocol of deposits an agent deposits all that it has observed when it ``wants`` to; it may be given a
+    total, at any time and for several deposits at once or for none.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.talks |= {"deposit"}
+
+    @abstractmethod
+    def sum_server(self) -> SumServer:
+        """Return a new server, which has nothing yet."""
+
+    @abstractmethod
+    def deposit(self, agent: int) -> Deposit:
+        """Return all that *agent* has observed; it makes no test until it may `resume`."""
+
+    @abstractmethod
+    def resume(self, agent: int) -> None:
+        """Let *agent* test again whether it wants to deposit, from its next decision on."""
+
+    @abstractmethod
+    def take(self, agent: int, total: Total, own: Own) -> bool:
+        """Have *agent* adopt *total* before its next decision, in which these observations are its *own*.
+
+        Returns:
+            Whether it does; not if it has adopted more already.
+        """
+
+    @property
+    @abstractmethod
+    def unseen(self) -> float | None:
+        """Observations that existed before a decision and were not in its sums, mean over decisions."""
+
+    def deposit_numbers(self, dimension: int) -> int:
+        """Return how many numbers a deposit has: what is shared, and how many observations are in it.
+
+        Where agents may forget, the number of the life comes on top.
+        """
+        return self.share_numbers(dimension) + 1

@@ -57,18 +57,18 @@ class Neighbours(Alone):
         """Tell what was seen in this slot."""
         return self.seen
 
-    def hear(
+    def receive(
         self,
         slot: int,
         agents: NDArray[np.int64],
         sources: NDArray[np.int64],
-        told: NDArray[np.float64],
-        said: NDArray[np.int64],
+        payloads: NDArray[np.float64],
+        sent_slots: NDArray[np.int64],
     ) -> None:
         """Count what others have seen."""
-        arms = told[:, 0].astype(np.int64)
+        arms = payloads[:, 0].astype(np.int64)
         np.add.at(self.pulls, (agents, arms), 1)
-        np.add.at(self.sums, (agents, arms), told[:, 1])
+        np.add.at(self.sums, (agents, arms), payloads[:, 1])
 
 
 def subjects() -> dict[str, Subject]:
@@ -112,7 +112,7 @@ def _bare_loop() -> Done:
     return Done(time.perf_counter() - began, 1, {"slots": COMPILED_HORIZON, "messages": 0})
 
 
-def _bare(uniforms, means):  # type: ignore[no-untyped-def]
+def _bare(uniforms: NDArray[np.float64], means: NDArray[np.float64]) -> float:
     agents, horizon = uniforms.shape
     arms = len(means)
     pulls = np.zeros((agents, arms))

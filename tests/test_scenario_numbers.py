@@ -32,8 +32,8 @@ def same(before, now, name, metric):
 
 
 def in_the_suite(name, place):
-    """Of the papers' scenarios, which are many and alike, every third runs in the suite, and by hand all do."""
-    marks = [pytest.mark.slow] if name.startswith("papers/") and place % 3 else []
+    """Of the papers' scenarios, which are many and alike, every sixth runs in the suite, and in CI all do."""
+    marks = [pytest.mark.slow] if name.startswith("papers/") and place % 6 else []
     return pytest.param(name, marks=marks)
 
 

@@ -66,10 +66,10 @@ from netbandit.simulation.build_energy import energy_problems, mains_problems
 from netbandit.simulation.build_faults import (
     answer_notes,
     answer_problems,
-    apart_problems,
     build_faults,
     fault_notes,
     outage_problems,
+    per_agent_problems,
     queue_notes,
     tie_notes,
 )
@@ -454,7 +454,7 @@ class PointCheck:
         changing |= scenario.energy.capacity is not None  # a forwarding agent may run out of energy
         lossy = {"changing": changing, "refuses": may_refuse(scenario.compute, slot)}
         self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, **lossy)
-        if pattern_of(type(parts.bandit), type(parts.learner)) != "broadcast":  # of which nobody waits for one
+        if pattern_of(type(parts.bandit), type(parts.learner)) != "broadcast":  # agents do not wait for broadcasts
             self.notes += queue_notes(scenario.links, parts.protocol)
             self.notes += refusal_notes(scenario.compute, scenario.links, parts.protocol, slot)
         self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, **lossy)
@@ -470,7 +470,7 @@ class PointCheck:
         self.problems += liar_problems(scenario.adversary, graph, known)
         self.notes += adversary_notes(scenario.adversary, graph, known)
         if isinstance(parts.learner, EpochLearner):
-            self.problems += apart_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
+            self.problems += per_agent_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
         else:
             self.problems += memory_problems(scenario.faults, parts.bandit, parts.learner, self._kind("learner"))
         with suppress(TopologyError):  # links without coordinates: reported below

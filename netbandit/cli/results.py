@@ -1,4 +1,4 @@
-"""``netbandit plot``, ``compare``, ``report`` and ``trace``: what results say."""
+"""``netbandit plot``, ``compare``, ``report`` and ``trace``: pictures, comparisons and pages of results."""
 
 import json
 from pathlib import Path

@@ -1,18 +1,17 @@
 """Cooperative UCB over a running consensus (Landgren, Srivastava, Leonard 2016, 2021)."""
 
-from math import sqrt
+from math import inf, log, sqrt
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
-from netbandit.learners.exchanging import Agents, ExchangingLearner, Numbers, checked
+from netbandit.learners.exchanging import Agents, ExchangingLearner, Numbers
 from netbandit.learners.world import World
 from netbandit.parts.component import Checks, Mistake, Note, Others
 
 _MOST_AGENTS = 3_000
-"""For so many agents all eigenvectors take some ten seconds."""
+"""Computing all eigenvectors for so many agents takes about ten seconds."""
 
 
 class CoopUcb2(ExchangingLearner):
@@ -40,15 +39,15 @@ class CoopUcb2(ExchangingLearner):
     eta: float = Field(default=2.0, ge=0, lt=4)
     """eta of ``G = 1 - eta^2 / 16``."""
     discount: float = Field(default=1.0, gt=0, le=1)
-    """The factor applied to n^ and s^ before every slot; below 1, ln of the sum of n^ replaces ln of the slots."""
+    """The factor applied to n^ and s^ before every decision; below 1, ln of the sum of n^ replaces ln of the slots."""
 
     def check(self) -> Checks:
-        """Yield *eta* where it is not used."""
+        """Yield *eta* if it is not used."""
         if self.index == "coop-ucb" and self.eta != 2.0:
             yield Note("eta", 'has no effect with index = "coop-ucb"')
 
     def check_with(self, others: Others) -> Checks:
-        """Yield an index that needs the eigenvectors of a symmetric matrix over one that is not."""
+        """Yield an index that needs eigenvectors, if the mixing matrix is not symmetric or too large."""
         if self.index == "coop-ucb" and getattr(others.protocol, "weights", "") == "uniform":
             yield Mistake("index", 'must be "coop-ucb2" with protocol.weights = "uniform", which is not symmetric')
         if self.index == "coop-ucb" and others.agents > _MOST_AGENTS:
@@ -56,15 +55,12 @@ class CoopUcb2(ExchangingLearner):
             yield Mistake("index", text)
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Know nothing yet."""
-        from netbandit.learners import coop_ucb2_steps
-
+        """Initialise the state."""
         super().start(world, agents, rng)
-        self._compiled = coop_ucb2_steps
         self.mixed, self.told, self.gathered = np.zeros((3, agents, 2, world.arms))
-        self._told_in = np.zeros(agents, dtype=np.int64)
-        self._ones = np.ones(agents)
-        self._open = np.zeros((agents, world.arms))  # own pulls that are not learned
+        self._decided, self._told_after = np.zeros((2, agents), dtype=np.int64)  # decisions, and those before a row
+        self._open = np.zeros((agents, world.arms)) if world.late else None  # own pulls that are not learned
+        self._ages = np.zeros(0) if world.ages is None else world.ages
         self._by_place = self.index == "coop-ucb"
         margin = 1.0 if self._by_place else 1 - self.eta**2 / 16
         self._spread = world.sub_gaussian * sqrt(2 * self.exploration / margin)
@@ -80,62 +76,93 @@ class CoopUcb2(ExchangingLearner):
         squares = values[left] ** 2
         return np.asarray(agents * (vectors[:, left] ** 2 @ (squares / (1 - squares))))
 
-    def best(self, slot: int, agents: Agents) -> NDArray[np.int64]:
-        """Return the arm with the largest index."""
-        time = slot if self.discount == 1 else -1
-        return checked(
-            self._compiled.choose(
-                agents, self.own_arms, self.counts, self.mixed, self.told, self.gathered, self.group, time,
-                self._spread, self.extra, not self._by_place,
-            )
-        )  # fmt: skip
+    def choose_one(self, slot: int, agent: int) -> Any:
+        """Discount all counts, then choose; arms without any observation come first."""
+        self._decided[agent] += 1
+        if self.discount < 1.0:
+            for arm in range(self.world.arms):
+                self.own_pulls[agent, arm] *= self.discount
+                for part in range(2):
+                    self.mixed[agent, part, arm] *= self.discount
+                    self.told[agent, part, arm] *= self.discount
+                    self.gathered[agent, part, arm] *= self.discount
+        arm = -1
+        if slot < self.counts[agent]:
+            arm = self.own_arms[agent, slot]
+        elif self._open is not None:
+            arm = self.unknown_one(agent)
+        if arm < 0:
+            arm = self.best_one(slot, agent)
+        if self._open is not None:
+            self._open[agent, arm] += 1.0
+        return arm
 
-    def choose(self, slot: int, agents: Agents) -> NDArray[np.int64]:
-        """Let what was seen fade, then choose."""
-        if self.discount < 1:
-            for kept in (self.mixed, self.told, self.gathered):
-                kept[agents] *= self.discount
-            self.own_pulls[agents] *= self.discount
-        arms = super().choose(slot, agents)
-        if self.world.late:
-            self._pull_unknown(slot, agents, arms)
-            self._open[agents, arms] += 1
-        return arms
+    def unknown_one(self, agent: int) -> Any:
+        """Return the least pulled arm without any observation, the lowest among equals; -1: there is none."""
+        found = -1
+        if self._open is not None:
+            for place in range(self.counts[agent]):
+                arm = self.own_arms[agent, place]
+                known = self.mixed[agent, 0, arm] + self.told[agent, 0, arm] + self.gathered[agent, 0, arm]
+                if not known > 0.0 and (found < 0 or self._open[agent, arm] < self._open[agent, found]):
+                    found = arm
+        return found
 
-    def _pull_unknown(self, slot: int, agents: Agents, arms: NDArray[np.int64]) -> None:
-        """Replace *arms* by those of which nothing is known, once all were pulled: the least pulled comes first."""
-        known = (self.mixed[agents, 0] + self.told[agents, 0] + self.gathered[agents, 0]) > 0
-        for row in np.flatnonzero(slot >= self.counts[agents]).tolist():
-            own = np.sort(self.own_arms[agents[row], : self.counts[agents[row]]])
-            unknown = own[~known[row, own]]
-            if len(unknown):
-                arms[row] = unknown[self._open[agents[row], unknown].argmin()]
+    def level_one(self, slot: int, agent: int) -> Any:
+        """Return ln tau: of the slots played, or of the discounted pulls that the agent counts."""
+        time = float(slot)
+        if self.discount < 1.0:
+            time = 0.0
+            for arm in range(self.world.arms):
+                time += self.counted_one(agent, 0, arm)
+        return log(max(time, 1.0))
 
-    def learn(self, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
-        """Count own pulls, which fade in each decision."""
-        weights = self._ones[agents]
-        if self.world.late:
-            self._open[agents, arms] -= 1
-            if self.discount < 1:
-                assert self.world.ages is not None
-                weights = np.power(self.discount, self.world.ages[agents].astype(np.float64))
-        self._compiled.learn(agents, arms, rewards, weights, self.own_pulls, self.gathered)
+    def index_one(self, agent: int, arm: int, level: float) -> Any:
+        """See `ExchangingLearner.index_one`."""
+        pulls = self.counted_one(agent, 0, arm)
+        index = inf
+        if pulls > 0.0:
+            more = self.extra[agent] if self._by_place else sqrt(level)
+            inner = (pulls + more) / (pulls * self.group[agent]) * (level / pulls)
+            index = self.counted_one(agent, 1, arm) / pulls + self._spread * sqrt(inner)
+        return index
+
+    def counted_one(self, agent: int, part: int, arm: int) -> Any:
+        """Return n^ or s^ of an *arm*, in which what is not mixed yet has weight 1/M."""
+        return self.mixed[agent, part, arm] + 1.0 / self.group[agent] * (
+            self.told[agent, part, arm] + self.gathered[agent, part, arm]
+        )
+
+    def learn_one(self, slot: int, agent: int, arm: int, reward: float) -> None:
+        """Count the own pull, discounted in each decision since."""
+        weight = 1.0
+        if self._open is not None:
+            self._open[agent, arm] -= 1.0
+            if self.discount < 1.0:
+                weight = self.discount ** float(self._ages[agent])
+        self.own_pulls[agent, arm] += weight
+        self.gathered[agent, 0, arm] += weight
+        self.gathered[agent, 1, arm] += weight * reward
 
     def share(self, slot: int, agents: Agents) -> Numbers:
         """Return n^ and s^ with what was pulled since the last step, shape (n, 2 K)."""
-        rows = np.empty((len(agents), 2 * self.world.arms))
         self.mass.add(self.steps[agents], agents, self._counted)
-        self._compiled.share(agents, self.mixed, self.told, self.gathered, rows)
-        self._told_in[agents] = slot
-        return rows
+        gathered = self.gathered[agents]
+        rows = self.mixed[agents] + gathered
+        self.told[agents] = gathered
+        self.gathered[agents] = 0.0
+        self._told_after[agents] = self._decided[agents]
+        return rows.reshape(len(agents), -1)
 
     def _counted(self, agents: Agents) -> Numbers:
-        return np.asarray(self._compiled.counted(agents, self.mixed, self.gathered, self.own_pulls))
+        told = self.mixed[agents, 0] + self.gathered[agents, 0]
+        return np.array([told.sum(axis=0), self.own_pulls[agents].sum(axis=0)])
 
     def mix(self, slot: int, agents: Agents, mixed: Numbers, largest: Numbers) -> None:
-        """Go on from what was mixed; what has faded since it was told has faded in it as well."""
-        factors = self._ones[agents]
+        """Adopt the mixed rows, discounted by the decisions since they were sent."""
         if self.discount < 1:
-            factors = np.power(self.discount, slot - self._told_in[agents] - 1.0)
-        self._compiled.take(agents, mixed, factors, self.mixed, self.told)
+            faded = (self._decided[agents] - self._told_after[agents]).astype(np.float64)
+            mixed = np.power(self.discount, faded)[:, None] * mixed
+        self.mixed[agents] = mixed.reshape(len(agents), 2, -1)
+        self.told[agents] = 0.0
         self.steps[agents] += 1

@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from netbandit.byzantine.adversaries.attacks import Form
 from netbandit.byzantine.aggregation.one_arm import median_of, resilient_of, trimmed_of
 from netbandit.compilation.steps import Compiled
-from netbandit.learners.defence_checks import more_liars_than_withstood
+from netbandit.learners.defence import more_liars_than_withstood
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
@@ -31,7 +31,7 @@ RULES = ("mean", "median", "trimmed", "resilient")
 """The rules by which an agent combines its own and received means of an arm, by number."""
 
 _AHEAD = 1 << 17
-"""How many numbers of all agents' streams are at hand."""
+"""How many numbers of all agents' streams are drawn in advance."""
 
 
 def _keep(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -65,7 +65,7 @@ class Counts(NamedTuple):
 
 
 class Combination(NamedTuple):
-    """What an agent takes N and S to be where these are not all that it counts, with room to work in.
+    """The N and S that an agent decides by, if these differ from its counts, and work space.
 
     Attributes:
         rule: The number of the rule in `RULES`; 0: own outstanding pulls count in N.
@@ -87,20 +87,20 @@ class Combination(NamedTuple):
 class CountingLearner(StepLearner):
     """Keeps N and S of every arm, from its own observations and those of others that it accepts.
 
-    In its first decisions an agent pulls each of its own arms once, in order. After its pull of every slot it tells
+    In its first decisions an agent pulls each of its own arms once, in order. After its pull of every slot it sends
     others its observation (arm and reward), as in MP-UCB and RCL-RS (Dubey & Pentland 2020; Madhushani et al. 2021);
-    how far that goes is the protocol's affair.
+    the protocol determines how far that goes.
 
     State: ``known``, see `Counts`.
     """
 
     counts_slots: ClassVar[bool] = True
     impossible: ClassVar[Mapping[str, str]] = {
-        "adversary": 'what a lie is, for single observations, is not known: it must have share = "totals"'
+        "adversary": 'no lie is defined for single observations: it must have share = "totals"'
     }
 
     discount: float = Field(default=1.0, gt=0, le=1)
-    """The factor applied to N and S before every slot; below 1, ln of the sum of N replaces ln of the slots."""
+    """The factor applied to N and S before every decision; below 1, ln of the sum of N replaces ln of the slots."""
     sharing: Literal["observations", "totals"] = Field(default="observations", alias="share")
     """What agents send: each observation, or the number and the sum of all their own so far, of which the newest
     counts, so that the next message makes up for a loss."""
@@ -119,8 +119,8 @@ class CountingLearner(StepLearner):
     tolerate: int | None = Field(default=None, ge=0)
     """The number of liars to tolerate; absent: that of ``[adversary]``."""
     kappa: float = Field(default=1.5, ge=1)
-    """With ``robust = "resilient"``: how much rarer than itself a neighbour may have pulled an arm for an agent to hear
-    its mean."""
+    """With ``robust = "resilient"``: an agent uses a neighbour's mean of an arm if it has pulled the arm at most this
+    many times as often as the neighbour."""
 
     counts: Literal["observed", "pulled"] = "observed"
     """N of the width where rewards are late: that of rewards observed, or with one's own outstanding pulls
@@ -133,7 +133,7 @@ class CountingLearner(StepLearner):
         return "totals" if self.sharing == "totals" else None
 
     def check(self) -> Checks:
-        """Yield ways of sharing that do not go together, and keys without effect."""
+        """Yield ways of sharing that exclude each other, and keys without effect."""
         if self.sharing == "totals" and self.keep != "all":
             yield Mistake("keep", 'must be "all" with share = "totals": a total cannot be kept in parts')
         if self.sharing == "totals" and self.discount < 1:
@@ -167,7 +167,7 @@ class CountingLearner(StepLearner):
             yield Mistake("counts", f'must be "observed" with robust = "{self.robust}"')
 
     def check_with(self, others: Others) -> Checks:
-        """Yield absorption of totals, which are of all arms."""
+        """Yield absorption of totals, which concern all arms."""
         if self.sharing == "totals" and getattr(others.protocol, "absorb", False):
             text = 'must be false with learner.share = "totals": only an observation is of one arm'
             yield Mistake("absorb", text, table="protocol")
@@ -189,7 +189,7 @@ class CountingLearner(StepLearner):
         if self.robust == "mean":
             return
         if others.protocol.isolated:
-            yield Note("robust", "has no effect: nobody hears of others")
+            yield Note("robust", "has no effect: agents never communicate")
             return
         tolerate = others.liars if self.tolerate is None else self.tolerate
         if self.robust != "median":
@@ -203,7 +203,7 @@ class CountingLearner(StepLearner):
                 yield Note("tolerate", text)
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Know nothing yet; what is kept comes from ``keep``, index: the agent that hears."""
+        """Initialise the state; what is kept comes from ``keep``, index: the receiving agent."""
         self.world = world
         own = np.ones((agents, world.arms), dtype=bool) if world.own_arms is None else world.own_arms
         self.known = Counts(
@@ -243,7 +243,7 @@ class CountingLearner(StepLearner):
         self._newest: NDArray[np.int64] = np.full((agents, agents) if totals else (0, 0), -1)
 
     def _kept(self) -> Numbers | None:
-        """Return with which probability each agent uses what it hears; None: always."""
+        """Return the probability with which each agent uses a received observation; None: 1."""
         world = self.world
         if self.keep == "all":
             return None
@@ -252,7 +252,7 @@ class CountingLearner(StepLearner):
         assert world.members is not None
         assert world.degrees is not None
         degrees = world.degrees if self.keep_power == 1 else world.members - 1
-        known = np.maximum(degrees, 1)  # who hears nobody needs no probability
+        known = np.maximum(degrees, 1)  # agents that receive nothing need no probability
         return np.asarray(known[degrees > 0].min(initial=known.max()) / known)
 
     def why_no_loop(self, *, isolated: bool) -> str | None:
@@ -260,15 +260,15 @@ class CountingLearner(StepLearner):
         if isolated:
             return None
         if self._open is not None and tells_observations(self):
-            return "rewards may be late, and agents tell each of them"
-        return None if self.use_after == 1 else "what is heard is used later (use_after)"
+            return "rewards may be late, and agents send each of them"
+        return None if self.use_after == 1 else "observations of others are used later (use_after)"
 
     @abstractmethod
     def best_one(self, slot: int, agent: int) -> Any:
-        """Return the arm that *agent* thinks best, once it has pulled all of its own."""
+        """Return the arm with the largest index or sample, once *agent* has pulled all of its own."""
 
     def choose(self, slot: int, agents: Agents) -> NDArray[np.int64]:
-        """Use what is to be used from *slot* on, and choose."""
+        """Count the observations that are due in *slot*, then choose."""
         if self._later:
             self._use_until(slot)
         return super().choose(slot, agents)
@@ -295,7 +295,7 @@ class CountingLearner(StepLearner):
         return arm
 
     def unknown_one(self, agent: int) -> Any:
-        """Return the arm of which nothing is known that *agent* has pulled least, the lowest among equals; -1: none."""
+        """Return the least pulled arm without any observation, the lowest among equals; -1: there is none."""
         found = -1
         for place in range(self.known.counts[agent]):
             arm = self.known.arms[agent, place]
@@ -339,7 +339,7 @@ class CountingLearner(StepLearner):
         return best
 
     def level(self, slot: int, agent: int) -> Any:
-        """Return what `level_of` makes of ln tau: of the slots since the agent began, or of the sum of discounted N."""
+        """Return `level_of` ln tau, tau the slots since the agent began or the sum of discounted N."""
         if self.discount < 1.0:
             total = 0.0
             for arm in range(self.known.pulls.shape[1]):
@@ -355,11 +355,11 @@ class CountingLearner(StepLearner):
         return self._level[0]
 
     def level_of(self, log_time: float) -> float:
-        """Return what the index of an arm takes of ln tau; by default that itself."""
+        """Return the term of the index that depends on ln tau; by default ln tau."""
         return log_time
 
     def learn_one(self, slot: int, agent: int, arm: int, reward: float) -> None:
-        """Count the observation, which has faded in each decision since its pull."""
+        """Count the observation, discounted in each decision since its pull."""
         weight = 1.0
         if self._open is not None:
             self._open[agent, arm] -= 1.0
@@ -394,33 +394,39 @@ class CountingLearner(StepLearner):
         return _NUMBER + _SLOT + 2 * _LABEL
 
     def absorbs(self, agent: int, told: Numbers) -> bool:
-        """Return whether *agent* has the arm of an observation that it hears (FwA; Lee, Schmid, Yun 2023)."""
+        """Return whether *agent* has the arm of an observation that it receives (FwA; Lee, Schmid, Yun 2023)."""
         own = self.world.own_arms
         return own is None or bool(own[agent, int(told[0])])
 
-    def hear(self, slot: int, agents: Agents, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> None:
-        """Count what is accepted of what others have observed, now or when it is time."""
+    def receive(
+        self, slot: int, agents: Agents, sources: Agents, payloads: Numbers, sent_slots: NDArray[np.int64]
+    ) -> None:
+        """Count the observations of others that are accepted, at once or when they are due."""
         if len(self._own):
             known = self.known
             if self.world.forgets:  # the totals of an earlier life stay counted
-                self._begin_lives(self._totals, self._newest, self._known_lives, agents, sources, told[:, -1], said)
-                told = np.ascontiguousarray(told[:, :-1])
-            self._count_totals(known.pulls, known.sums, self._totals, self._newest, agents, sources, told, said)
+                self._begin_lives(
+                    self._totals, self._newest, self._known_lives, agents, sources, payloads[:, -1], sent_slots
+                )
+                payloads = np.ascontiguousarray(payloads[:, :-1])
+            self._count_totals(
+                known.pulls, known.sums, self._totals, self._newest, agents, sources, payloads, sent_slots
+            )
             return
         if self._probabilities is not None:
-            kept = self._drawn(agents, sources, said) < self._probabilities[agents]
-            agents, told, said = agents[kept], told[kept], said[kept]
+            kept = self._drawn(agents, sources, sent_slots) < self._probabilities[agents]
+            agents, payloads, sent_slots = agents[kept], payloads[kept], sent_slots[kept]
         if self.use_after == 1:
-            self._count(self.known.pulls, self.known.sums, agents, told)
+            self._count(self.known.pulls, self.known.sums, agents, payloads)
             return
-        due = said + self.use_after
+        due = sent_slots + self.use_after
         for time in np.unique(due).tolist():
             rows = due == time
-            self._later.setdefault(time, []).append((agents[rows], told[rows]))
+            self._later.setdefault(time, []).append((agents[rows], payloads[rows]))
         self._use_until(slot)
 
     def forget(self, slot: int, agents: Agents) -> None:
-        """Begin anew; the totals of the life before stay counted with others."""
+        """Reset to the initial state; the totals of the life before stay counted with others."""
         known = self.known
         known.pulls[agents] = known.sums[agents] = 0.0
         known.decided[agents] = 0
@@ -436,7 +442,7 @@ class CountingLearner(StepLearner):
             parts[:] = [(heard[kept], told[kept]) for heard, told in parts if len(kept := ~np.isin(heard, agents))]
 
     def _use_until(self, slot: int) -> None:
-        """Count what was heard before and is used from *slot* on at the latest."""
+        """Count the observations received earlier that are due in *slot*."""
         for time in sorted(time for time in self._later if time <= slot):
             for agents, told in self._later.pop(time):
                 self._count(self.known.pulls, self.known.sums, agents, told)
@@ -459,7 +465,7 @@ class CountingLearner(StepLearner):
         return drawn
 
     def _widen(self, needed: int) -> None:
-        """Keep more numbers of each stream at hand, from those not yet used on."""
+        """Draw more numbers of each stream in advance, keeping those not yet used."""
         before, used = self._ahead, self._used
         self._ahead = np.empty((len(before), max(2 * needed, _AHEAD // len(before))))
         width = self._ahead.shape[1]
@@ -481,7 +487,7 @@ class CountingLearner(StepLearner):
 
 
 def tells_observations(learner: Learner) -> bool:
-    """Return whether agents of a *learner* tell each of their observations."""
+    """Return whether agents of a *learner* send each of their observations."""
     return isinstance(learner, CountingLearner) and learner.sharing == "observations"
 
 
@@ -565,7 +571,7 @@ def begin_lives(
 def combine_totals(combined: Combination, agent: int, own: Numbers, totals: Numbers) -> None:
     """Write N and S of each arm as *agent*, which does not trust the totals of others, combines these into *combined*.
 
-    S / N is the robust mean. N counts the pulls of all that are heard, which the width of the index goes by; with
+    S / N is the robust mean. N counts all pulls received, which determine the width of the index; with
     ``resilient`` it is the agent's own over g, so that the width is ``sqrt(2 g ln(t) / n_i)``.
 
     Args:

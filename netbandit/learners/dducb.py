@@ -1,18 +1,17 @@
 """Decentralised delayed UCB (DDUCB; Martínez-Rubio, Kanade, Rebeschini 2019)."""
 
-from math import ceil, log, sqrt
+from math import ceil, inf, log, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
-from netbandit.learners.exchanging import Agents, ExchangingLearner, Numbers, checked
+from netbandit.learners.exchanging import Agents, ExchangingLearner, Numbers
 from netbandit.learners.world import World
 from netbandit.parts.component import Checks, Note
 
 AT_ONCE = 1e-9
-"""Below this |lambda_2| one plain step evens everything out."""
+"""Below this |lambda_2| one plain step averages completely."""
 
 
 class Dducb(ExchangingLearner):
@@ -47,16 +46,13 @@ class Dducb(ExchangingLearner):
     beta += gamma, so that earlier pulls continue to be mixed."""
 
     def check(self) -> Checks:
-        """Yield a precision that is not used."""
+        """Yield a precision without effect."""
         if self.stage is not None and self.precision != 1 / 22:
             yield Note("precision", "has no effect where stage is given")
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Know nothing yet."""
-        from netbandit.learners import dducb_steps
-
+        """Initialise the state."""
         super().start(world, agents, rng)
-        self._compiled = dducb_steps
         self.alpha, self.beta, self._before, self.gamma, self.delta = np.zeros((5, agents, 2, world.arms))
         self.times = np.zeros(agents)
         self.begun = np.full(agents, float(self.tried))
@@ -65,47 +61,76 @@ class Dducb(ExchangingLearner):
         left = world.eigenvalue
         steps = stage_steps(agents, left, self.precision) if self.stage is None else self.stage
         self.factors = step_factors(steps, left if self.accelerate else 0.0)
-        """What ``P q_r`` and ``-q_{r-1}`` are multiplied by in each step of a stage, shape (C, 2)."""
+        """The factors of ``P q_r`` and ``-q_{r-1}`` in each step of a stage, shape (C, 2)."""
 
-    def best(self, slot: int, agents: Agents) -> NDArray[np.int64]:
-        """Return the arm with the largest index."""
-        return checked(
-            self._compiled.choose(
-                agents, self.own_arms, self.counts, self.alpha, self.group, self.times, self._spread
-            )
-        )  # fmt: skip
+    def level_one(self, slot: int, agent: int) -> Any:
+        """Return ``ln s / M``."""
+        return log(max(self.times[agent], 1.0)) / self.group[agent]
 
-    def learn(self, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
-        """Count own pulls: for the first stage those of the first slots, then for the next."""
-        fresh = self.beta if slot < self.tried else self.gamma
-        self._compiled.learn(agents, arms, rewards, self.own_pulls, self.alpha, fresh, self.times, self.group)
+    def index_one(self, agent: int, arm: int, level: float) -> Any:
+        """See `ExchangingLearner.index_one`."""
+        pulls = self.alpha[agent, 0, arm]
+        index = inf
+        if pulls > 0.0:
+            index = self.alpha[agent, 1, arm] / pulls + self._spread * sqrt(level / pulls)
+        return index
+
+    def learn_one(self, slot: int, agent: int, arm: int, reward: float) -> None:
+        """Count the own pull, in alpha with weight 1/M: for the first stage in the first slots, then for the next."""
+        self.own_pulls[agent, arm] += 1.0
+        if slot < self.tried:
+            self.beta[agent, 0, arm] += 1.0
+            self.beta[agent, 1, arm] += reward
+        else:
+            self.gamma[agent, 0, arm] += 1.0
+            self.gamma[agent, 1, arm] += reward
+        self.alpha[agent, 0, arm] += 1.0 / self.group[agent]
+        self.alpha[agent, 1, arm] += reward / self.group[agent]
+        self.times[agent] += 1.0
 
     def share(self, slot: int, agents: Agents) -> Numbers | None:
-        """Return what is being mixed, shape (n, 2 K); nothing in the first slots."""
+        """Return the rows that are being mixed, shape (n, 2 K); None in the first slots."""
         if slot < self.tried:
             return None
         self.mass.add(self.steps[agents], agents, self._counted)
         return self.beta[agents].reshape(len(agents), -1)
 
     def _counted(self, agents: Agents) -> Numbers:
-        return np.asarray(self._compiled.counted(agents, self.beta, self.gamma, self.delta, self.own_pulls))
+        mixed = self.beta[agents, 0] + self.delta[agents, 0]
+        pulls = self.own_pulls[agents] - self.gamma[agents, 0]
+        return np.array([mixed.sum(axis=0), pulls.sum(axis=0)])
 
     def mix(self, slot: int, agents: Agents, mixed: Numbers, largest: Numbers) -> None:
-        """Make a step; at the end of a stage begin the next."""
-        self._compiled.take(
-            slot, agents, mixed, self.factors, not self.accelerate, self._step, self.alpha, self.beta, self._before,
-            self.gamma, self.delta, self.group, self.times, self.begun,
-        )  # fmt: skip
+        """Step, by P q_r; at the end of a stage begin the next."""
+        now, then = self.factors[self._step[agents]].T[:, :, None, None]
+        before = self.beta[agents]
+        self.beta[agents] = now * mixed.reshape(len(agents), 2, -1) - then * self._before[agents]
+        self._before[agents] = before
         self.steps[agents] += 1
+        self._step[agents] += 1
+        ending = agents[self._step[agents] == len(self.factors)]
+        if not len(ending):
+            return
+        if self.accelerate:
+            self.delta[ending] += self.beta[ending]
+            self.alpha[ending] = self.delta[ending]
+            self.beta[ending] = self.gamma[ending]
+        else:
+            self.alpha[ending] = self.beta[ending]
+            self.beta[ending] += self.gamma[ending]
+        self.gamma[ending] = 0.0
+        self._step[ending] = 0
+        self.times[ending] = self.group[ending] * self.begun[ending]
+        self.begun[ending] = slot
 
     def advice(self) -> str:
-        """Accelerated steps amplify what is missing."""
+        """Say that accelerated steps amplify missing values."""
         amplifies = ", which accelerated steps amplify (accelerate = false avoids this)" if self.accelerate else ""
         return f'{amplifies}; with protocol.pace = "step" and no deadline no value is missing'
 
 
 def stage_steps(agents: int, left: float, precision: float) -> int:
-    """Return C, the steps after which what *agents* mix is even up to *precision*.
+    """Return C, the number of steps after which the averages of *agents* agree up to *precision*.
 
     Args:
         agents: M.
@@ -118,7 +143,7 @@ def stage_steps(agents: int, left: float, precision: float) -> int:
 
 
 def step_factors(steps: int, left: float) -> Numbers:
-    """Return what ``P q_r`` and ``-q_{r-1}`` are multiplied by for r = 0 ... C - 1, shape (C, 2).
+    """Return the factors of ``P q_r`` and ``-q_{r-1}`` for r = 0 ... C - 1, shape (C, 2).
 
     By ratios ``w_{r-1} / w_r``, which stay below 1, where the w themselves grow without bound.
 

@@ -1,21 +1,21 @@
 """Dec_UCB (Zhu & Liu 2021): estimates that follow the own means and mix with the neighbours'."""
 
-from math import sqrt
+from math import log, sqrt
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.byzantine.adversaries.attacks import Form
-from netbandit.learners.exchanging import Agents, ExchangingLearner, Numbers, checked
+from netbandit.learners.exchanging import Agents, ExchangingLearner, Numbers
 from netbandit.learners.world import World
 from netbandit.parts.component import Checks, Mistake, Note, Others
 
 _BLOCK = 256
-"""Slots whose random numbers are drawn at once."""
+"""How many slots' random numbers are drawn at once."""
 
 _WEIGHTS = {1: "uniform", 2: "metropolis"}
-"""The weights that each theorem is proved for."""
+"""The weights for which each theorem is proved."""
 
 
 class DecUcb(ExchangingLearner):
@@ -24,11 +24,11 @@ class DecUcb(ExchangingLearner):
     Mixes estimates z of the means, and tracks by m how often others have pulled an arm; needs no global knowledge.
 
     n and x are an agent's own counts and means. After all arms were pulled once, z = x and m = n. In a slot an agent
-    pulls an arm that it has pulled K times less often than somebody it has heard of, ``n <= m - K``, if there is one,
-    else the one with the largest ``z + C``. It tells z and m as they were before the pull; at the next boundary
+    pulls an arm that it has pulled K times less often than another agent, as far as it knows, ``n <= m - K``, if there
+    is one, else the one with the largest ``z + C``. It sends z and m as they were before the pull; at the next boundary
     ``z_i <- sum_j w_ij z_j + x_i(new) - x_i(old)`` and ``m_i <- max(n_i(new), m_i, m_j of all neighbours)``. In the
     paper's (8) the sum of w_ii leaves out the agent itself, as here. Links go both ways: the paper's directed graphs
-    are left out. |N_i| counts the neighbours of an agent in the graph, and itself, also where nobody talks.
+    are left out. |N_i| counts the neighbours of an agent in the graph, and itself, even if agents never communicate.
 
     State: ``estimates`` z, ``own_pulls`` n, ``most`` m, each of shape (M, K).
     """
@@ -41,7 +41,7 @@ class DecUcb(ExchangingLearner):
     one is, as in the paper."""
 
     def check_with(self, others: Others) -> Checks:
-        """Yield sets of arms, and weights for which the theorem does not stand."""
+        """Yield sets of arms, and weights for which the theorem is not proved."""
         yield from self._check_arms(others)
         weights = getattr(others.protocol, "weights", None)
         if weights not in (None, _WEIGHTS[self.theorem]):
@@ -56,11 +56,8 @@ class DecUcb(ExchangingLearner):
                 yield Mistake(key, text, table="bandit")
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Know nothing yet; what decides among arms comes from the stream ``catch_up`` of the agent."""
-        from netbandit.learners import dec_ucb_steps
-
+        """Initialise the state; random choices among arms use the stream ``catch_up`` of the agent."""
         super().start(world, agents, rng)
-        self._compiled = dec_ucb_steps
         self.sums, self.estimates, self.most, self._since = np.zeros((4, agents, world.arms))
         self._arms = np.zeros(agents, dtype=np.int64)
         self._latest = np.zeros((agents, 2))
@@ -70,51 +67,91 @@ class DecUcb(ExchangingLearner):
         self._spread = 2 * world.sub_gaussian * sqrt(4 / 3 if first else 3)
         self._generators = [] if self.catch_up else [world.streams.generator("catch_up", one) for one in range(agents)]
         self._drawn, self._drawn_from = np.empty((agents, 0)), 0
+        self._uniforms = np.zeros(agents)
 
-    def best(self, slot: int, agents: Agents) -> NDArray[np.int64]:
-        """Return the arm that must catch up, or else the one with the largest index."""
-        uniforms = self._uniforms(slot)
-        return checked(
-            self._compiled.choose(
-                agents, slot, self.estimates, self.own_pulls, self.most, self._near, self._spread, uniforms
-            )
-        )
+    def choose(self, slot: int, agents: Agents) -> NDArray[Any]:
+        """Draw the numbers for random choices among arms that lag behind, then choose."""
+        if not self.catch_up:
+            self._uniforms[:] = self._drawn_for(slot)
+        return super().choose(slot, agents)
 
-    def _uniforms(self, slot: int) -> Numbers:
-        """Return a number of each agent that decides among arms, for *slot*; nothing if the lowest is taken."""
-        if not self._generators:
-            return np.empty(0)
+    def _drawn_for(self, slot: int) -> Numbers:
         while slot - self._drawn_from >= self._drawn.shape[1]:
             self._drawn_from += self._drawn.shape[1]
             self._drawn = np.array([generator.random(_BLOCK) for generator in self._generators])
-        return np.ascontiguousarray(self._drawn[:, slot - self._drawn_from])
+        return self._drawn[:, slot - self._drawn_from]
 
-    def learn(self, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
-        """Count own pulls, and let z follow the change of x."""
-        self._compiled.learn(
-            agents, arms, rewards, self.own_pulls, self.sums, self.estimates, self._since, self._latest
-        )  # fmt: skip
-        self._arms[agents] = arms
+    def best_one(self, slot: int, agent: int) -> Any:
+        """Return an arm that lags behind, if there is one, else the one with the largest index."""
+        behind = 0
+        best = -1
+        for arm in range(self.world.arms):
+            if self.behind_one(agent, arm):
+                behind += 1
+                if behind == 1:
+                    best = arm
+        if behind == 0:
+            best = self.largest_one(slot, agent)
+        elif not self.catch_up:
+            left = int(self._uniforms[agent] * behind)
+            for arm in range(self.world.arms):
+                if self.behind_one(agent, arm):
+                    if left == 0:
+                        best = arm
+                    left -= 1
+        return best
+
+    def behind_one(self, agent: int, arm: int) -> Any:
+        """Return whether *arm* lags behind: ``n <= m - K``."""
+        return self.own_pulls[agent, arm] <= self.most[agent, arm] - self.world.arms
+
+    def level_one(self, slot: int, agent: int) -> Any:
+        """Return ln tau."""
+        return log(max(slot, 1))
+
+    def index_one(self, agent: int, arm: int, level: float) -> Any:
+        """Return ``z + C``."""
+        bonus = sqrt(level / (self._near[agent] * self.own_pulls[agent, arm]))
+        return self.estimates[agent, arm] + self._spread * bonus
+
+    def learn_one(self, slot: int, agent: int, arm: int, reward: float) -> None:
+        """Count the own pull, and let z follow the change of x."""
+        pulls = self.own_pulls[agent, arm]
+        mean = self.sums[agent, arm] / pulls if pulls > 0.0 else 0.0
+        self.own_pulls[agent, arm] += 1.0
+        self.sums[agent, arm] += reward
+        change = self.sums[agent, arm] / (pulls + 1.0) - mean
+        self._latest[agent, 0] = change
+        self._latest[agent, 1] = self.estimates[agent, arm]
+        self.estimates[agent, arm] += change
+        self._since[agent, arm] += change
+        self._arms[agent] = arm
         if slot < self.tried:
-            self.most[agents, arms] = self.own_pulls[agents, arms]
+            self.most[agent, arm] = pulls + 1.0
 
     def share(self, slot: int, agents: Agents) -> Numbers | None:
         """Return z and m as before the latest pull, shape (n, 2 K); nothing in the first slots."""
         if slot < self.tried:
             return None
-        rows = np.empty((len(agents), 2 * self.world.arms))
-        self._compiled.share(agents, self._arms, self.estimates, self.most, self._since, self._latest, rows)
+        arms, latest = self._arms[agents], self._latest[agents]
+        rows = np.concatenate([self.estimates[agents], self.most[agents]], axis=1)
+        rows[np.arange(len(agents)), arms] = latest[:, 1]
+        self._since[agents] = 0.0
+        self._since[agents, arms] = latest[:, 0]
         return rows
 
     def mix(self, slot: int, agents: Agents, mixed: Numbers, largest: Numbers) -> None:
-        """Go on from what was mixed, and from the change of x since that was told."""
-        self._compiled.take(agents, mixed, largest, self.own_pulls, self.estimates, self.most, self._since)
+        """Adopt the mixed rows, plus the change of x since they were sent."""
+        arms = self.world.arms
+        self.estimates[agents] = mixed[:, :arms] + self._since[agents]
+        most = np.maximum(self.own_pulls[agents], self.most[agents])
+        self.most[agents] = np.maximum(most, largest[:, arms:])
         self.steps[agents] += 1
 
     def tells(self) -> Form | None:
-        """See `AnyLearner.tells`: estimates, and counts of which the largest is taken."""
+        """See `AnyLearner.tells`: estimates, and counts of which receivers use the largest."""
         return "mixed means"
 
     def figures(self) -> dict[str, float | int | None]:
-        """Return nothing: means have no mass."""
+        """Return no metrics: means have no mass."""
         return {}

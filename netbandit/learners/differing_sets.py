@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Told:
-    """What an agent tells of its active arms.
+    """The item that an agent sends about its active arms.
 
     Attributes:
         arms: The arms, ascending, shape (a,).
@@ -29,7 +29,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server has concluded for all who hear it.
+    """The conclusion of a server, for all its receivers.
 
     Attributes:
         active: The arms left, ascending, shape (a,).
@@ -47,7 +47,7 @@ class DifferingSets(ABC):
     """
 
     @abstractmethod
-    def start_apart(
+    def start_per_agent(
         self, *, arms: int, horizon: int, participants: int, members: int, smallest_gap: float | None
     ) -> None:
         """Make the state of one agent, or of the server, before the first epoch.
@@ -74,23 +74,23 @@ class DifferingSets(ABC):
 
     @abstractmethod
     def tell(self) -> Told:
-        """Return what the agent tells of the epoch that it has observed."""
+        """Return the item of the agent for the epoch that it has observed."""
 
     @abstractmethod
     def pool(self, told: Sequence[Any]) -> Any:
-        """Return what stands for some of what was told (`Told`), or for what stands for several."""
+        """Aggregate items (`Told`), or aggregates of items."""
 
     @abstractmethod
     def conclude_pooled(self, pooled: Any) -> None:
-        """End the round of the agent with what stands for all that it holds, its own included."""
+        """End the round of the agent with the aggregate of all items that it holds, its own included."""
 
     @abstractmethod
     def keep(self) -> None:
-        """End the round of an agent that has heard nothing."""
+        """End the round of an agent that has received nothing."""
 
     @abstractmethod
     def adopt(self, answer: Answer) -> None:
-        """End the round of an agent that hears the answer of a server."""
+        """End the round of an agent that receives the answer of a server."""
 
     @abstractmethod
     def answer(self, epoch: int, pooled: Any) -> Answer:

@@ -16,8 +16,16 @@ from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapV
 from pydantic_core import PydanticCustomError
 
 from netbandit.byzantine.aggregation.cover import Cover
-from netbandit.learners.defence import BY_ARM, COVERED, Defence, Rule, Tally
-from netbandit.learners.defence_checks import enough_contributions, half_of, more_liars_than_withstood
+from netbandit.learners.defence import (
+    BY_ARM,
+    COVERED,
+    Defence,
+    Rule,
+    Tally,
+    enough_contributions,
+    half_of,
+    more_liars_than_withstood,
+)
 from netbandit.learners.differing_sets import Answer, DifferingSets, Told
 from netbandit.learners.elimination_pooled import Pooled, left, pooled, widths
 from netbandit.learners.elimination_schedule import EliminationSchedule, count_participants
@@ -146,7 +154,7 @@ class Elimination(DifferingSets, EpochLearner):
         if self.robust == "mean":
             return
         if others.protocol.isolated:
-            yield Note("robust", "has no effect: nobody hears of others")
+            yield Note("robust", "has no effect: agents never communicate")
             return
         if others.differing and self.robust not in BY_ARM:
             text = f'must be mean, median or trimmed, not "{self.robust}": each agent concludes for itself here, from'
@@ -176,10 +184,10 @@ class Elimination(DifferingSets, EpochLearner):
             raise ValueError(f"{participants} of {members} agents cannot take part in a round")
         self._start(arms, horizon, members, participants, members, smallest_gap)
 
-    def start_apart(
+    def start_per_agent(
         self, *, arms: int, horizon: int, participants: int, members: int, smallest_gap: float | None
     ) -> None:
-        """See `DifferingSets.start_apart`."""
+        """See `DifferingSets.start_per_agent`."""
         self._start(arms, horizon, 1, participants, members, smallest_gap)
 
     def expect_lies(self, liars: int, groups: Callable[[], np.random.Generator]) -> None:

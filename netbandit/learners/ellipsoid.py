@@ -19,8 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.learners.copying import copy_matrix, copy_vector
-from netbandit.util.jit import Floats, Integers, njit
+from netbandit.util.jit import Floats, Integers, copy_matrix, copy_vector, njit
 
 
 class Ellipsoids(NamedTuple):

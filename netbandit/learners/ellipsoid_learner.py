@@ -11,8 +11,7 @@ from pydantic import Field
 
 from netbandit.byzantine.adversaries.attacks import Form
 from netbandit.learners.defence import Defence, SumRule, Tally
-from netbandit.learners.packed_gram import unpacked_gram
-from netbandit.learners.robust_sums import robust_sums
+from netbandit.learners.robust_sums import robust_sums, unpacked_gram
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 
@@ -149,6 +148,7 @@ class EllipsoidLearner(StepLearner):
                 regularizer=begin.regularizer,
             )
         self.beliefs: Ellipsoids = self._common["beliefs"]
+        self._waiting = self.beliefs.waiting if begin.growth >= 0 else None
         param_set = world.param_set
         alike = np.append(begin.diagonal, begin.inflation).reshape(2, agents)
         for agent in range(agents):
@@ -180,7 +180,7 @@ class EllipsoidLearner(StepLearner):
     def choose_one(self, slot: int, agent: int, actions: Floats) -> Any:
         """Return the arm with the largest upper bound."""
         param_set = slot % self.world.sets
-        if self.beliefs.waiting.size and self.beliefs.waiting[agent] >= 0:
+        if self._waiting is not None and self._waiting[agent] >= 0:
             self._steps.take_in(self.beliefs, agent, self.columns)
         self.beliefs.tally[1] += self.beliefs.tally[0] - self.beliefs.held[param_set, agent]
         bonus = self._bonus_now(param_set, slot, agent)

@@ -2,21 +2,22 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import ClassVar
+from math import inf
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.byzantine.adversaries.attacks import Form
-from netbandit.learners.slots import Learner
+from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 
 Agents = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
 
-class ExchangingLearner(Learner):
-    """Pulls each own arm once, in order, then the arm that its index says; tells 2 K numbers in a step.
+class ExchangingLearner(StepLearner):
+    """Pulls each own arm once, in order, then the one with the largest index; sends 2 K numbers in a step.
 
     State: ``own_pulls``, how often each agent has pulled each arm, shape (M, K); ``steps``, the steps that each agent
     has made, shape (M,); ``mass``, see `Mass`.
@@ -25,47 +26,80 @@ class ExchangingLearner(Learner):
     counts_slots: ClassVar[bool] = True
     late_rewards: ClassVar[bool] = False
     impossible: ClassVar[Mapping[str, str]] = {
-        "robust": "agents mix rows whose sums must be kept, and a robust step does not keep them"
+        "robust": "agents mix rows whose sums must be preserved, which a robust step does not"
     }
 
     def tells(self) -> Form | None:
-        """See `AnyLearner.tells`: numbers, and what they sum up to."""
+        """See `AnyLearner.tells`: counts and sums."""
         return "mixed counts"
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Make what all of these learners keep."""
+        """Initialise the state that these learners have in common."""
         self.world = world
         own = np.ones((agents, world.arms), dtype=bool) if world.own_arms is None else world.own_arms
         self.own_arms = np.argsort(~own, axis=1, kind="stable")
         self.counts = own.sum(axis=1)
         self.tried = int(self.counts.max())
-        """The first slot before which everybody has tried all of its arms."""
+        """The slot from which on all agents have tried all of their arms."""
         self.group = np.ones(agents) if world.members is None else world.members.astype(np.float64)
-        """With how many each agent mixes, itself included: M, or 1 where nobody hears anything."""
+        """How many agents each agent mixes with, itself included: M, or 1 if agents never communicate."""
         self.own_pulls = np.zeros((agents, world.arms))
         self.steps = np.zeros(agents, dtype=np.int64)
         self.mass = Mass(agents)
 
-    @abstractmethod
-    def best(self, slot: int, agents: Agents) -> NDArray[np.int64]:
-        """Return the own arm with the largest index, the lowest among equals, shape (n,)."""
+    def why_no_loop(self, *, isolated: bool) -> str | None:
+        """See `StepLearner.why_no_loop`."""
+        return "agents of this learner mix after every decision"
 
-    def choose(self, slot: int, agents: Agents) -> NDArray[np.int64]:
+    @abstractmethod
+    def level_one(self, slot: int, agent: int) -> Any:
+        """Return the factor that the bonuses of all arms of *agent* have in common, such as ln tau."""
+
+    @abstractmethod
+    def index_one(self, agent: int, arm: int, level: float) -> Any:
+        """Return the index of an *arm*; *level* is what `level_one` returned."""
+
+    def choose(self, slot: int, agents: Agents) -> NDArray[Any]:
+        """Return the arms that `choose_one` returns.
+
+        Raises:
+            ArithmeticError: An index is no number.
+        """
+        arms = super().choose(slot, agents)
+        if arms.size and arms.min() < 0:
+            raise ArithmeticError("an index is no number: the simulator has a mistake, please report it")
+        return arms
+
+    def choose_one(self, slot: int, agent: int) -> Any:
         """Return the next own arm in the first slots, then the best."""
-        if slot < self.tried:
-            beginning = slot < self.counts[agents]
-            arms = np.array(self.own_arms[agents, min(slot, self.own_arms.shape[1] - 1)])
-            if not beginning.all():
-                arms[~beginning] = self.best(slot, agents[~beginning])
-            return arms
-        return self.best(slot, agents)
+        return self.own_arms[agent, slot] if slot < self.counts[agent] else self.best_one(slot, agent)
+
+    def best_one(self, slot: int, agent: int) -> Any:
+        """Return the arm to pull once all were tried: by default `largest_one`."""
+        return self.largest_one(slot, agent)
+
+    def largest_one(self, slot: int, agent: int) -> Any:
+        """Return the own arm with the largest index, the lowest among equals; -1 if an index is no number."""
+        level = self.level_one(slot, agent)
+        best = -1
+        highest = -inf
+        for place in range(self.counts[agent]):
+            arm = self.own_arms[agent, place]
+            index = self.index_one(agent, arm, level)
+            if index != index:
+                best = -1
+                break
+            if index > highest or best < 0:
+                highest = index
+                best = arm
+        return best
 
     def figures(self) -> dict[str, float | int | None]:
         """Return ``mass``."""
         return {"mass": self.mass.value}
 
     def remarks(self) -> tuple[str, ...]:
-        """Say if sums were not preserved."""
+        """Warn if sums were not preserved."""
         mass = self.mass.value
         if mass is None or abs(mass - 1) <= _KEPT:
             return ()
@@ -73,7 +107,7 @@ class ExchangingLearner(Learner):
         return (f"sums over agents were not preserved (mass = {mass:.3g}): {lost}{self.advice()}",)
 
     def advice(self) -> str:
-        """Return what to do about it, to follow on the remark; by default nothing."""
+        """Return advice to append to the remark; by default none."""
         return ""
 
 
@@ -81,10 +115,10 @@ _KEPT = 1e-6
 
 
 class Mass:
-    """How much of what agents have counted is in what they mix: 1 for each arm if sums are kept.
+    """The share of the agents' counts that is in what they mix: 1 for each arm if sums are preserved.
 
-    Neighbours are up to a step apart, and only what all agents tell for the same step adds up to what they have
-    counted. The latest step that all have told counts.
+    Neighbours are up to a step apart, and only the rows of all agents for the same step add up to the counts. The
+    latest step for which all have sent a row is used.
 
     Args:
         agents: The number M of agents.
@@ -99,7 +133,7 @@ class Mass:
     def value(self) -> float | None:
         """Sum of the counts told over the pulls that they stand for, of the arm for which that is furthest from 1.
 
-        None before anything was told.
+        None before anything was sent.
         """
         if self._complete is None:
             return None
@@ -108,12 +142,12 @@ class Mass:
         return float(shares[np.abs(shares - 1).argmax()])
 
     def add(self, steps: NDArray[np.int64], agents: Agents, counted: Callable[[Agents], Numbers]) -> None:
-        """Take in that *agents* tell rows for *steps*, each of shape (n,).
+        """Note that *agents* send rows for *steps*, each of shape (n,).
 
         Args:
             steps: The steps.
             agents: The agents.
-            counted: Returns what some of them tell of each arm, added up, and how many pulls that stands for, shape
+            counted: Returns the sum of what some of them send of each arm, and the number of pulls it represents, shape
                 (2, K).
         """
         if len(steps) == self._agents and (steps == steps[0]).all():
@@ -127,14 +161,3 @@ class Mass:
                 self._complete = totals
             else:
                 self._open[step] = told, totals
-
-
-def checked(arms: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return *arms*.
-
-    Raises:
-        ArithmeticError: One is -1, which stands for an index that is no number.
-    """
-    if arms.size and arms.min() < 0:
-        raise ArithmeticError("an index is no number: the simulator has a mistake, please report it")
-    return arms

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapV
 from pydantic_core import PydanticCustomError
 
 from netbandit.byzantine.adversaries.attacks import Form
-from netbandit.learners.defence_checks import defence_checks
+from netbandit.learners.defence import defence_checks
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner, Start, Sums
 from netbandit.learners.feducb_radius import Radius, dislinucb_threshold, paper_threshold, radius
 from netbandit.parts.component import Checks, Mistake, Note, Others
@@ -49,7 +49,7 @@ def _budgets(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
 
 
 class FedUcb(EllipsoidLearner):
-    """Linear UCB whose agents add up what they have learnt, in private, when it has grown enough (FedUCB).
+    """Linear UCB whose agents add up their private sums when these have grown enough (FedUCB).
 
     The beliefs of all agents, and their Privatizers.
 
@@ -97,7 +97,7 @@ class FedUcb(EllipsoidLearner):
     """lambda; used where there is no noise."""
 
     def check(self) -> Checks:
-        """Yield a fixed schedule without its interval, budgets that no number can hold, and keys without effect."""
+        """Yield a fixed schedule without its interval, budgets out of range, and keys without effect."""
         for path, budget in self._stated():
             if not _LEAST <= budget <= _MOST and self.epsilon != inf:
                 also = "inf, or " if path == ("epsilon",) else ""
@@ -119,11 +119,11 @@ class FedUcb(EllipsoidLearner):
             if key in self.model_fields_set and getattr(self, key) is not None:
                 yield Note(key, text)
         if self.robust != "mean" and self.epsilon != inf:
-            text = "noise that is larger than what it hides is told from no lie: it needs epsilon = inf"
+            text = "noise larger than the releases cannot be told from a lie: it needs epsilon = inf"
             yield Mistake("robust", f'must be "mean" with an epsilon: {text}')
 
     def _stated(self) -> list[tuple[KeyPath, float]]:
-        """Return the budgets that are written, and where each stands."""
+        """Return the budgets in the scenario, and the key of each."""
         if isinstance(self.epsilon, UniformBudgets):
             return [(("epsilon", "uniform", place), one) for place, one in enumerate(self.epsilon.uniform)]
         if isinstance(self.epsilon, list):
@@ -135,7 +135,7 @@ class FedUcb(EllipsoidLearner):
         return super().tells() if self.epsilon == inf else None
 
     def check_with(self, others: Others) -> Checks:
-        """Yield a test that is never made, as nobody calls, what a defence lacks, and budgets of too few or many."""
+        """Yield a test without calls, deficits of a defence, and budgets whose number is not that of the agents."""
         if others.protocol.out_of_band and "threshold" in self.model_fields_set and self.schedule != "fixed":
             yield Note("threshold", f'is not used with protocol.kind = "{others.kinds["protocol"]}"')
         yield from defence_checks(self, others)
@@ -236,7 +236,7 @@ class FedUcb(EllipsoidLearner):
         return self.threshold
 
     def _bound(self, agents: NDArray[np.int64], arms: NDArray[Any], rewards: NDArray[Any]) -> None:
-        """Note by how much actions are too long; only what enters a noisy sum has to be bounded."""
+        """Note by how much actions are too long; only contributions to noisy sums must be bounded."""
         if self.noise is not None:
             actions = self._shown(agents)[np.arange(len(agents)), arms]
             squares = np.einsum("ni,ni->n", actions, actions)
@@ -272,7 +272,7 @@ class FedUcb(EllipsoidLearner):
         return np.concatenate([released[self._upper], released[:-1, -1], counts])
 
     def forget(self, slot: int, agents: NDArray[np.int64]) -> None:
-        """Begin anew, with a new tree."""
+        """Reset to the initial state, with a new tree."""
         for agent in agents.tolist():
             self._excess.pop(agent, None)
             self._released[agent] = 0
@@ -301,7 +301,7 @@ class FedUcb(EllipsoidLearner):
         self.clipped += self._clipped
 
     def _sums(self, agent: int, combined: NDArray[np.float64]) -> Sums:
-        """Return what *agent* adopts: positive definite, whatever the noise."""
+        """Return the sums that *agent* adopts, made positive definite whatever the noise."""
         self._clipped = False
         shared, response, _ = self._unpacked(combined)
         if self.noise is None:
@@ -356,7 +356,7 @@ class FedUcb(EllipsoidLearner):
         )
 
     def remarks(self) -> tuple[str, ...]:
-        """Say that noise outweighs all observations, where it does."""
+        """Warn if noise outweighs all observations."""
         world, noise = self.world, self._noise(min(budget for _, budget in self._stated()))
         if noise is None:
             return ()

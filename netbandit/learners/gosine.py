@@ -18,7 +18,7 @@ _LABEL_BYTES = 4
 
 
 class Gosine(StepLearner):
-    """UCB over a small set of arms, one of which is replaced by what a random neighbour recommends.
+    """UCB over a small set of arms, one of which is replaced by the recommendation of a random neighbour.
 
     Agent i holds q = ceil(K / M) sticky arms, ``(i q + 0 .. q - 1) mod K``, and two more, U and L, at first the two
     that follow. Phase j ends at boundary j^power. Then, by the pulls of the phase, U and L change places if U was
@@ -57,7 +57,7 @@ class Gosine(StepLearner):
     ``d .. ceil((1 + delta) d)``, ``d = j^power - (j - 1)^power``."""
 
     def check(self) -> Checks:
-        """Yield for how long to block where nobody is."""
+        """Yield the duration of blocks if no neighbour is blocked."""
         if self.block == "none" and "block_power" in self.model_fields_set:
             yield Note("block_power", "is used only where neighbours are blocked")
 
@@ -66,13 +66,13 @@ class Gosine(StepLearner):
         return "recommendations"
 
     def check_with(self, others: Others) -> Checks:
-        """Yield arms that the world gives out: here the learner does."""
+        """Yield sets of arms assigned by the bandit: here the learner assigns them."""
         for key in ("arms_per_agent", "arm_sets"):
             if getattr(others.bandit, key, None) is not None:
                 yield Mistake(key, f"leave it out: {others.kinds['learner']} assigns the arms itself", table="bandit")
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Give out the arms; what phases draw comes from ``gosine``, index: the agent."""
+        """Assign the arms; draws of phases use ``gosine``, index: the agent."""
         self.world = world
         arms = world.arms
         sticky = -(-arms // agents)
@@ -101,7 +101,7 @@ class Gosine(StepLearner):
             self._begin(np.arange(agents))
 
     def _begin(self, agents: Agents) -> None:
-        """Find when the next phase of each of *agents* ends, which begins where the last one ended."""
+        """Determine the end of the next phase of each of *agents*, which begins at the end of the last."""
         for agent in agents.tolist():
             phase = int(self.ended[agent]) + 1
             slots: int = phase**self.power - (phase - 1) ** self.power
@@ -165,7 +165,7 @@ class Gosine(StepLearner):
         return np.asarray(found)
 
     def _judge(self, agent: int) -> None:
-        """Block those neighbours whose recommendations *agent* has heard in the phase that has ended, and mistrusts."""
+        """Block neighbours whose recommendations in the phase that has ended *agent* mistrusts."""
         phase = int(self.ended[agent])
         for source, arm in self._recommended[agent]:
             if self.block == "most-played":
@@ -183,7 +183,7 @@ class Gosine(StepLearner):
         return frozenset(source for source, last in self._blocked[agent].items() if last >= phase)
 
     def blocked_links(self) -> list[tuple[int, int]]:
-        """Return each agent with each neighbour that it would not ask at the end of its present phase."""
+        """Return the pairs of an agent and a neighbour that it would not ask at the end of its present phase."""
         phases = (self.ended + 1).tolist()
         return [
             (agent, source)
@@ -196,9 +196,11 @@ class Gosine(StepLearner):
         """Return the arm that each of *agents* pulled most in its last phase, shape (n, 1)."""
         return self.most_pulled[agents, None].astype(np.float64)
 
-    def hear(self, slot: int, agents: Agents, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> None:
-        """Let each arm that an agent was told replace its L, unless the agent holds it."""
-        arms = told[:, 0].astype(np.int64).tolist()
+    def receive(
+        self, slot: int, agents: Agents, sources: Agents, payloads: Numbers, sent_slots: NDArray[np.int64]
+    ) -> None:
+        """Let each arm recommended to an agent replace its L, unless the agent holds it."""
+        arms = payloads[:, 0].astype(np.int64).tolist()
         if self.block != "none":
             for agent, source, arm in zip(agents.tolist(), sources.tolist(), arms, strict=True):
                 self._recommended[agent].append((source, arm))
@@ -208,7 +210,7 @@ class Gosine(StepLearner):
                 self._replaced += 1
 
     def forget(self, slot: int, agents: Agents) -> None:
-        """Begin anew, with the first arms and the first phase."""
+        """Reset to the initial state, with the first arms and the first phase."""
         self.held[agents] = self._first_held[agents]
         self.most_pulled[agents] = self.held[agents, 0]
         self.pulls[agents] = self.sums[agents] = self.phase_pulls[agents] = 0.0

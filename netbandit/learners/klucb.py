@@ -23,7 +23,7 @@ class KlUcb(CountingLearner):
     """c; theory requires 3."""
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Know nothing yet."""
+        """Initialise the state."""
         super().start(world, agents, rng)
         self._gaussian = world.law == "gaussian"
 

@@ -12,10 +12,10 @@ from netbandit.byzantine.adversaries.attacks import Form
 from netbandit.parts.component import CommunicationPattern, Part
 from netbandit.privacy.accountant import PrivacySpent, account_openly
 
-NO_DEFENCE = "nothing is known of how what its agents tell could be combined so that lies do no harm"
-"""Why a learner has no key ``robust``, where it has no better reason."""
-NO_LIES = "what a lie is, for what its agents tell, is not known"
-"""Why agents of a learner cannot lie, where it has no better reason."""
+NO_DEFENCE = "no combination of what its agents send is known that withstands lies"
+"""The default reason why a learner has no key ``robust``."""
+NO_LIES = "no lie is defined for what its agents send"
+"""The default reason why agents of a learner cannot be Byzantine."""
 
 
 class AnyLearner(Part, ABC):
@@ -31,17 +31,17 @@ class AnyLearner(Part, ABC):
     """Whether its rounds, phases or bounds count slots in which every agent decides, so that no other activity fits."""
 
     late_rewards: ClassVar[bool] = False
-    """Whether it is known what it makes of rewards that come late."""
+    """Whether it supports late rewards."""
     needs_window: ClassVar[bool] = False
-    """Whether it needs to know how long rewards may take, ``feedback.window``."""
+    """Whether it requires ``feedback.window``."""
 
     def tells(self) -> Form | None:
-        """Return what its agents tell, for those that lie; None, the default: what a lie would be is not known."""
+        """Return the form of what its agents send, for Byzantine agents; None, the default: no lie is defined."""
         return None
 
     @property
     def bounded_releases(self) -> bool:
-        """Whether what it tells of rewards in [0, 1] is in [0, 1] itself, so that others can see a lie beyond."""
+        """Whether releases of rewards in [0, 1] are in [0, 1], so that receivers can detect lies outside."""
         return False
 
 
@@ -73,7 +73,7 @@ class Commit:
 
 
 class EpochLearner(AnyLearner):
-    """A learner whose phases are known ahead: explore, share, conclude, and again.
+    """A learner whose phases are known in advance: explore, share, conclude, and again.
 
     One started object is the common state of a *cohort*: agents that move through the epochs together. Once an epoch:
     :meth:`begin`, then (unless the horizon cuts the phase) :meth:`observe` with the rewards, then, when the round
@@ -109,16 +109,16 @@ class EpochLearner(AnyLearner):
 
     @property
     def weighted(self) -> bool:
-        """Whether averages of groups of agents are to be weighted by their sizes; by default they are."""
+        """Whether averages of groups of agents are weighted by the groups' sizes; by default they are."""
         return True
 
     @abstractmethod
     def begin(self, epoch: int) -> Phase | Commit:
-        """Return what the cohort does next: explore in *epoch* (1, 2, ... in turn), or commit to an arm."""
+        """Return the next action of the cohort: explore in *epoch* (called with 1, 2, ...), or commit to an arm."""
 
     @abstractmethod
     def observe(self, sums: NDArray[np.int64], rng: np.random.Generator) -> None:
-        """Take in the rewards of the phase, and make ``releases`` and ``best_arms`` from them.
+        """Process the rewards of the phase, and set ``releases`` and ``best_arms``.
 
         Args:
             sums: The rewards of each member and active arm, summed over the phase's pulls, shape (members, a).
@@ -141,13 +141,13 @@ class EpochLearner(AnyLearner):
         """End the round with the aggregated mean of each active arm, shape (a,)."""
 
     def conclude_without(self, means: NDArray[np.float64], heard: int) -> None:
-        """End the round with means of *heard* agents, fewer than take part; by default as if all had been heard."""
+        """End the round with means of *heard* agents, fewer than participate; by default as if all were received."""
         self.conclude(means)
 
     def combine(
         self, values: NDArray[np.float64] | Sequence[NDArray[np.float64]], weights: Sequence[int] | None = None
     ) -> NDArray[np.float64]:
-        """Return what stands for what was released: by default the mean of each arm.
+        """Combine releases: by default, return the mean of each arm.
 
         Args:
             values: One row for each participant or component, shape (n, a).
@@ -169,18 +169,18 @@ class EpochLearner(AnyLearner):
         return
 
     def figures(self) -> dict[str, float | int | None]:
-        """Return metrics of its own; by default there are none."""
+        """Return additional metrics; by default there are none."""
         return {}
 
     def note_shared(self, agent: int, epoch: int, arms: NDArray[np.int64], numbers: NDArray[np.float64]) -> None:
-        """Hear that *agent* now shares *numbers*, its releases of *arms* in *epoch*; by default nothing is done.
+        """Note that *agent* now shares *numbers*, its releases of *arms* in *epoch*; by default does nothing.
 
         An audit writes it down.
         """
         return
 
     def remarks(self, *, participants: int, members: int, difference: float) -> tuple[str, ...]:
-        """Return what must be known to read a run's metrics, a line each; by default there is nothing.
+        """Return remarks that readers of a run's metrics need, a line each; by default there are none.
 
         Args:
             participants: The number N of agents that share in a round.
@@ -190,7 +190,7 @@ class EpochLearner(AnyLearner):
         return ()
 
     def account(self, *, participants: int, members: int, releases: int) -> PrivacySpent:
-        """Return the privacy spent by the agent that is worst off: by default none is left once anything was shared.
+        """Return the privacy spent by the agent that spent most; by default none is left once anything was shared.
 
         Args:
             participants: The number N of agents that share in a round.

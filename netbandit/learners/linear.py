@@ -5,24 +5,21 @@ Both keep ``V = regularizer I + sum x x'`` and ``u = sum r x`` of the arms chose
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from netbandit.learners.defence import SumRule
-from netbandit.learners.defence_checks import defence_checks
+from netbandit.learners.defence import SumRule, defence_checks
 from netbandit.learners.learner import NO_DEFENCE, AnyLearner
 from netbandit.learners.linear_costs import lints_slot, linucb_slot
-from netbandit.learners.oful import unused_keys
+from netbandit.learners.oful import Oful, unused_keys
 from netbandit.learners.slots import Learner
 from netbandit.learners.symmetric_root import ROOM, Expansion, expand
+from netbandit.learners.world import World
 from netbandit.parts.component import Checks, CommunicationPattern, Mistake, Note, Others
 from netbandit.parts.settings import AtLeastOneOrInfinite
-
-if TYPE_CHECKING:
-    from netbandit.learners.shared_linear import SharedLinUcb
 
 TIE = 1e-12
 """Scores closer than this are equal; the arm with the lowest index is chosen."""
@@ -51,7 +48,7 @@ class GatherLearner(AnyLearner):
     def play(
         self, contexts: NDArray[np.float64], rewards: NDArray[np.float64], normals: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """Choose an arm for each user, one after the other, and learn from what the arm paid.
+        """Choose an arm for each user, one after another, and learn from its reward.
 
         Args:
             contexts: Shape (users, K, m), C-contiguous.
@@ -65,7 +62,7 @@ class GatherLearner(AnyLearner):
         """
 
     def operations(self, arms: int, dimension: int) -> int | None:
-        """Return the unit operations of a decision, by the paper's count, or None where nobody has counted, as here.
+        """Return the unit operations of a decision, by the paper's count; None, the default: unknown.
 
         Args:
             arms: K.
@@ -80,7 +77,7 @@ class GatherLearner(AnyLearner):
 
 
 class LinearLearner(GatherLearner):
-    """What both learners have in common: their keys, and that they can decide in every slot too."""
+    """The common base of both learners: their keys, and learners that decide in every slot in their place."""
 
     talks: ClassVar[frozenset[CommunicationPattern]] = frozenset({"gather", "call", "deposit"})
     stands_in_slots: ClassVar[bool] = True
@@ -101,7 +98,7 @@ class LinearLearner(GatherLearner):
     """Where each agent decides on its own: see ``oful``."""
 
     def check_with(self, others: Others) -> Checks:
-        """Yield keys that the way to talk leaves without effect."""
+        """Yield keys without effect over the protocol."""
         if others.talk == "gather":
             for key in sorted(self.model_fields_set & {"upload", "push", "decide"}):
                 yield Note(key, "is used only where each agent decides on its own, not where one sees all parts")
@@ -137,12 +134,10 @@ class LinUcb(LinearLearner):
 
     def in_slots(self) -> Learner:
         """Return `SharedLinUcb`."""
-        from netbandit.learners.shared_linear import SharedLinUcb
-
         return self._shared(SharedLinUcb, self.alpha)
 
     def start(self, dimension: int) -> None:
-        """Know nothing yet."""
+        """Initialise the state."""
         self._gram = np.eye(dimension) * self.regularizer
         self._inverse = np.eye(dimension) / self.regularizer
         self._response = np.zeros(dimension)
@@ -183,12 +178,10 @@ class LinTs(LinearLearner):
 
     def in_slots(self) -> Learner:
         """Return `SharedLinTs`."""
-        from netbandit.learners.shared_linear import SharedLinTs
-
         return self._shared(SharedLinTs, self.v)
 
     def start(self, dimension: int) -> None:
-        """Know nothing yet."""
+        """Initialise the state."""
         self._gram = np.eye(dimension) * self.regularizer
         self._response = np.zeros(dimension)
         self._expansion: Expansion | None = None
@@ -226,7 +219,56 @@ class LinTs(LinearLearner):
 
 
 def in_slots(learner: AnyLearner) -> Learner:
-    """Return the learner that decides in every slot of each agent: *learner* itself, or what stands for it there."""
+    """Return the learner that decides in every slot of each agent: *learner*, or the one in its place."""
     found = learner.in_slots() if isinstance(learner, GatherLearner) else learner
     assert isinstance(found, Learner)  # checked before anything runs
     return found
+
+
+class SharedLinUcb(Oful):
+    """OFUL with a radius that does not grow: alpha of ``linucb`` (Li et al. 2010)."""
+
+    @property
+    def weight(self) -> float:
+        """The factor of the width of an arm."""
+        assert not isinstance(self.radius, str)
+        return self.radius
+
+    def remarks(self) -> tuple[str, ...]:
+        """Warn if agents explore too little for the noise of the rewards."""
+        return self._daring("alpha", self.weight, 2 * self.world.sub_gaussian)
+
+    def _daring(self, key: str, value: float, enough: float) -> tuple[str, ...]:
+        if value >= enough:
+            return ()
+        return (
+            f"{key} = {value:g} is small relative to the noise of these rewards: agents may settle early on a "
+            f"suboptimal arm; with {key} = {enough:g} they continue to explore",
+        )
+
+
+class SharedLinTs(SharedLinUcb):
+    """Chooses the arm with the largest ``<x, theta>``, ``theta ~ N(theta_hat, v^2 V^-1)`` (Agrawal & Goyal 2013)."""
+
+    def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
+        """Begin as OFUL; draws come from ``thompson``, index: the agent."""
+        super().start(world, agents, rng)
+        # An agent draws one stream, whichever of its sets decides.
+        self._rngs = self._common.setdefault(
+            "thompson", [world.streams.generator("thompson", agent) for agent in range(agents)]
+        )
+
+    def remarks(self) -> tuple[str, ...]:
+        """Warn if agents explore too little for the noise of the rewards."""
+        return self._daring("v", self.weight, self.world.sub_gaussian)
+
+    def choose(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Draw theta for each agent, and choose."""
+        beliefs, param_set = self.beliefs, self.world.param_set
+        self._steps.take_in_all(beliefs, agents, self.columns)
+        beliefs.tally[1] += (beliefs.tally[0] - beliefs.held[param_set, agents]).sum()
+        # With V^-1 = C C', C z has the covariance V^-1.
+        factors = np.linalg.cholesky(beliefs.inverse[param_set, agents])
+        normals: Any = np.stack([self._rngs[agent].standard_normal(factors.shape[-1]) for agent in agents.tolist()])
+        drawn = beliefs.estimate[param_set, agents] + self.weight * (factors @ normals[:, :, None])[:, :, 0]
+        return np.asarray(np.argmax((self._shown(agents) @ drawn[:, :, None])[:, :, 0], axis=1))

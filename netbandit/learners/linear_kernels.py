@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.learners.copying import copy_matrix, copy_vector
 from netbandit.learners.symmetric_root import Expansion
-from netbandit.util.jit import njit
+from netbandit.util.jit import copy_matrix, copy_vector, njit
 
 _REFRESH = 500
 """After so many rank-one updates the inverse is made afresh."""

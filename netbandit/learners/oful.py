@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.learners.defence_checks import defence_checks
+from netbandit.learners.defence import defence_checks
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner, Floats, Start, Sums
 from netbandit.learners.feducb_radius import dislinucb_threshold
 from netbandit.learners.uploads import Deposit, Own, SumServer, Total, UploadLearner
@@ -92,7 +92,7 @@ class Oful(EllipsoidLearner, UploadLearner):
                 yield Note(key, text)
 
     def check_with(self, others: Others) -> Checks:
-        """Yield keys that the way to talk leaves without effect, and agents that never receive anything."""
+        """Yield keys without effect over the protocol, and agents that never receive anything."""
         yield from unused_keys(self, others)
         yield from defence_checks(self, others)
 
@@ -127,7 +127,7 @@ class Oful(EllipsoidLearner, UploadLearner):
         return dislinucb_threshold(world.dimension, world.agents, world.expected_decisions or world.horizon)
 
     def _bonus_terms(self) -> tuple[float, float, float, float, float, float]:
-        """Return what `netbandit.learners.ellipsoid.bonus_at` makes the bonus of."""
+        """Return the terms of the bonus, see `netbandit.learners.ellipsoid.bonus_at`."""
         scale, dimension = self.radius_scale, self.world.dimension
         if not isinstance(self.radius, str):
             return 0.0, 0.0, 1.0, 1.0, scale * self.radius, 0.0  # it does not grow
@@ -142,7 +142,7 @@ class Oful(EllipsoidLearner, UploadLearner):
 
     @property
     def names_counts(self) -> bool:
-        """Whether what is shared in a synchronisation says how many observations are in it, as the radius may ask."""
+        """Whether a release includes its number of observations, which the radius may need."""
         return self.radius == "trace" or super().names_counts
 
     def deposit_numbers(self, dimension: int) -> int:
@@ -167,7 +167,7 @@ class Oful(EllipsoidLearner, UploadLearner):
         return found
 
     def forget(self, slot: int, agents: NDArray[np.int64]) -> None:
-        """Begin anew, of what was sent too."""
+        """Reset to the initial state, of what was sent too."""
         for agent in agents.tolist():
             self._sent.pop(agent, None)
             self._sent_before.pop(agent, None)

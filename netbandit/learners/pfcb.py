@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapV
 from pydantic_core import PydanticCustomError
 
 from netbandit.byzantine.adversaries.attacks import Form
+from netbandit.compilation.steps import Compiled
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
@@ -22,6 +23,8 @@ from netbandit.parts.component import Checks, Mistake, Note, Others
 from netbandit.parts.settings import PositiveOrInfinite
 from netbandit.privacy.accountant import PrivacySpent, account_statistics
 from netbandit.privacy.gaussian import gaussian, noise_multiplier
+
+Numbers = NDArray[np.float64]
 
 
 def _explore(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -102,7 +105,7 @@ class Pfcb(StepLearner):
                 yield Note("start" if key == "begin" else key, text)
 
     def check_with(self, others: Others) -> Checks:
-        """Yield a margin with which nothing could be procured."""
+        """Yield a margin with which no quality suffices."""
         if getattr(others.protocol, "when", "slot") == "pull":
             yield Mistake("when", 'must be "slot": agents that procure share all at once', table="protocol")
         threshold = getattr(others.bandit, "quality_threshold", None)
@@ -110,13 +113,13 @@ class Pfcb(StepLearner):
             yield Mistake("margin", f"must be at most {1 - threshold:g}: no quality is above 1")
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Know nothing yet; noise comes from ``noise``, index: the round."""
+        """Initialise the state; noise comes from ``noise``, index: the round."""
         assert world.costs is not None
         assert world.capacities is not None
         assert world.members is not None
-        from netbandit.learners import pfcb_steps
+        from netbandit.learners.greedy import choose
 
-        self._steps = pfcb_steps
+        self._procure, self._weigh = choose, Compiled(weigh, {}, "weigh")
         self.world = world
         self.costs, self.capacities = world.costs, world.capacities
         self.aim = world.quality_threshold + self.margin
@@ -160,7 +163,7 @@ class Pfcb(StepLearner):
                 units[producer] = 1.0
             return
         spread = sqrt(1.5 * log(self.factors[agent] * max(slot - self.since[agent], 1)))
-        self._steps.trust(
+        trust(
             self.units[agent],
             self.good[agent],
             spread,
@@ -169,7 +172,7 @@ class Pfcb(StepLearner):
             self._optimistic,
             self._believed,
         )
-        self._steps.choose(self._optimistic, self._believed, self.capacities[agent], self.aim, self._order, units)
+        self._procure(self._optimistic, self._believed, self.capacities[agent], self.aim, self._order, units)
 
     def learn_one(self, slot: int, agent: int, units: NDArray[Any], good: NDArray[Any]) -> None:
         """Count the units that were procured, and those of them that were good."""
@@ -186,7 +189,7 @@ class Pfcb(StepLearner):
         return self.slots[place] if place < len(self.slots) else None
 
     def share(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return what every agent tells in the next round z, shape (n, 2 m): w~ and y~; then w = y = 0.
+        """Return the release of every agent in the next round z, shape (n, 2 m): w~ and y~; then w = y = 0.
 
         Equations 10 and 11: noise of standard deviation ``k sqrt(2 ln(1.25 / delta)) / epsilon_z`` on both.
         """
@@ -205,24 +208,24 @@ class Pfcb(StepLearner):
             return 0.0
         return noise_multiplier(round_epsilon(self.epsilon, self.world.horizon, rounds, number), self.delta)
 
-    def hear(
+    def receive(
         self,
         slot: int,
         agents: NDArray[np.int64],
         sources: NDArray[np.int64],
-        told: NDArray[np.float64],
-        said: NDArray[np.int64],
+        payloads: NDArray[np.float64],
+        sent_slots: NDArray[np.int64],
     ) -> None:
-        """Let agents weigh what they hear, one message after the other, by what they believed in the slot before."""
+        """Accept or reject received statistics, one message after another, by the estimates of the slot before."""
         latest = np.maximum(slot - 1 - self.since, 1).tolist()
         counts = self.sharers.tolist()
         spreads = np.array([sqrt(1.5 * log(count * slots)) for count, slots in zip(counts, latest, strict=True)])
-        statistics = told.reshape(len(told), 2, -1)
-        self.accepted += self._steps.weigh(self.units, self.good, agents, statistics, spreads, self._band, self._weight)
+        statistics = payloads.reshape(len(payloads), 2, -1)
+        self.accepted += self._weigh(self.units, self.good, agents, statistics, spreads, self._band, self._weight)
         self.heard += statistics.shape[0] * statistics.shape[2]
 
     def account(self, releases: int) -> PrivacySpent:
-        """Return the privacy spent in as many rounds, per producer: no quantity is told in two of them."""
+        """Return the privacy spent in so many rounds, per producer: no quantity is released in two of them."""
         private = self.sharing == "private" and self.epsilon < inf
         spent = [
             round_epsilon(self.epsilon, self.world.horizon, len(self.slots), number) if private else inf
@@ -239,7 +242,7 @@ class Pfcb(StepLearner):
         self.since[agents] = slot
 
     def figures(self) -> dict[str, float | int | None]:
-        """Return the share of what was heard that was accepted."""
+        """Return the share of received statistics that was accepted."""
         return {"accepted": self.accepted / self.heard if self.heard else None}
 
     def tells(self) -> Form | None:
@@ -252,8 +255,64 @@ class Pfcb(StepLearner):
         return self.sharing != "private" or self.epsilon == inf
 
     def remarks(self) -> tuple[str, ...]:
-        """Say that agents never get to use what they learn, where they do not."""
+        """Warn if agents never exploit."""
         longest, horizon = int(self.explored.max()), self.world.horizon
         if longest < horizon:
             return ()
         return (f"agents that explore for {longest:,} slots never exploit: the horizon is {horizon:,}",)
+
+
+def trust(
+    units: Numbers, good: Numbers, spread: float, rho: float, costs: Numbers, qualities: Numbers, revenues: Numbers
+) -> None:
+    """Write the optimistic qualities, and the revenue of a unit of each producer at these.
+
+    ``q+ = min(1, Y/W + sqrt(3 ln t / (2 W)))`` (Solanki et al. 2022, Algorithm 2 line 23), ``r = rho q+ - c``.
+
+    Args:
+        units: W, own and accepted, shape (m,).
+        good: Y, shape (m,).
+        spread: ``sqrt(1.5 ln t)``, or with ln(n t) where all observations of all agents are pooled.
+        rho: The value of a good unit.
+        costs: c, shape (m,).
+        qualities: Where q+ is written, shape (m,).
+        revenues: Where r is written, shape (m,).
+    """
+    for producer in range(units.shape[0]):
+        quality = good[producer] / units[producer] + spread / sqrt(units[producer])
+        qualities[producer] = min(1.0, quality)
+        revenues[producer] = rho * qualities[producer] - costs[producer]
+
+
+def weigh(
+    units: Numbers, good: Numbers, agents: NDArray[np.int64], heard: Numbers, spreads: Numbers, band: float,
+    weight: float,
+) -> int:  # fmt: skip
+    """Add the statistics that are accepted, one message after another; return how many were.
+
+    Procedure 1 of Solanki et al.: accepted if the quality heard lies within *band* confidence widths of one's own.
+
+    Args:
+        units: W of all agents, own and accepted, shape (M, m); updated.
+        good: Y, shape (M, m); updated.
+        agents: The receiver of each message, in order of arrival, shape (messages,).
+        heard: w~ and y~ of each message, shape (messages, 2, m).
+        spreads: ``sqrt(1.5 ln(n t))`` of all agents, shape (M,).
+        band: Half-width of the band, in confidence widths; ``inf`` accepts all, also w~ = 0.
+        weight: The weight of a received unit, compared with an own one.
+    """
+    accepted = 0
+    for message in range(heard.shape[0]):
+        agent = agents[message]
+        for producer in range(units.shape[1]):
+            heard_units, heard_good = heard[message, 0, producer], heard[message, 1, producer]
+            if band < inf:
+                if not heard_units > 0.0 or not units[agent, producer] > 0.0:
+                    continue  # there is nothing to compare
+                distance = abs(heard_good / heard_units - good[agent, producer] / units[agent, producer])
+                if distance > band * spreads[agent] / sqrt(units[agent, producer]):
+                    continue
+            units[agent, producer] += weight * heard_units
+            good[agent, producer] += weight * heard_good
+            accepted += 1
+    return accepted

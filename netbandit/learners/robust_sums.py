@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from netbandit.byzantine.aggregation.rules import median
 from netbandit.learners.defence import Defence
-from netbandit.learners.packed_gram import unpacked_gram
 
 Floats = NDArray[np.float64]
 
@@ -61,3 +60,19 @@ def _repair(row: Floats, upper: tuple[NDArray[np.int64], ...], dimension: int, d
 
 
 _ROUNDING = 1e-12
+
+
+def unpacked_gram(
+    row: NDArray[np.float64], upper: tuple[NDArray[np.int64], ...], dimension: int
+) -> NDArray[np.float64]:
+    """Return the matrix whose upper triangle begins a packed *row*, shape (d, d).
+
+    Args:
+        row: The upper triangle, row by row, and what follows it.
+        upper: The places of the triangle, as ``numpy.triu_indices(d)`` has them.
+        dimension: d.
+    """
+    gram = np.zeros((dimension, dimension))
+    gram[upper] = row[: upper[0].size]
+    gram += np.triu(gram, 1).T
+    return gram

@@ -1,5 +1,6 @@
 """The base class of learners that decide in every slot: vectorized over all agents, one call per slot."""
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
@@ -25,31 +26,30 @@ class Learner(AnyLearner):
     row for each: usually all agents of a network, or some of them if only some act at an instant. In every slot, from
     0, the driver calls :meth:`choose` and :meth:`learn` for the agents that decide in it: all of them, or those that
     ``run.activity`` selects (if users arrive at any time, it calls them several times per slot, but never twice at the
-    same instant for one agent). An agent that does not decide still hears, shares and adopts; only messages sent in
-    every slot come from the agents that decided in it alone.
+    same instant for one agent). An agent that does not decide still receives, shares and adopts; messages that are
+    sent in every slot come only from agents that decided in it.
 
     The communication pattern follows from the methods that a learner defines:
 
     =============================  ===================================================================================
     methods                        what happens
     =============================  ===================================================================================
-    none of them                   Nobody tells anything.
-    ``share``, ``hear``            *Broadcasts*: after its decision each agent tells the others a row of numbers; each
-                                   hears a row when it arrives. In every slot, or in those that ``next_share`` names.
+    none of them                   No communication.
+    ``share``, ``receive``         *Broadcasts*: after its decision each agent sends the others a row of numbers, which
+                                   they receive on arrival. In every slot, or in those that ``next_share`` names.
     ``share``, ``adopt``           *Rounds*: after the decision of every slot that ``next_share`` names, known to all,
-                                   agents give a row each; each adopts what ``combine`` made of all rows, by default
-                                   their mean, when it learns of it. An agent that still waits misses the next round.
-    ``share``, ``adopt``,          *Calls*: as rounds, but one begins when any agent ``wants`` it, and by a message
-    ``wants``                      of its own (unless ``called`` is False: then all know without one).
-    ``ask``, ``answer``, ``hear``  *Questions*: at the beginning of the slots that ``next_ask`` names, before anybody
-                                   decides there, those who ``ask`` ask one random neighbour; each hears the row that
-                                   was answered when it arrives.
-    ``share``, ``mix``             *Exchanges*: in every step each agent tells its neighbours a row after its decision;
-                                   when it has theirs, it takes the weighted mean of its own and theirs.
+                                   agents contribute a row each; each adopts the result of ``combine`` on all rows, by
+                                   default their mean, on arrival. An agent that still waits misses the next round.
+    ``share``, ``adopt``,          *Calls*: as rounds, but one begins when any agent ``wants`` it, announced by a
+    ``wants``                      message (unless ``called`` is False: then all know without one).
+    ``ask``, ``answer``,           *Requests*: at the beginning of the slots that ``next_ask`` names, before any
+    ``receive``                    decision, agents that ``ask`` ask a random neighbour, and receive its row.
+    ``share``, ``mix``             *Exchanges*: in every step each agent sends its neighbours a row after its decision;
+                                   with theirs at hand, it adopts the weighted mean of its own row and theirs.
     =============================  ===================================================================================
 
-    Which messages carry this, how long they take and who hears whom is the protocol's affair. A row weighs 8 bytes a
-    number, or what :meth:`item_bytes` says. An example, with its keys:
+    The protocol determines the messages that carry the rows, their latency and their receivers. A row weighs 8 bytes a
+    number, or what :meth:`item_bytes` returns. An example, with its keys:
 
     .. code-block:: python
 
@@ -69,24 +69,27 @@ class Learner(AnyLearner):
                 self.pulls[agents, arms] += 1
                 self.sums[agents, arms] += rewards
 
-    Where a protocol has agents keep several sets of parameters and use them in turn (``local``, for calls), each set is
-    a learner of its own, made by :meth:`replicas`: it is asked to decide in every ``sets``-th slot, and never knows.
+    If a protocol has agents keep several sets of parameters and use them in turn (``local``, for calls), each set is a
+    separate learner, made by :meth:`replicas`, that decides in every ``sets``-th slot.
 
-    An agent that is down when a slot begins does not decide in it, neither tells nor hears anything, and goes on later.
-    Where agents lose their memory with it (``faults.nodes.memory = "lost"``), a learner needs one more method,
-    :meth:`forget`.
+    An agent that is down when a slot begins does not decide in it, neither sends nor receives, and resumes later. If
+    agents lose their memory with it (``faults.nodes.memory = "lost"``), a learner also needs :meth:`forget`.
 
-    One that is written in steps (`netbandit.learners.steps.StepLearner`) is played in a compiled loop, many slots at
-    once.
+    A learner written in steps (`netbandit.learners.steps.StepLearner`) runs in a compiled loop, many slots at once.
     """
 
     impossible: ClassVar[Mapping[str, str]] = {"robust": NO_DEFENCE}
     late_rewards: ClassVar[bool] = True
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "arms"
-    """What it chooses among: arms of any world that has a number of them, arms that are vectors, or quantities."""
+    """What it chooses among: arms of any bandit with finitely many, arms that are vectors, or quantities."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if "hear" in cls.__dict__ and "receive" not in cls.__dict__:
+            warnings.warn(f"{cls.__qualname__}.hear is now receive", DeprecationWarning, stacklevel=2)
+            cls.receive = cls.hear  # type: ignore[method-assign]
+        elif "receive" in cls.__dict__:
+            cls.hear = cls.receive  # for super().hear
         if "talks" not in cls.__dict__:
             talk = cls.communication_pattern()
             cls.talks = frozenset({talk}) if talk else frozenset({"round", "call", "broadcast"})
@@ -94,25 +97,25 @@ class Learner(AnyLearner):
     @classmethod
     def communication_pattern(cls) -> CommunicationPattern | None:
         """Return the communication pattern that follows from its methods; None: agents never communicate."""
-        shares, hears, adopts = (cls.has(name) for name in ("share", "hear", "adopt"))
+        shares, receives, adopts = (cls.has(name) for name in ("share", "receive", "adopt"))
         if cls.has("ask"):
             return "ask"
         if not shares:
             return None
         if cls.has("mix"):
             return "exchange"
-        return ("broadcast" if hears else "call") if hears or adopts else None
+        return ("broadcast" if receives else "call") if receives or adopts else None
 
     @classmethod
     def unfinished(cls) -> str | None:
         """Return which methods its other methods require but are missing; None: none."""
-        if cls.has("share") and not (cls.has("hear") or cls.has("adopt") or cls.has("mix")):
-            return "it shares, but has neither hear (of broadcasts) nor adopt (of rounds) nor mix (of exchanges)"
+        if cls.has("share") and not (cls.has("receive") or cls.has("adopt") or cls.has("mix")):
+            return "it shares, but has neither receive (of broadcasts) nor adopt (of rounds) nor mix (of exchanges)"
         if cls.has("ask") or cls.has("answer"):
-            missing = [name for name in ("ask", "answer", "hear") if not cls.has(name)]
-            return f"agents that ask need ask, answer and hear: it has no {missing[0]}" if missing else None
-        if not cls.has("share") and any(map(cls.has, ("hear", "adopt", "wants", "mix"))):
-            return "nothing is ever told: it has no method share"
+            missing = [name for name in ("ask", "answer", "receive") if not cls.has(name)]
+            return f"agents that ask need ask, answer and receive: it has no {missing[0]}" if missing else None
+        if not cls.has("share") and any(map(cls.has, ("receive", "adopt", "wants", "mix"))):
+            return "nothing is ever sent: it has no method share"
         if cls.has("wants") and not cls.has("adopt"):
             return "it wants synchronisations, but has no method adopt"
         return None
@@ -123,7 +126,7 @@ class Learner(AnyLearner):
         return getattr(cls, name) is not getattr(Learner, name)
 
     def replicas(self, sets: int) -> list[Self]:
-        """Return *sets* learners with the keys of this one, none of them started."""
+        """Return *sets* learners with the keys of this one, not started."""
         return [self.fresh() for _ in range(sets)]
 
     @abstractmethod
@@ -131,9 +134,9 @@ class Learner(AnyLearner):
         """Make the state before the first slot.
 
         Args:
-            world: What agents know of the world and of each other.
+            world: The environment, as far as agents know it.
             agents: The number M of agents.
-            rng: What the learner draws for all agents at once (purpose ``learner``, index: the set of parameters).
+            rng: The stream of draws for all agents at once (purpose ``learner``, index: the set of parameters).
         """
 
     @abstractmethod
@@ -149,8 +152,8 @@ class Learner(AnyLearner):
 
         Args:
             slot: The slot.
-            agents: Who decided in it, shape (n,).
-            arms: What :meth:`choose` returned.
+            agents: The agents that decided in it, shape (n,).
+            arms: The return value of :meth:`choose`.
             rewards: The rewards, shape (n,), float64; in a market the good units of each producer, shape (n, m).
         """
 
@@ -169,37 +172,41 @@ class Learner(AnyLearner):
         """Return the first slot from *slot* on in which all agents share, None if none is left; by default *slot*."""
         return slot
 
-    def hear(self, slot: int, agents: Agents, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> None:
+    def receive(
+        self, slot: int, agents: Agents, sources: Agents, payloads: Numbers, sent_slots: NDArray[np.int64]
+    ) -> None:
         """Process the rows that have reached agents, in order of arrival, before any agent decides in *slot*.
 
-        Row i: ``agents[i]`` receives the numbers ``told[i]`` that ``sources[i]`` sent after its decision of slot
-        ``said[i]``. An agent may occur in several rows. An agent without remaining decisions receives nothing.
+        Row i: ``agents[i]`` receives the numbers ``payloads[i]`` that ``sources[i]`` sent after its decision of slot
+        ``sent_slots[i]``. An agent may occur in several rows. An agent without remaining decisions receives nothing.
         """
         raise NotImplementedError
+
+    hear = receive
 
     def next_ask(self, slot: int) -> int | None:
         """Return the first slot from *slot* on at whose beginning agents may ask, None if none; by default *slot*."""
         return slot
 
     def ask(self, slot: int, agents: Agents) -> NDArray[np.bool_]:
-        """Return which of *agents* ask one random neighbour before anybody decides in *slot*, shape (n,).
+        """Return which of *agents* ask one random neighbour before any decision of *slot*, shape (n,), bool.
 
-        Asked once for each slot that :meth:`next_ask` names, of all agents at once.
+        Called once for each slot that :meth:`next_ask` names, with all agents at once.
         """
         raise NotImplementedError
 
     def answer(self, slot: int, agents: Agents) -> Numbers:
-        """Return what each of *agents* answers that is asked in *slot*, a row each."""
+        """Return the answers of *agents* that are asked in *slot*, a row each, shape (n, k)."""
         raise NotImplementedError
 
     def avoided(self, agent: int) -> frozenset[int]:
-        """Return the neighbours that *agent* does not ask in this slot, in which it asks; by default it asks any."""
+        """Return the neighbours that *agent* must not ask in this slot; by default there are none."""
         return frozenset()
 
     def wants(self, slot: int, agents: Agents) -> NDArray[np.bool_]:
         """Return which of *agents* want a synchronisation after their decision of *slot*, shape (n,).
 
-        It is not asked of an agent that takes part in one already.
+        Not called for an agent that takes part in one already.
         """
         raise NotImplementedError
 
@@ -214,72 +221,72 @@ class Learner(AnyLearner):
         return np.asarray(np.average(np.asarray(shared), axis=0, weights=weights))
 
     def adopt(self, slot: int, agents: Agents, combined: Numbers) -> None:
-        """Let *agents*, who decide in *slot* next, adopt what a round has *combined*: one row, which stays as it is."""
+        """Let *agents*, which decide in *slot* next, adopt what a round has *combined*: one row, not to be modified."""
         raise NotImplementedError
 
     def mix(self, slot: int, agents: Agents, mixed: Numbers, largest: Numbers) -> None:
-        """Let *agents* take what they have mixed, before they decide in *slot*, a row for each.
+        """Let *agents* adopt the rows that they have mixed, before they decide in *slot*.
 
-        It follows on the rows that they told last; what an agent learns from then on is told with its next row.
+        The rows result from those that agents sent last; what they learn afterwards belongs to their next row.
 
         Args:
             slot: The slot.
-            agents: Who steps, shape (n,).
+            agents: The agents that step, shape (n,).
             mixed: The weighted means of their own row and those of their neighbours, shape (n, k).
-            largest: The largest of each number among these rows, shape (n, k), for what is no mean.
+            largest: The maximum of each number over these rows, shape (n, k), for numbers that are not averaged.
         """
         raise NotImplementedError
 
     def forget(self, slot: int, agents: Agents) -> None:
-        """Let *agents*, who decide in *slot* next, begin anew, knowing nothing: they were down and lost their memory.
+        """Reset *agents*, which decide in *slot* next, to their initial state: they were down and lost their memory.
 
-        What they told before stays with those that heard it.
+        What they sent before stays with its receivers.
         """
         raise NotImplementedError
 
     def sync_missed(self, slot: int, agents: Agents) -> None:
-        """Tell *agents* that a synchronisation they took part in has passed them by; by default they need not know.
+        """Note that *agents* missed the result of a synchronisation they took part in; by default does nothing.
 
         Only where agents may be down or messages be lost.
         """
 
     def included(self, agents: Agents, shared: NDArray[np.int64]) -> None:
-        """Tell *agents* which of their own rows are in what they adopt next; by default they need not know.
+        """Note which of their own rows are in what *agents* adopt next; by default does nothing.
 
         Only where agents may be down or messages be lost; else it is always the row that they shared last.
 
         Args:
             agents: The agents, shape (n,).
-            shared: The number of that row among those that the agent has shared in its present life, from 1, shape
-                (n,); 0: none of them is.
+            shared: The number of that row among those that the agent has shared in its present incarnation, from 1,
+                shape (n,); 0: none is included.
         """
 
     @property
     def called(self) -> bool:
-        """Whether a synchronisation that agents want must be called for by a message; if not, all know of it."""
+        """Whether a synchronisation must be announced by a message; if not, all agents know of it."""
         return True
 
     def sync_started(self, slot: int, agents: Agents) -> None:
-        """Tell *agents* that a synchronisation is under way; by default they need not know."""
+        """Note that a synchronisation of *agents* is under way; by default does nothing."""
 
     def share_numbers(self, dimension: int) -> int:
-        """Return how many numbers a row has, for actions of this *dimension*; 0, the default: not known ahead.
+        """Return how many numbers a row has, for actions of this *dimension*; 0, the default: not known in advance.
 
-        Where bandwidth is limited, ``local`` waits as long as this many numbers take; the rest it cannot know.
+        If bandwidth is limited, ``local`` waits as long as this many numbers take.
         """
         return 0
 
     def item_bytes(self, numbers: int) -> int:
         """Return the bytes of a row of so many *numbers*, without the header of its message; by default 8 a number.
 
-        It is asked for before `start`, too.
+        Also called before `start`.
         """
         return _NUMBER_BYTES * numbers
 
     def account(self, releases: int) -> PrivacySpent:
         """Return the privacy spent by the agent that shared most often, *releases* times in all its lives.
 
-        By default nothing is private once anything was shared. Say ``within_a_life`` where a unit is part of one life.
+        By default no privacy is left once anything was shared. Set ``within_a_life`` if a unit is part of one life.
         """
         return account_openly(releases)
 
@@ -289,13 +296,13 @@ class Learner(AnyLearner):
         return True
 
     def explored_slots(self) -> NDArray[np.int64] | None:
-        """Return the slots in which each agent only explores at first, shape (M,), for traces; None: it has none."""
+        """Return in how many slots each agent at first only explores, shape (M,), for traces; None: in none."""
         return None
 
     def figures(self) -> dict[str, float | int | None]:
-        """Return metrics of its own; by default there are none."""
+        """Return additional metrics; by default there are none."""
         return {}
 
     def remarks(self) -> tuple[str, ...]:
-        """Return what must be known to read its metrics, a line each; by default there is nothing."""
+        """Return remarks that readers of its metrics need, a line each; by default there are none."""
         return ()

@@ -21,42 +21,43 @@ _STEPS = {"choose": "choose_one", "learn": "learn_one", "wants": "wants_one"}
 class StepLearner(Learner):
     """A learner written in steps: what one agent does in one decision, on arrays and numbers.
 
-    Steps are plain functions of Python. Where the environment has steps as well, all are compiled into one loop over
-    agents and slots: an attribute of ``self`` that they read is an array or a number, and only what arrays hold can
-    change. They may call functions and methods written in the same way, those of `math`, and of numpy what numba knows.
-    What is random comes from a list of generators, one an agent: ``self.rngs[agent].random()``.
+    Steps are plain Python functions. If the environment has steps as well, all are compiled into one loop over agents
+    and slots: attributes of ``self`` that they read are arrays or numbers, and only the contents of arrays may change.
+    An attribute may be None, too: ``if self.x is not None`` is decided when the loop is compiled. Steps may call
+    functions and methods written in the same way, those of `math`, and the part of numpy that numba supports. Random
+    numbers come from a list of generators, one for each agent: ``self.rngs[agent].random()``.
 
-    All else is as for `Learner`: ``self.world`` is what `start` is told of the world, and :meth:`choose`,
-    :meth:`learn` and :meth:`wants` call the steps, one agent after the other.
+    All else is as for `Learner`: ``self.world`` is the argument of `start`, and :meth:`choose`, :meth:`learn` and
+    :meth:`wants` call the steps, one agent after another.
     """
 
     all_sets: ClassVar[bool] = False
-    """Whether its steps find by the slot which of several sets of parameters decides, so that one learner has all."""
+    """Whether one learner holds all sets of parameters, and its steps select one by the slot."""
     world: World = state()
-    """What agents know of the world."""
+    """The environment, as far as agents know it."""
 
     @classmethod
     def has(cls, name: str) -> bool:
-        """Return whether it has a method *name* of its own, or the step of which that is made."""
+        """Return whether it defines the method *name*, or the step that the method calls."""
         if name == "wants" and cls.wants is StepLearner.wants:
             return cls.wants_one is not StepLearner.wants_one
         return super().has(name)
 
     @classmethod
     def maker_of(cls, step: str) -> str:
-        """Return the name of the class that says what a *step* is."""
+        """Return the name of the class that defines a *step*."""
         return cls.__mro__[_first_with(cls, step)].__name__
 
     @classmethod
     def step_in_force(cls, method: str) -> bool:
-        """Return whether the step of a *method* says all that it does: no class has another method after the step."""
+        """Return whether a *method* only calls its step: no class overrides the method without overriding the step."""
         return _first_with(cls, _STEPS[method]) <= _first_with(cls, method)
 
     def why_no_loop(self, *, isolated: bool) -> str | None:
-        """Return why steps are not all that agents do between two messages; None: they are.
+        """Return why the steps are not all that agents do between two messages; None if they are.
 
         Args:
-            isolated: Whether nothing is ever shared.
+            isolated: Whether agents never communicate.
         """
         return None
 
@@ -64,16 +65,16 @@ class StepLearner(Learner):
     def choose_one(self, *given: Any, **named: Any) -> Any:
         """Return the arm that *agent* pulls in *slot*: ``choose_one(self, slot, agent)``.
 
-        Where arms are vectors, these follow as an argument, of shape (K, d). In a market there follows what is to be
-        filled in with the units that it buys of each producer, of shape (m,), and nothing is returned.
+        If arms are vectors, these are one more argument, of shape (K, d). In a market one more argument, of shape (m,),
+        is to be filled with the units bought of each producer, and nothing is returned.
         """
 
     @abstractmethod
     def learn_one(self, *given: Any, **named: Any) -> None:
-        """Take in what the chosen arm paid: ``learn_one(self, slot, agent, arm, reward)``.
+        """Learn from the reward of the chosen arm: ``learn_one(self, slot, agent, arm, reward)``.
 
-        Where arms are vectors, that of the arm follows, of shape (d,). In a market these are units, and how many of
-        them were good, of shape (m,).
+        If arms are vectors, that of the arm is one more argument, of shape (d,). In a market the last two arguments
+        are the units bought, and how many of them were good, of shape (m,) each.
         """
 
     def wants_one(self, slot: int, agent: int) -> Any:
@@ -117,7 +118,7 @@ class StepLearner(Learner):
         return self.world.actions(agents)
 
     def _each(self, text: Callable[..., None], *given: Any) -> None:
-        """Have *text* called: compiled if all in it is ours, else as it is."""
+        """Call *text*, compiled unless it contains user code."""
         kept: dict[Any, Callable[..., Any]] = self.__dict__.setdefault("_each_text", {})
         if text not in kept:
             kept[text] = partial(text, self)
@@ -128,30 +129,30 @@ class StepLearner(Learner):
 
 
 def _first_with(cls: type, name: str) -> int:
-    """Return which class says what *name* is: its place in the order in which they are asked."""
+    """Return the index in the method resolution order of the class that defines *name*."""
     return next(place for place, one in enumerate(cls.__mro__) if name in one.__dict__)
 
 
 def choose_arms(learner: Any, slot: int, agents: Agents, found: NDArray[np.int64]) -> None:
-    """Have each of *agents* choose an arm."""
+    """Let each of *agents* choose an arm."""
     for row in range(agents.size):
         found[row] = learner.choose_one(slot, agents[row])
 
 
 def choose_vectors(learner: Any, slot: int, agents: Agents, shown: NDArray[Any], found: NDArray[np.int64]) -> None:
-    """Have each of *agents* choose one of the vectors *shown*, to each of them or to all."""
+    """Let each of *agents* choose one of the vectors *shown*, to it or to all."""
     for row in range(agents.size):
         found[row] = learner.choose_one(slot, agents[row], shown[min(row, shown.shape[0] - 1)])
 
 
 def choose_units(learner: Any, slot: int, agents: Agents, units: NDArray[np.float64]) -> None:
-    """Have each of *agents* fill in the units that it buys."""
+    """Let each of *agents* fill in the units that it buys."""
     for row in range(agents.size):
         learner.choose_one(slot, agents[row], units[row])
 
 
 def learn_all(learner: Any, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
-    """Have each of *agents* learn what its arm, or its units, paid."""
+    """Let each of *agents* learn the reward of its arm, or of its units."""
     for row in range(agents.size):
         learner.learn_one(slot, agents[row], arms[row], rewards[row])
 
@@ -159,12 +160,12 @@ def learn_all(learner: Any, slot: int, agents: Agents, arms: NDArray[Any], rewar
 def learn_vectors(
     learner: Any, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any], actions: NDArray[Any]
 ) -> None:
-    """Have each of *agents* learn what its arm paid, which is a row of *actions*."""
+    """Let each of *agents* learn the reward of its arm, whose vector is its row of *actions*."""
     for row in range(agents.size):
         learner.learn_one(slot, agents[row], arms[row], rewards[row], actions[row])
 
 
 def want_all(learner: Any, slot: int, agents: Agents, found: NDArray[np.bool_]) -> None:
-    """Ask each of *agents* if it wants a synchronisation."""
+    """Fill *found* with whether each of *agents* wants a synchronisation."""
     for row in range(agents.size):
         found[row] = learner.wants_one(slot, agents[row])

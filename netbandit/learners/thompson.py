@@ -20,7 +20,7 @@ class Thompson(CountingLearner):
     _combines: ClassVar[bool] = False
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Know nothing yet."""
+        """Initialise the state."""
         super().start(world, agents, rng)
         self.rngs = [world.streams.generator("thompson", agent) for agent in range(agents)]
         self._gaussian = world.law == "gaussian"

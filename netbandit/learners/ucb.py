@@ -17,7 +17,7 @@ class Ucb(CountingLearner):
     """alpha: 4 is UCB1 on [0, 1], 2.1 RCL, 8 GosInE, and 1.5 with sigma = 1 FwA."""
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Know nothing yet."""
+        """Initialise the state."""
         super().start(world, agents, rng)
         self._width = world.sub_gaussian * sqrt(2 * self.exploration)
 

@@ -12,42 +12,42 @@ from netbandit.util.streams import Streams
 
 @dataclass(frozen=True)
 class World:
-    """What all agents know before the first slot. What a world or a protocol does not have is left at its default.
+    """The knowledge of all agents before the first slot; what a bandit or a protocol lacks is left at its default.
 
     Attributes:
         agents: The number M of agents.
         horizon: T, in slots.
-        expected_decisions: How many of its slots an agent decides in, in the mean over agents: T where all decide in
-            every slot; 0: nobody has said.
-        streams: The random streams of this replication, for what each agent draws alone: ``streams.generator(purpose,
-            agent)``; what is drawn for all at once comes from the generator that `netbandit.Learner.start` is given.
+        expected_decisions: The expected number of decisions of an agent, mean over agents: T if all decide in every
+            slot; 0: unknown.
+        streams: The random streams of this replication, for draws of a single agent: ``streams.generator(purpose,
+            agent)``; draws for all agents at once use the generator passed to `netbandit.Learner.start`.
         arms: The number K of arms, or of actions in a slot; 0 in a market.
         sub_gaussian: The sub-Gaussian constant sigma of the rewards, the largest of all arms.
-        law: What a reward is, as far as learners use it: ``bernoulli`` (0 or 1), ``gaussian``, or any ``other``.
-        own_arms: Which arms each agent sees and pulls, shape (M, K), bool; None: all of them.
+        law: The distribution of rewards, as far as learners use it: ``bernoulli`` (0 or 1), ``gaussian``, or ``other``.
+        own_arms: Which arms each agent can pull, shape (M, K), bool; None: all of them.
         dimension: The length d of an action vector, none longer than 1; 0 where arms have none.
         actions: Returns the action vectors shown to some agents in the slot that is being decided, shape (n, K, d);
             only where arms have vectors.
-        fixed_actions: These where they stay the same for all agents and slots, shape (K, d); else None.
+        fixed_actions: These if they are the same for all agents and slots, shape (K, d); else None.
         costs, capacities: In a market: what a unit of each of m producers costs each agent, shape (M, m), and how many
             units there are in a slot, same shape.
-        rho: In a market: what a good unit is worth.
-        quality_threshold: In a market: how good the units of a slot must be on average.
-        members: For each agent how many agents it learns with, itself included, shape (M,): the group that it
-            synchronises with, or all whom its broadcasts reach.
+        rho: In a market: the value of a good unit.
+        quality_threshold: In a market: the least mean quality of the units of a slot.
+        members: How many agents each agent learns with, itself included, shape (M,): the group that it synchronises
+            with, or all that its broadcasts reach.
         degrees: How many neighbours each agent has in the graph, shape (M,).
-        eigenvalue: Where agents exchange: the second largest modulus of the eigenvalues of the matrix P with which they
-            mix, what is left of a difference after a step at most; 0 for one agent, and where nobody hears anything.
-        matrix: Returns this P, shape (M, M); the identity where nobody hears anything.
-        in_turn: Whether agents decide one after the other within a slot, each knowing all before it.
-        log: What is counted for the time in logarithms: slots played, or all pulls of all agents so far.
-        isolated: Whether nothing is ever shared.
+        eigenvalue: If agents exchange: the second largest modulus of the eigenvalues of the matrix P with which they
+            mix, what is left of a difference after a step at most; 0 for one agent, and if agents never communicate.
+        matrix: Returns this P, shape (M, M); the identity if agents never communicate.
+        in_turn: Whether agents decide one after another within a slot, each knowing all before it.
+        log: The time in logarithms: slots played, or all pulls of all agents so far.
+        isolated: Whether agents never communicate.
         deposits: Whether agents deposit what they know with a server, see `netbandit.learners.uploads`.
-        sets: Sets of parameters that agents keep and use in turn, because what they hear is always late; each set is a
-            learner of its own, which decides in every ``sets``-th slot.
-        param_set: Which of the sets this learner is.
-        forgets: Whether agents that were down come back knowing nothing.
-        liars: The number of Byzantine agents, which real agents would not know; the default that a defence tolerates.
+        sets: Sets of parameters that agents keep and use in turn, because messages always arrive late; each set is a
+            separate learner, which decides in every ``sets``-th slot.
+        param_set: The set of this learner.
+        forgets: Whether agents that were down have lost their memory.
+        liars: The number of Byzantine agents, unknown to real agents; the default number that a defence tolerates.
         late: Whether rewards may be learned later than they are paid, or never.
         ages: Where rewards may be late: how many decisions each agent has made since that whose reward it learns, shape
             (M,); updated before each call of ``learn``.

@@ -140,12 +140,12 @@ class Battery:
         night, length = self._night
         ahead = max(1, ceil((level - night) / fall))  # the first night that it does not last, after this one
         evening, last = dusk + ahead * period, level - (ahead - 1) * fall
-        moments = [(dusk + (ahead - 1) * period + length, last - night), (evening, last - fall)]
+        moments = [(evening, last - fall), (evening + length, last - fall - night)]
+        if ahead > 1:
+            moments.insert(0, (evening - period + length, last - night))
         if self._power == 0 and (left := dusk + length - self.time) > 0:  # the run ended at night
             moments.insert(0, (dusk + length, self.level - night * left / length))
-        moments.append((evening + length, last - fall - night))
-        time: float = self.time
-        full = float(self.level)
+        time, full = float(self.time), float(self.level)
         for end, rest in (moment for moment in moments if moment[0] > self.time):
             if rest <= 0:
                 return time + full * (end - time) / (full - rest)

@@ -110,6 +110,7 @@ class Network:
         "due",
         "end",
         "environment",
+        "handler",
         "in_order",
         "instantaneous",
         "instants",
@@ -120,7 +121,9 @@ class Network:
         "pending",
         "prompt",
         "queues",
+        "send",
         "serial",
+        "server",
         "slot",
         "starts",
         "tally",
@@ -377,7 +380,8 @@ class Network:
 
     @cached_property
     def _callbacks(self) -> list[Callable[[Event], None]]:
-        return [MethodType(delivery.deliver_due, self)]
+        decides = self.decides_on_arrival or self.deferred_outcomes
+        return [MethodType(delivery.deliver_deciding if decides else delivery.deliver_due, self)]
 
     def appoint(self, arrival: int) -> None:
         """Schedule SimPy to wake the network at *arrival*; this replaces a later appointment."""

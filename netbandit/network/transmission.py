@@ -21,6 +21,7 @@ Agents that share a radio channel wait for their transmitter, see `netbandit.net
 
 from collections import deque
 from collections.abc import Iterable, Sequence
+from heapq import heappush
 from typing import TYPE_CHECKING, Any
 
 from netbandit.network.acknowledgements import LATE, wait_for_arrival, wait_in_vain
@@ -63,9 +64,10 @@ def send_reliably(network: "Network", message: Message, channels: Sequence[Chann
     It is `put` and `begin` without all that cannot happen then.
     """
     now = network.environment._now
-    if now >= network.end:
+    if now >= network.end or not channels:
         return
-    slot, server, due = now // network.slot, network.server, network.due
+    period = now // network.slot if channels[0].link.second != network.server else message.round
+    due = network.due
     size = message.size
     sent = 0
     for channel in channels:
@@ -74,7 +76,6 @@ def send_reliably(network: "Network", message: Message, channels: Sequence[Chann
         channel.messages += 1
         channel.bytes += size
         link = channel.link
-        period = slot if link.second != server else message.round
         if link.latest != period:
             link.latest = period
             link.activations += 1
@@ -86,11 +87,16 @@ def send_reliably(network: "Network", message: Message, channels: Sequence[Chann
             if arrival in due:
                 due[arrival].append(channel)
             else:
-                enter(network, due, arrival, channel)
+                due[arrival] = [channel]
+                heappush(network.instants, arrival)
+                if arrival < network.appointed:
+                    network.appoint(arrival)
         flight.append((arrival, channel.sender, message))
         sent += 1
     if sent:
-        count(network, message.kind, size, sent)
+        counts = network.ledger.counts[message.kind]
+        counts[0] += sent
+        counts[1] += sent * size
 
 
 def put(

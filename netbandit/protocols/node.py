@@ -109,7 +109,8 @@ class Node:
     def claim(self, labels: Labels) -> Labels:
         """Return those of *labels* that it neither holds nor has claimed, and claim them: they come but once."""
         fresh = labels & ~self.claimed
-        self.claimed |= fresh
+        if fresh:
+            self.claimed |= fresh
         return fresh
 
     def take_in(self, message: LabelMessage, labels: Labels) -> None:
@@ -133,6 +134,28 @@ class Node:
         now = network.environment._now
         return effective_time(message.begun, now, network.slot) if self._rounds.slotted else now
 
+    def accept(self, neighbour: int, message: LabelMessage) -> None:
+        """Claim, take in, and note the sender of what *message* brings, unless it was passed on already.
+
+        This is what `claim`, `take_in` and `note_teller` do, one after the other, in one call for each message.
+        """
+        labels = message.labels
+        fresh = labels & ~self.claimed
+        if fresh:
+            self.claimed |= fresh
+            rounds = self._rounds
+            if rounds.slotted:
+                rounds.steps.at(self.effective_time(message), self.number, (self.round.number, labels))
+            else:
+                rounds.taken_in.append((self, labels))
+        elif labels & self.held:
+            return
+        told = self._told
+        if labels not in told:
+            told[labels] = message, neighbour
+        else:
+            self._also_told.setdefault(labels, []).append(neighbour)
+
     def note_teller(self, neighbour: int, message: LabelMessage) -> None:
         """Note who has told what `send_others` is to pass on."""
         labels = message.labels
@@ -155,13 +178,15 @@ class Node:
         network = self._network
         since = network.environment._now if begun is None else begun
         message = LabelMessage(self.round, kind, labels, items, size, since)
-        network.send(message, (self._out[neighbour],))
+        send = network.send  # loading an attribute, then calling it, is faster than a method call of an attribute
+        send(message, (self._out[neighbour],))
 
     def send_all(self, kind: Kind, labels: Labels, *, items: bool = False, size: int | None = None) -> None:
         """Send to all neighbours; a hop begins now."""
         network = self._network
         message = LabelMessage(self.round, kind, labels, items, size, network.environment._now)
-        network.send(message, network.channels[self.number])
+        send = network.send
+        send(message, network.channels[self.number])
 
     def send_others(self, kind: Kind, labels: Labels, *, items: bool = False, size: int | None = None) -> None:
         """Send to all neighbours except those noted as senders of these very *labels* since the last call."""
@@ -177,7 +202,8 @@ class Node:
         if labels in self._also_told:
             others = self._also_told.pop(labels)
             channels = [channel for channel in channels if channel.receiver not in others]
-        network.send(message, channels, first)
+        send = network.send
+        send(message, channels, first)
 
     def send_one(self, kind: Kind, labels: Labels, *, items: bool = False, size: int | None = None) -> None:
         """Send to one neighbour, drawn uniformly, with numbers of the protocol's `NeighbourRounds.stream`.

@@ -281,8 +281,9 @@ class OpenRounds:
             round = open_rounds.get(message.round if self._one_group else (message.round, self.group[node]))
             if round is not None:
                 on_message(round.nodes[node], neighbour, message)  # type: ignore[arg-type]  # all that is sent here is
-        if self.taken_in:
-            parts, self.taken_in = self.taken_in, []
+        parts = self.taken_in
+        if parts:
+            self.taken_in = []
             self._take_in(parts)
 
     def _step(self, due: list[tuple[int, list[Part]]]) -> None:
@@ -297,13 +298,14 @@ class OpenRounds:
 
     def _take_in(self, parts: list[tuple[Node, Labels]]) -> None:
         """Let nodes hold items, then end rounds, then let nodes act in the others."""
-        unwatched = self._unwatched
+        act = self._act
         for node, labels in parts:
-            news, round = labels & ~node.held, node.round
+            news = labels & ~node.held
             node.held |= news
-            if not unwatched:
+            if not self._unwatched:
                 news = self._counted(node, news)
             if news:
+                round = node.round
                 round.missing -= news.bit_count()
                 if not round.missing:
                     self._completed.append(round)
@@ -320,7 +322,7 @@ class OpenRounds:
             parts = list(merged.items())
         for node, labels in parts:
             if node.round.is_open:
-                self._act(node, labels)
+                act(node, labels)
 
     def _counted(self, node: Node, news: Labels) -> Labels:
         """Tell who listens of the *news* of a node; return those of them for which the round has waited."""

@@ -78,7 +78,7 @@ PICTURE_NAMES: Mapping[str, str] = {
     "lost": "the network, its links coloured by lost messages",
     "bottleneck": "the busiest links, and how long messages wait for them",
 }
-"""The pictures that a study can have, for commands and their help: name -> what the picture shows."""
+"""The pictures that a study can have, for commands and their help: name -> content."""
 
 METRICS_ONLY = "--y"
 """The option value that names no key."""
@@ -151,7 +151,7 @@ def which_points(study: StudyResult, points: Sequence[PointResult]) -> str:
         return sum(all(cell(point.value(key)) in values[key] for key in keys) for point in finished)
 
     if apart and same(apart) == len(points):
-        for key in sorted(apart, key=lambda key: ("" not in values[key], -keys.index(key))):  # what needs not be said
+        for key in sorted(apart, key=lambda key: ("" not in values[key], -keys.index(key))):  # redundant
             others = [other for other in apart if other != key]
             if others and same(others) == len(points):
                 apart = others

@@ -89,7 +89,8 @@ def computing_remarks(network: Network) -> tuple[str, ...]:
         return ()
     return (
         f"{found.unhandled / delivered:.0%} of the messages were delivered and never handled (unhandled): nodes "
-        "computed too slowly for what reached them, went down, or the run ended before (busy, inbox_wait_ms)",
+        "computed too slowly for what reached them, or went down, or the "
+        "run ended before (busy, server_busy, inbox_wait_ms)",
     )
 
 

@@ -657,9 +657,10 @@ def optimum(bandit: Procurement) -> NDArray[np.int64]:
 
     chosen = np.zeros((bandit.agents, bandit.producers))
     order = np.zeros(bandit.producers, dtype=np.int64)
+    # Copies that may be written, as learners have: for others the function would be compiled once more.
+    qualities, revenues = bandit.qualities.copy(), bandit.revenues.copy()
     for agent in range(bandit.agents):
-        revenues, capacities = bandit.revenues[agent], bandit.capacities[agent]
-        choose(bandit.qualities, revenues, capacities, bandit.threshold, order, chosen[agent])
+        choose(qualities, revenues[agent], bandit.capacities[agent], bandit.threshold, order, chosen[agent])
     return chosen.astype(np.int64)
 
 

@@ -22,8 +22,8 @@ from netbandit.simulation.communication import CommunicationStrategy, Learners
 from netbandit.simulation.dispatch.bulk import BroadcastKernel, TreeKernel, to_neighbours
 from netbandit.simulation.dispatch.kernel import chosen
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.figures import figures_of
 from netbandit.simulation.result import Metric
+from netbandit.simulation.return_validation import figures_of
 from netbandit.simulation.trace_phases import Phases
 
 
@@ -144,7 +144,7 @@ class Broadcasts(CommunicationStrategy):
             self._learn_of(slot, received)
 
     def _learn_of(self, slot: int, received: Received) -> int:
-        """Pass the rows that pass validation to the learner, see `Learner.hear`; return their number."""
+        """Pass the rows that pass validation to the learner, see `Learner.receive`; return their number."""
         listeners, sources, told, said = received
         if self._ages is not None:
             self._ages.hear(slot, listeners, sources, said)
@@ -152,7 +152,7 @@ class Broadcasts(CommunicationStrategy):
         if sound is not None:
             listeners, sources, told, said = listeners[sound], sources[sound], told[sound], said[sound]
         if len(listeners):
-            self._learner.hear(slot, listeners, sources, told, said)
+            self._learner.receive(slot, listeners, sources, told, said)
         return len(listeners)
 
     @property

@@ -186,7 +186,7 @@ def outage_problems(faults: FaultsSettings, topology: Topology, slot: int) -> It
             yield from node_problems(path, group, topology, seen, "is in two groups, or twice in one")
 
 
-def apart_problems(
+def per_agent_problems(
     faults: FaultsSettings, learner: AnyLearner, protocol: NetworkProtocol, kinds: Mapping[str, str]
 ) -> Iterator[Problem]:
     """Yield faults that make agents' state diverge in rounds, if the learner or protocol does not support that.

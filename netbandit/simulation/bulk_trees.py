@@ -236,7 +236,7 @@ class TreeBroadcasts(BroadcastProtocol):
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """See `NetworkProtocol.receive`."""
-        raise RuntimeError("what goes in bulk is not on the network")
+        raise RuntimeError("broadcasts in bulk put no message on the network")
 
     def broadcast(self, round: int, agent: int, item: Item) -> None:
         """See `BroadcastProtocol.broadcast`."""
@@ -444,7 +444,7 @@ class TreesInBulk(BroadcastCarrier):
                 self._told[kept % room], self._said[kept % room] = told[kept % before], said[kept % before]
 
     def received(self, slot: int) -> Received | None:
-        """See `BroadcastCarrier.received`; what arrives at the horizon or later is not counted."""
+        """See `BroadcastCarrier.received`; items that arrive at the horizon or later are not counted."""
         heard = self._trees.heard()
         heard = heard[heard[:, BOUNDARY] < self._horizon]
         if not len(heard):
@@ -456,10 +456,10 @@ class TreesInBulk(BroadcastCarrier):
         return Received(heard[:, AGENT], heard[:, SOURCE], self._told[places], said)
 
     def finish(self) -> None:
-        """Count what is received after the last decision, and all messages."""
+        """Count the items received after the last decision, and all messages."""
         self.received(self._horizon)
         self._trees.finish()
 
 
 def _unasked(agent: int, heard: list[Heard]) -> None:
-    raise RuntimeError("what is heard of broadcasts in bulk is asked for")
+    raise RuntimeError("items of broadcasts in bulk are requested by `heard`")

@@ -10,7 +10,7 @@ from netbandit.byzantine.adversaries.false_means import place_of
 from netbandit.byzantine.adversaries.false_sums import Sums, SumsView, false_sums
 from netbandit.byzantine.adversaries.own_attack import LiarsView
 from netbandit.byzantine.adversaries.soundness import sound_sums
-from netbandit.learners.packed_gram import unpacked_gram
+from netbandit.learners.robust_sums import unpacked_gram
 from netbandit.learners.slots import Learner
 from netbandit.learners.uploads import Deposit
 from netbandit.protocols.protocol import Item

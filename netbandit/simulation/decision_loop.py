@@ -41,7 +41,7 @@ def compiled_loop(
     Raises:
         StepError: User-defined steps cannot be compiled; the message says where and why.
     """
-    (learner, *_) = learners  # what sets of parameters have in common is in each of them
+    (learner, *_) = learners  # attributes common to all parameter sets
 
     @cache
     def written() -> Compiled:
@@ -114,7 +114,7 @@ def _written(
     world.ready(0, 1)
     if feedback is not None:
         feedback.ready(0, 1)
-    # Classes that have their steps of another one are played by the same loop.
+    # Classes that inherit their steps share the loop of their base class.
     bandit = type(world.bandit)
     name, classes = f"{type(learner).maker_of('choose_one')}_and_{bandit.__name__}", (bandit,)
     objects: dict[str, Any] = {"world": world, "learner": learner, "account": account, "feedback": feedback}
@@ -131,7 +131,7 @@ def _without_calls(loop: Compiled) -> Callable[[int, int, bool], int]:
 
 
 def _agent_by_agent(loop: Compiled, account: Account, turns: Turns) -> Callable[[int, int, bool], int]:
-    """Return what plays some slots, agent by agent."""
+    """Return a function that plays some slots, agent by agent."""
     add_up = Compiled(slot_loop.add_up, {"account": account}, "add_up")
 
     def play(first: int, last: int, _: bool) -> int:
@@ -203,7 +203,7 @@ def learn_due(
     time: int,
     agents: NDArray[np.int64],
 ) -> None:
-    """Let *agents*, who decide next in *slot* or have just done so, learn all rewards that are due by *time* (ns)."""
+    """Let *agents*, which decide in *slot* next or have just decided, learn all rewards due by *time* (ns)."""
     while True:
         some, rows = feedback.take(slot, time, agents)
         if not len(some):

@@ -20,11 +20,11 @@ from netbandit.network.computing import Work
 from netbandit.network.message import Kind
 from netbandit.simulation.build_feedback import build_feedback, rewards_may_lack
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
-from netbandit.simulation.figures import figures_of
 from netbandit.simulation.phase_feedback import FOR_EVER, PhaseFeedback
 from netbandit.simulation.presence import Presence, PresenceSoFar, Recovery
 from netbandit.simulation.regret import PhaseAccount, PullCounts
 from netbandit.simulation.result import STILL_EXPLORING, Metric
+from netbandit.simulation.return_validation import figures_of
 from netbandit.simulation.round_aggregation import Cohort, Epoch, round_aggregation
 from netbandit.util.units import Duration
 

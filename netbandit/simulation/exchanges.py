@@ -16,8 +16,8 @@ from netbandit.simulation.communication import CommunicationStrategy, Learners
 from netbandit.simulation.dispatch.bulk import ExchangeKernel, step_together
 from netbandit.simulation.dispatch.kernel import chosen
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.figures import figures_of
 from netbandit.simulation.result import Metric
+from netbandit.simulation.return_validation import figures_of
 
 
 def bulk_carrier(context: ReplicationContext) -> ExchangeCarrier | None:

@@ -19,10 +19,9 @@ from netbandit.protocols.adapters import gather_protocol
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.vertical import CONTEXT, MASK
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
-from netbandit.simulation.figures import figures_of
 from netbandit.simulation.regret import curve_of_decisions, level_to_the_end, regret_of_decisions
 from netbandit.simulation.result import Metric
-from netbandit.simulation.return_validation import checked
+from netbandit.simulation.return_validation import checked, figures_of
 
 DECIDE = Kind("decide")
 
@@ -179,20 +178,20 @@ class Gathers(Driver):
         return DriverResult(total, curves, metrics, remarks=remarks)
 
     def _regret_of_unserved(self) -> NDArray[np.float64] | None:
-        """Return the regret of each user who went away, shape (unserved,); None where it does not count."""
+        """Return the regret of each user that left unserved, shape (unserved,); None if it does not count."""
         if self._settings.unserved == "free":
             return None
         gone = np.array(self._protocol.gone, dtype=np.int64)
         regrets = np.zeros(len(gone))
         blocks = gone // self._bandit.block
-        for block in np.unique(blocks).tolist():  # drawn again, from streams of their own: the numbers are the same
+        for block in np.unique(blocks).tolist():  # drawn again, from the same streams
             mine = blocks == block
             found = self._bandit.users(block, self.context.streams.generator).regrets[gone[mine] % self._bandit.block]
             regrets[mine] = found.max(axis=1) if self._settings.unserved == "worst" else found.mean(axis=1)
         return np.nan_to_num(regrets)
 
     def _turned_away(self, decisions: int) -> Iterator[str]:
-        """Yield that regrets are of different numbers of users, where that is so."""
+        """Yield a remark if regret leaves out users."""
         unserved = self._protocol.turned_away
         if unserved and self._settings.unserved == "free" and self._bandit.knows_best:
             yield (
@@ -203,8 +202,7 @@ class Gathers(Driver):
     def _note_error(self) -> float | None:
         """Note the norm of the estimation error of theta; None if theta is unknown.
 
-        What is estimated of masked contexts is turned back, which no agent could do; of columns that are not seen it
-        is zero.
+        An estimate from masked contexts is rotated back, which no agent could do; for unseen columns it is zero.
         """
         if self._theta is None:
             return None
@@ -218,7 +216,7 @@ class Gathers(Driver):
         return error
 
     def _privacy(self) -> Iterator[str]:
-        """Yield what agent 0 learns despite the masks, and the assumptions."""
+        """Yield remarks on what masks reveal to agent 0, and on assumptions."""
         others = sum(1 for own in self._bandit.columns[1:] if len(own))
         if not self._settings.masks or not others:
             return
@@ -238,7 +236,7 @@ class Gathers(Driver):
             yield "masks pass through other agents, which are assumed to relay them encrypted end to end"
 
     def _counted(self) -> dict[str, Metric]:
-        """Return unit operations by the paper's count, and what was sent by the ledger's."""
+        """Return unit operations as the paper counts them, and bytes from the ledger."""
         arms, dimension, masked = self._bandit.arm_count, self._bandit.seen, self._settings.masks
         kinds = self.context.network.ledger.kinds
         return {
@@ -256,7 +254,7 @@ class Gathers(Driver):
             self._flush()
             self._block = block
         trace = self.context.network.trace
-        if trace is not None and self._settings.pipeline == 1:  # else agent 0 gathers for several, and has one track
+        if trace is not None and self._settings.pipeline == 1:  # else users overlap in one track
             trace.phase("gather", 0, user, user * self.context.clock.slot, time)
         self._due.append(user)
         self._times.append(time)
@@ -295,7 +293,7 @@ class Gathers(Driver):
             self._note_error()
 
     def _gathered(self, contexts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what agent 0 makes of what the participants send: the sum of their masked parts."""
+        """Return the sum of the participants' masked parts of *contexts*, as agent 0 receives it."""
         senders = len(self._shares) - 1
         pads = []
         if self._settings.secure_sum:

@@ -69,7 +69,7 @@ class Liars:
         self.counted[sorted(context.liars)] = 0.0
         self._streams = {agent: context.streams.generator("adversary", agent) for agent in sorted(context.liars)}
         attack = context.attack
-        # One each, so that what one remembers does not depend on who else has told before.
+        # One each, so that the state of an attack does not depend on which other liars have sent before.
         self._own: Mapping[int, object] = {} if attack is None else {agent: attack() for agent in sorted(context.liars)}
         self._contributed = self._forged = 0
         self._rejected: dict[Any, Any] = {}
@@ -77,8 +77,8 @@ class Liars:
     @property
     def _attack(self) -> Attack:
         attack = self._settings.attack
-        assert attack is not None, "who lies does so in some way"
-        assert not is_own(attack), "it is asked itself"
+        assert attack is not None, "a liar has an attack"
+        assert not is_own(attack), "a user-defined attack makes its own lies"
         return cast(Attack, attack)
 
     def _own_lie(self, form: Form, truth: Sequence[NDArray[np.float64]], view: LiarsView) -> list[NDArray[np.float64]]:
@@ -111,7 +111,7 @@ class Liars:
 
     @property
     def mute(self) -> NDArray[np.bool_]:
-        """Which agents tell nothing any more, shape (M,)."""
+        """Which agents no longer send anything, shape (M,)."""
         mute: NDArray[np.bool_] = (self.counted == 0.0) & self._mute_now
         return mute
 
@@ -139,7 +139,7 @@ class MeanLies(Liars):
         super().__init__(context)
         self._bounded = bounded and not isinstance(context.bandit, Gaussian)
         self._before: dict[int, dict[int, float]] = {}
-        # What such an agent tells is only what it tells of others: its own item goes no further.
+        # Such an agent lies on behalf of its group: its own item goes no further.
         self._speakers = frozenset(context.topology.sinks if context.protocol.speaks_for_groups else ())
 
     def told(
@@ -154,8 +154,8 @@ class MeanLies(Liars):
         Args:
             agent: The agent.
             arms: The arms, ascending, shape (a,).
-            truth: What it has found.
-            releases: What each agent has found in the round, shape (M, a); None: others are not known yet.
+            truth: The honest values, shape (a,).
+            releases: The honest values of each agent in the round, shape (M, a); None: they are not known yet.
         """
         if not self.liars:
             return truth
@@ -206,7 +206,7 @@ class MeanLies(Liars):
         for place, item in enumerate(items):
             if self._is_sound(item):
                 kept.append(place)
-            elif item.value is not None:  # which a node says that has left out all that it heard
+            elif item.value is not None:  # None: the aggregate of a node that has rejected all items
                 self._rejected[id(item)] = item  # kept, so that no other gets its id
         return kept
 
@@ -220,4 +220,4 @@ class MeanLies(Liars):
             )
         if isinstance(value, np.ndarray):
             return sound_means(value, item.size // NUMBER_BYTES, bounded=self._bounded)
-        return value is not None  # what an agent has made of items that it has checked, if any was left
+        return value is not None  # aggregated from items that have been checked, if any passed

@@ -2,7 +2,7 @@
 
 Agents that work in epochs pull in blocks, each of which costs the same few numbers at any length: `PhaseAccount` counts
 pulls and multiplies. Agents that decide in slots are added up in the order of their turns, by `Account` in
-`slot_account`, which compiled loops write into. Users who come one by one are `regret_of_decisions`.
+`slot_account`, which compiled loops write into. The regret of users that arrive one by one is `regret_of_decisions`.
 """
 
 from collections.abc import Hashable
@@ -27,7 +27,7 @@ class PhaseAccount:
 
     Args:
         gaps: How much worse than the best arm each arm is, shape (K,).
-        horizon: T, in slots; what lies beyond does not count.
+        horizon: T, in slots; later pulls do not count.
     """
 
     def __init__(self, gaps: NDArray[np.float64], horizon: int) -> None:
@@ -84,7 +84,7 @@ class PhaseAccount:
         starts, ends, arms, agents = [], [], [], []
         for (start, phase), count in self._explored.items():
             phase_arms, pulls = self._phases[phase]
-            # What the horizon cuts may be too long for 64 bits; the arms that begin before it are not many then.
+            # A phase cut by the horizon may be too long for 64 bits; few of its arms then begin before the horizon.
             begun = min(len(phase_arms), -(-(self._horizon - start) // pulls))
             bounds = [min(start + step * pulls, self._horizon) for step in range(begun + 1)]
             starts.append(np.array(bounds[:-1], dtype=np.int64))
@@ -108,7 +108,7 @@ class PullCounts:
     Args:
         agents: The number M of agents.
         gaps: How much worse than the best arm each arm is, shape (K,).
-        horizon: T, in slots; what lies beyond does not count.
+        horizon: T, in slots; later pulls do not count.
     """
 
     def __init__(self, agents: int, gaps: NDArray[np.float64], horizon: int) -> None:
@@ -142,7 +142,7 @@ def regret_of_decisions(
         slots: The slot by which each decision counts, ascending, shape (n,).
         regrets: The regret of each decision, shape (n,); NaN if it does not count.
         horizon: T, in slots.
-        unserved: The same two of users who went away.
+        unserved: The same two arrays for users that left unserved.
     """
     decided = np.cumsum(np.nan_to_num(regrets))
     total = float(decided[-1]) if len(decided) else 0.0

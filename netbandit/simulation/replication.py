@@ -255,7 +255,7 @@ _holders: "list[weakref.ref[RunnablePoint]]" = []
 """The point that caches its graph: replications of a point run one after another."""
 
 _OF_MESSAGES = frozenset({"latency", "bandwidth", "cost", "energy", "missing", "radio"})
-"""Keys of links that decide nothing where no message is sent over them; what else they have, protocols may ask for."""
+"""Keys of links without effect if no message is sent over them; protocols may read all other keys."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,7 +285,7 @@ class RunnablePoint(Point):
 
     @property
     def effective(self) -> Mapping[str, Any]:
-        """See `Point.effective`: what a protocol sends nothing over decides nothing."""
+        """See `Point.effective`: links over which the protocol sends nothing have no effect."""
         return _without_idle_links(self.resolved, self.protocol)
 
     def topology(self, replication: int) -> Topology:

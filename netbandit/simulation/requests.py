@@ -44,7 +44,7 @@ class Requests(CommunicationStrategy):
         self._delays = [0, 0]
 
     def open(self, learners: Learners) -> None:
-        """Take the learner, and wake when agents first ask."""
+        """Attach the learner, and wake when agents first ask."""
         super().open(learners)
         (self._learner,) = learners
         self._appoint(0)
@@ -96,7 +96,7 @@ class Requests(CommunicationStrategy):
         if self._heard:
             agents, sources, told, said = zip(*self._heard, strict=True)
             self._heard = []
-            self._learner.hear(slot, np.array(agents), np.array(sources), np.array(told), np.array(said))
+            self._learner.receive(slot, np.array(agents), np.array(sources), np.array(told), np.array(said))
 
     @property
     def releases(self) -> int:

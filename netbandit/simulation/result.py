@@ -40,7 +40,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class LinkUse:
-    """What each link of a class carried; all arrays have one entry per undirected link, shape (links,).
+    """The use of each link of a class; all arrays have one entry per undirected link, shape (links,).
 
     Attributes:
         first: The lower-numbered end of each link.
@@ -78,8 +78,8 @@ class Nodes:
     Attributes:
         names: One name per node, or None.
         coordinates: Latitude and longitude in degrees, shape (nodes, 2), NaN where missing, or None.
-        energy: What each agent spent (J), shape (nodes,); None without batteries, as what follows.
-        capacity: What fits into the battery of each (J), shape (nodes,).
+        energy: The energy (J) that each agent spent, shape (nodes,); None without batteries, as all that follow.
+        capacity: The capacity (J) of each battery, shape (nodes,).
         drain: The power (W) that empties it, net of what is harvested, shape (nodes,): capacity over lifetime; 0 where
             it is sustained, NaN where the run was too short to tell.
     """
@@ -97,7 +97,7 @@ class RunResult:
 
     Attributes:
         name: The scenario's name.
-        parameters: What the sweep or ``--set`` varied, key -> value.
+        parameters: The keys varied by the sweep or ``--set``, key -> value.
         resolved: The whole scenario with every default filled in, ready for JSON.
         seed: The root seed.
         replication: The replication's number, from 0.
@@ -114,8 +114,8 @@ class RunResult:
         privacy_unit: The unit that ``epsilon`` and ``delta`` protect, such as one reward of one agent; empty without
             privacy accounting.
         privacy_accountant: How epsilon was found: the noise, and how releases compose.
-        privacy_caveats: What epsilon does not cover, a line each.
-        privacy_bound: ``exact``, or ``upper`` where epsilon is an upper bound of what was spent.
+        privacy_caveats: The limits of the guarantee of epsilon, a line each.
+        privacy_bound: ``exact``, or ``upper`` if epsilon is an upper bound.
         remarks: Notes needed to interpret the metrics, one line each.
     """
 
@@ -141,7 +141,7 @@ class RunResult:
 
 
 def bound_of(runs: Iterable[RunResult]) -> Literal["exact", "upper"]:
-    """Return whether the epsilons of *runs* are exact, or one of them is an upper bound of what was spent."""
+    """Return whether the epsilons of *runs* are exact, or at least one of them is an upper bound."""
     return "upper" if any(run.privacy_bound == "upper" for run in runs) else "exact"
 
 

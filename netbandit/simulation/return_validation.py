@@ -1,7 +1,7 @@
 """Validates what user-defined classes return before it is used: numpy and JSON would accept almost anything."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from math import isnan
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from netbandit.learners.slots import Learner
 from netbandit.learners.world import World
 from netbandit.parts.component import Part
 from netbandit.privacy.accountant import PrivacySpent
+from netbandit.simulation.result import Metric
 from netbandit.user_code.errors import ReturnedError, is_ours
 
 PartType = TypeVar("PartType", bound=Part)
@@ -26,6 +27,15 @@ LARGEST = 2**63 - 1
 """The largest integer that results can hold."""
 MOST_BYTES = 2**53
 """The most bytes of an item: beyond, times of transmission would not be exact."""
+
+OF_EVERY_RUN = frozenset({
+    "regret", "regret_per_agent", "regret_per_decision", "decisions", "rounds", "round_slots", "cost", "activations",
+    "messages", "bytes", "energy_j", "delivered", "lost", "duplicates", "duplicates_dropped", "in_flight",
+    "retransmissions", "given_up", "stalled", "waiting_slots", "absent_slots", "availability", "simulated_s", "epsilon",
+    "delta", "epsilon_claimed", "epsilon_basic_composition", "delta_basic_composition", "broadcasts", "events",
+    "wall_s", "broadcast_copies", "broadcasts_missed", "may_stall",
+})  # fmt: skip
+"""Metric names reserved for every run."""
 
 
 def checked(part: PartType) -> PartType:
@@ -44,10 +54,41 @@ def checked(part: PartType) -> PartType:
 
 
 def note_slot(part: Part, slot: int) -> None:
-    """Set the *slot* of what *part* returns next, for methods without a slot argument."""
+    """Set the *slot* of the next values that *part* returns, for methods without a slot argument."""
     looks = part.__dict__.get("_looks")
     if looks is not None:
         looks._slot = slot
+
+
+def figures_of(part: object, figures: Any, taken: Collection[str] = (), method: str = "figures") -> dict[str, Metric]:
+    """Return *figures* of a *part* as plain numbers; infinities are allowed here.
+
+    Args:
+        part: The part that returned them, for messages.
+        figures: Number by name.
+        taken: Names of other metrics, besides those of every run.
+        method: The method that returned them, for messages.
+
+    Raises:
+        ReturnedError: A name or number that results cannot hold, or a name that is taken.
+    """
+    owner = f"{type(part).__qualname__}.{method}"
+    if not isinstance(figures, Mapping):
+        raise ReturnedError(f"{owner} must return a dictionary of numbers, not {described(figures)}")
+    found: dict[str, Metric] = {}
+    for name, value in figures.items():
+        if not isinstance(name, str) or not name or not name.isprintable():
+            text = repr(name) if isinstance(name, str) else described(name)
+            raise ReturnedError(f"{owner} must give each figure a name, a printable text, not {text}")
+        if name in OF_EVERY_RUN or name in taken:
+            raise ReturnedError(f"{owner} must give its figures names of their own: {name} is one of the run's")
+        number = value.item() if isinstance(value, np.generic) else value
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int | float)):
+            raise ReturnedError(f"{owner} must give numbers, or None: {name} is {described(value)}")
+        if isinstance(number, int) and abs(number) > LARGEST:
+            raise ReturnedError(f"{owner} must give numbers of at most 64 bits: {name} is {described(value)}")
+        found[name] = number
+    return found
 
 
 class _WrongError(Exception):
@@ -170,7 +211,7 @@ class _OfLearner(_OfAnyLearner):
 
     def share(self, rows: Any, slot: int, agents: Agents) -> NDArray[Any] | None:
         kind = type(self._part)
-        # In a round everybody tells something, and who has begun to exchange does so in every step.
+        # In a round every agent shares, and an agent that has begun to exchange does so in every step.
         or_none = kind.communication_pattern() != "call" and not (kind.has("mix") and self._width is not None)
         return None if rows is None and or_none else self._rows(rows, agents, ", or None" if or_none else "")
 
@@ -183,7 +224,7 @@ class _OfLearner(_OfAnyLearner):
             shape = f"({len(agents)}, {'k' if self._width is None else self._width})"
             raise _WrongError(f"a row of numbers for each of its {len(agents)} agents, shape {shape}{or_none}", found)
         self._width = rows.shape[1]
-        return np.array(rows)  # what is under way stays as it was said
+        return np.array(rows)  # rows in flight do not change
 
     def next_share(self, following: Any, slot: int) -> int | None:
         return _later(following, slot)
@@ -216,7 +257,7 @@ class _OfEpochLearner(_OfAnyLearner):
     def start(self, nothing: Any, *, arms: int, **_: Any) -> None:
         self._arms = arms
 
-    def start_apart(self, nothing: Any, *, arms: int, **_: Any) -> None:
+    def start_per_agent(self, nothing: Any, *, arms: int, **_: Any) -> None:
         self._arms = arms
 
     def begin(self, action: Any, epoch: int) -> Phase | Commit:
@@ -368,7 +409,7 @@ class _OfVerticalBandit(_OfBandit):
         found = _mismatch(users.contexts, "biuf", shape) or _no_numbers(users.contexts)
         if found:
             raise _WrongError(f"Users with contexts of shape (users, {part.arm_count}, {part.seen})", f"with {found}")
-        for name in ("rewards", "regrets"):  # NaN where nobody knows
+        for name in ("rewards", "regrets"):  # NaN: unknown
             found = _mismatch(getattr(users, name), "biuf", users.contexts.shape[:2])
             if found:
                 raise _WrongError(f"Users with {name} of shape {users.contexts.shape[:2]}", f"with {found}")

@@ -1,4 +1,4 @@
-"""What agents of the driver `Epochs` contribute to a round and conclude from it: as cohorts, or each for itself.
+"""Aggregates the items of rounds for the driver `Epochs`: agents conclude as cohorts, or each for itself.
 
 `Epochs` calls it, and so does the protocol, to aggregate items and to conclude a round; it calls the learners.
 """
@@ -188,7 +188,7 @@ class RoundAggregation:
         return learner
 
     def _prepare(self, learner: EpochLearner) -> None:
-        """Give an unstarted learner what it may know of lies."""
+        """Tell an unstarted learner the number of liars."""
         learner.expect_lies(len(self.context.liars), lambda: self.context.streams.generator("groups", self._round))
 
     def cohort_of(self, agent: int) -> tuple[Cohort, int]:
@@ -218,7 +218,7 @@ class RoundAggregation:
         return chosen
 
     def contribution(self, agent: int, cohort: Cohort, row: int, round: int) -> Item | None:
-        """Return what *agent* contributes to *round*; None if it does not take part."""
+        """Return the item that *agent* contributes to *round*; None if it does not take part."""
         if not self._everybody and agent not in self._choice(round).set:
             return None
         self.contributions[agent] += 1
@@ -331,7 +331,7 @@ class AggregationPerAgent(RoundAggregation):
         assert isinstance(learner, EpochLearner)
         assert isinstance(learner, DifferingSets)
         self._prepare(learner)
-        learner.start_apart(
+        learner.start_per_agent(
             arms=bandit.arm_count,
             horizon=self.context.clock.horizon,
             participants=participants,
@@ -344,12 +344,12 @@ class AggregationPerAgent(RoundAggregation):
         """Return a cohort of *agent* alone, whose learner has just started."""
         sharing = self._sharing[agent]
         learner = self._new_learner(sharing, self._agents if self._drawn else sharing)
-        learner.agent = agent  # for who watches
+        learner.agent = agent  # for audits
         cohort = self._cohorts[agent] = Cohort(agent, [agent], learner)
         return cohort, 0
 
     def contribution(self, agent: int, cohort: Cohort, row: int, round: int) -> Item | None:
-        """As in `RoundAggregation`; an agent that did not hear who is drawn does not take part."""
+        """As in `RoundAggregation`; an agent that has missed the draw of participants does not take part."""
         return super().contribution(agent, cohort, row, round) if cohort.informed or not self._drawn else None
 
     def _item(self, agent: int, cohort: Cohort, row: int, round: int) -> Item:

@@ -16,8 +16,8 @@ from netbandit.protocols.protocol import Item
 from netbandit.simulation.byzantine_sums import SumLies
 from netbandit.simulation.communication import CommunicationStrategy, Learners
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.figures import figures_of
 from netbandit.simulation.result import Metric
+from netbandit.simulation.return_validation import figures_of
 
 
 class _Adoption(NamedTuple):
@@ -238,16 +238,16 @@ class PooledRounds(CommunicationStrategy):
         agents = len(self.everybody)
         self.members = np.full(agents, agents)
         self.isolated = agents == 1
-        self._rows: dict[tuple[int, int], NDArray[np.float64]] = {}  # the newest of each agent in each of its lives
-        self._lives = [0] * agents
+        self._rows: dict[tuple[int, int], NDArray[np.float64]] = {}  # the newest row of each agent in each incarnation
+        self._incarnations = [0] * agents
         self._shares = np.zeros(agents, dtype=np.int64)
-        self._due: int | None = None  # the slot in which all have something to share that is not known to others
+        self._due: int | None = None  # the slot of a round that has not been shared yet
         self._combined: NDArray[np.float64] | None = None
         self._behind = np.zeros(agents, dtype=np.bool_)
         self._rounds = 0
 
     def open(self, learners: Learners) -> None:
-        """Take the learner, and find when it first shares."""
+        """Attach the learner, and find when it first shares."""
         super().open(learners)
         (self._learner,) = learners
         self._next = None if self.isolated else self._learner.next_share(0)
@@ -264,7 +264,7 @@ class PooledRounds(CommunicationStrategy):
         return False
 
     def apply_received(self, slot: int) -> None:
-        """Let all that are up share what they have not, and adopt what all have shared so far."""
+        """If a round is due, let all agents that are up share; let them adopt the sum of all rows shared so far."""
         if self._due is not None and (len(self.present) or self._rows):
             if len(self.present):
                 self._share(self._due, self.present)
@@ -286,15 +286,15 @@ class PooledRounds(CommunicationStrategy):
         self._nothing = np.zeros_like(shared[0])
         for agent, row in zip(agents.tolist(), shared, strict=True):
             if not self.lies.is_mute(agent):
-                self._rows[agent, self._lives[agent]] = self.lies.released(agent, 0, 1, row)
+                self._rows[agent, self._incarnations[agent]] = self.lies.released(agent, 0, 1, row)
         self._shares[agents] += 1
 
     def on_down(self, agent: int, *, forgets: bool) -> None:
-        """See `CommunicationStrategy.on_down`: the others know what it has observed, though it may not."""
+        """See `CommunicationStrategy.on_down`: the others keep its observations, even if it forgets them."""
         if self._due is not None:
             self._share(self._due, self.everybody[agent : agent + 1])
         if forgets:
-            self._lives[agent] += 1
+            self._incarnations[agent] += 1
             self._behind[agent] = self._combined is not None
 
     @property

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from netbandit.simulation.regret import knots
 
 PRIME = np.uint64(0x100000001B3)
-"""The hashes are FNV's: ``(hash ^ what was chosen) * PRIME`` modulo 2^64."""
+"""The hashes are FNV's: ``(hash ^ choice) * PRIME`` modulo 2^64."""
 
 
 class Account(NamedTuple):
@@ -21,7 +21,7 @@ class Account(NamedTuple):
         knots: The slots at which the curve is noted, shape (k,), from 0 to the horizon.
         next_knot: The next of these to be reached, shape (rows,).
         curve: The regret at each knot, shape (rows, k).
-        digests: A hash of all that each agent chose, shape (M,), uint64.
+        digests: A hash of all choices of each agent, shape (M,), uint64.
         calls: The agents that want to synchronise after the slot played last, shape (M,), bool.
     """
 
@@ -47,7 +47,7 @@ class Account(NamedTuple):
         )
 
     def add(self, slot: int, agents: NDArray[np.int64], missed: NDArray[np.float64], *, ends: bool = True) -> None:
-        """Add what *agents* have *missed* in a turn of *slot*, shape (n,); *ends*: it is the last turn of the slot."""
+        """Add the regret *missed* by *agents* in a turn of *slot*, shape (n,); *ends*: it is the last of the slot."""
         if len(self.regret) > 1:
             self.regret[agents] += missed
         elif len(missed):
@@ -68,11 +68,11 @@ class Account(NamedTuple):
             self.next_knot[row] = knot + 1
 
     def note_arm(self, agent: int, arm: Any) -> None:
-        """Take the *arm* that *agent* chose into its hash."""
+        """Add the *arm* that *agent* chose to its hash."""
         self.digests[agent] = (self.digests[agent] ^ np.uint64(arm + 1)) * PRIME
 
     def pass_over(self, absent: NDArray[np.int64], last: int) -> None:
-        """Note that agents with rows of their own were *absent* up to slot *last*, and missed nothing."""
+        """Note that agents, each with its own row, were *absent* up to slot *last*, without regret."""
         end = int(np.searchsorted(self.knots, last, side="right"))
         for agent in absent.tolist():
             self.curve[agent, self.next_knot[agent] : end] = self.regret[agent]

@@ -1,8 +1,8 @@
 """The loops in which agents decide slot by slot, compiled with the steps of a learner and of an environment.
 
-They are functions that `netbandit.compilation.steps` compiles: the steps, methods for one agent of
-`netbandit.learners.steps.StepLearner`, `netbandit.simulation.bandit_environments.BanditEnvironment`, the turns and the
-account, are written into them. So there is one loop for each learner and environment that meet.
+`netbandit.compilation.steps` compiles these functions with the steps, which are methods for one agent of
+`netbandit.learners.steps.StepLearner` and `netbandit.simulation.bandit_environments.BanditEnvironment`, the turns and
+the account. So there is one compiled loop for each pair of learner and environment.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 def slot_by_slot(
     first: int, last: int, asks: bool, turns: Any, world: Any, learner: Any, account: Any, strategy: Any, feedback: Any
 ) -> int:
-    """Play the turns from *first* to before *last*; stop after one in which anybody calls.
+    """Play the turns from *first* to before *last*; stop after one in which an agent calls.
 
     Args:
         first: The first turn.
@@ -61,7 +61,7 @@ def slot_by_slot(
 def markets(first: int, last: int, turns: Any, world: Any, learner: Any, account: Any, feedback: Any) -> int:
     """Play the slots from *first* to before *last* if no agent can call, one agent after another.
 
-    What is one agent's stays at hand. Arguments are those of `slot_by_slot`.
+    So the state of an agent stays in the cache. Arguments are those of `slot_by_slot`.
     """
     for row in range(turns.here.shape[0]):
         agent = turns.here[row]
@@ -80,15 +80,15 @@ def agent_by_agent(
     account: Any,
     feedback: Any,
 ) -> None:
-    """Let one *agent* play the slots from *first* to before *last*, where it draws from a random generator of its own.
+    """Let one *agent* play the slots from *first* to before *last*, if each agent draws from its own random generator.
 
-    To hand one over takes as long as hundreds of decisions, and a loop can hold no list of them.
+    To pass a generator takes as long as hundreds of decisions, and a compiled loop cannot hold a list of them.
 
     Args:
         agent: The agent.
         first: The first slot.
         last: The slot after the last one.
-        regrets: What all agents have missed in each of the slots, shape (slots,); added to.
+        regrets: The regret of all agents in each of the slots, shape (slots,); added to.
         world: As of `slot_by_slot`.
         learner: The same.
         account: The same.

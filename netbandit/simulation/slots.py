@@ -21,10 +21,9 @@ from netbandit.simulation.build_feedback import build_feedback
 from netbandit.simulation.decision_loop import compiled_loop, learn_due, vectorized_loop
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.feedback import Feedback
-from netbandit.simulation.figures import figures_of
 from netbandit.simulation.patterns import communication
 from netbandit.simulation.result import Curve, Metric
-from netbandit.simulation.return_validation import checked
+from netbandit.simulation.return_validation import checked, figures_of
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.turns import turns_of
 from netbandit.user_code.errors import is_ours
@@ -66,7 +65,7 @@ class Slots(Driver):
         self._decisions = 0
         computing = context.network.computing
         self._computes = computing is not None and computing.takes(0, "decision")
-        self._several_lives = False  # whether agents have lost their memory after somebody had shared
+        self._several_lives = False  # whether agents have lost their memory after a release
         self._callbacks: list[Callable[[Event], None]] = [self._wake]
 
     def start(self) -> None:
@@ -228,7 +227,7 @@ class Slots(Driver):
         return {"decisions": self._decisions, **(absent if self.context.network.agents_fail else {})}
 
     def _appoint(self) -> None:
-        """Wake at the next turn, after what arrives and is adopted at its instant."""
+        """Wake at the next turn, after the arrivals and adoptions of its instant."""
         if self.turns.reach(self._played):
             environment = self._clock.environment
             environment.schedule(

@@ -10,14 +10,14 @@ from netbandit.util.key_paths import lookup
 
 @dataclass(frozen=True)
 class Point:
-    """One point of a sweep: all that decides its numbers, as text and numbers.
+    """One point of a sweep: everything that determines its results, as text and numbers.
 
     Attributes:
-        parameters: What the sweep or ``--set`` varied: dotted key -> value.
+        parameters: The keys varied by the sweep or ``--set``: dotted key -> value.
         resolved: The whole scenario with every default filled in; empty where that is not known.
-        inputs: The files whose content decides the numbers, by the dotted key that names each.
-        identities: What stands for the classes of the user's own, by the dotted key that names each: a digest of all
-            that it can see; None where that cannot be told from something else.
+        inputs: The files whose content affects the results, by the dotted key that names each.
+        identities: The fingerprints of user classes, by the dotted key that names each; None if there is none that is
+            stable.
     """
 
     parameters: dict[str, Any]
@@ -27,9 +27,9 @@ class Point:
 
     @property
     def effective(self) -> Mapping[str, Any]:
-        """The resolved scenario without keys on which nothing depends: where it is the same, runs are equal."""
+        """The resolved scenario without keys that have no effect; equal scenarios have equal runs."""
         return self.resolved
 
     def value(self, key: str, absent: Any = None) -> Any:
-        """Return what the sweep made of a dotted *key*, else what the scenario says or its default; else *absent*."""
+        """Return the sweep's value of a dotted *key*, else the scenario's or its default; else *absent*."""
         return self.parameters[key] if key in self.parameters else lookup(self.resolved, key, absent)

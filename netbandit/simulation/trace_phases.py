@@ -6,17 +6,17 @@ from netbandit.network.trace_writer import Trace
 
 
 class Phases:
-    """Writes to a trace when agents explore, when they exploit, and when they have told and not yet heard.
+    """Writes to a trace when agents explore, exploit, and wait for the items of a round.
 
-    From the slot in which it tells, an agent is in the phase of that round until it has heard all others or tells
-    again, and then in that of none. So phases follow one another without a gap, and what nobody waits for says 0.
+    From the slot in which it sends, an agent is in the phase of that round until it has received from all others or
+    sends again, and then in round 0. So phases follow one another without a gap.
 
     Args:
         trace: Where to write.
         slot: Length of a slot (ns).
         explore: For each agent the slots it explores at first.
-        others: For each agent how many others it hears in a round.
-        rounds: How many rounds there will be.
+        others: For each agent the number of others from which it receives in a round.
+        rounds: The number of rounds.
     """
 
     def __init__(self, trace: Trace, slot: int, explore: Iterable[int], others: Iterable[int], rounds: int) -> None:
@@ -44,12 +44,12 @@ class Phases:
         self._missing[agent] -= news
 
     def end(self, slot: int) -> None:
-        """Write what all agents did until *slot*, the horizon."""
+        """Write the phases of all agents up to *slot*, the horizon."""
         for agent in range(len(self._others)):
             self._write(agent, slot)
 
     def _write(self, agent: int, slot: int) -> None:
-        """Write what *agent* did since its latest phase ended."""
+        """Write the phases of *agent* from the end of its last one to *slot*."""
         since = self._since[agent]
         explored = min(max(self._explore[agent], since), slot)
         awaited = self._told if self._missing[agent] else 0

@@ -46,18 +46,18 @@ class TurnBlock(NamedTuple):
 
 
 class Turns(ABC):
-    """The turns of a replication, in order of time: at an instant some agents decide, none twice.
+    """The turns of a replication, in order of time: in each, some agents decide at the same instant, none twice.
 
-    Each slot has at least one turn, at its beginning, be it of nobody: the rhythms of learners and protocols that go by
-    slots are kept there. Turns are known a block at a time; who plays them moves on by :meth:`reach`.
+    Each slot has at least one turn, at its beginning, possibly without agents, since some learners and protocols act at
+    slot boundaries. Turns are known a block at a time; the driver advances by :meth:`reach`.
 
     Attributes:
-        last: The number of the turn after those that are known.
-        expected: How many decisions an agent makes by the horizon, in the mean over agents.
-        decisions: How many decisions that count belong to the turns reached so far, be their agents up or not.
+        last: The number of the first turn that is not known yet.
+        expected: The expected number of decisions of an agent by the horizon, mean over agents.
+        decisions: The number of decisions that count in the turns reached so far, whether their agents are up or not.
         up: Which agents are up, shape (M,).
         here: The agents that are up, ascending.
-        counted: Whether the decisions of each agent count, shape (M,); all do but those of agents that lie.
+        counted: Whether the decisions of each agent count, shape (M,); those of liars do not.
     """
 
     everybody: bool = False
@@ -76,13 +76,13 @@ class Turns(ABC):
         self.counted = np.ones(agents, dtype=np.bool_)
 
     def note(self, agent: int, *, up: bool) -> None:
-        """Note that *agent* goes down, so that it does not decide when its turn comes, or comes back."""
+        """Note that *agent* goes down, and hence does not decide in its turns, or comes back up."""
         self.up[agent] = up
         self.here = np.flatnonzero(self.up)
 
     @abstractmethod
     def decided(self, first: int, last: int) -> int:
-        """Return how many decisions that count are made from turn *first* to before *last* by agents that are up."""
+        """Return the number of decisions that count of agents that are up, from turn *first* to before *last*."""
 
     def count_only(self, counted: NDArray[np.bool_]) -> None:
         """Count the decisions of only these agents; called before the first turn."""
@@ -98,15 +98,15 @@ class Turns(ABC):
 
     @abstractmethod
     def after(self, slot: int) -> int:
-        """Return the turn that follows the one with which *slot* begins, a slot that is known or past."""
+        """Return the turn after the first one of *slot*, which is known or past."""
 
     @abstractmethod
     def time(self, turn: int) -> int:
-        """Return when (ns) *turn* is."""
+        """Return the time (ns) of *turn*."""
 
     @abstractmethod
     def slot(self, turn: int) -> int:
-        """Return the slot that *turn* is in."""
+        """Return the slot of *turn*."""
 
     @abstractmethod
     def agents(self, turn: int) -> Agents:
@@ -118,7 +118,7 @@ class Turns(ABC):
 
     @abstractmethod
     def places(self, turn: int) -> tuple[int, int]:
-        """Return from where to before where :meth:`agent_at` says who decides in *turn*, be they up or not."""
+        """Return the range of places, see :meth:`agent_at`, of the agents of *turn*, whether they are up or not."""
 
     @abstractmethod
     def agent_at(self, place: int) -> int:
@@ -217,12 +217,12 @@ class DrawnTurns(Turns):
         self._block = TurnBlock(0, none, none, none)
 
     def _work(self) -> float:
-        """Return how many numbers are drawn in a slot, whoever decides."""
+        """Return how many random numbers are drawn in a slot."""
         return 1.0
 
     @abstractmethod
     def _draw(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Draw the decisions of the slots from *first* to before *last*: when (ns), and of whom, in any order."""
+        """Draw the decisions of the slots from *first* to before *last*: times (ns) and agents, in any order."""
 
     def reach(self, turn: int) -> bool:
         """See `Turns.reach`."""
@@ -233,12 +233,12 @@ class DrawnTurns(Turns):
         return turn < self.last
 
     def _fill(self, first: int, last: int, times: NDArray[np.int64], agents: Agents) -> None:
-        """Make turns of decisions: those of an instant are one, but an agent's second one there is the next."""
+        """Group decisions into turns by instant; a second decision of an agent at it belongs to the next turn."""
         order = np.lexsort((agents, times))
         times, agents = times[order], agents[order]
         rank = _ranks(times, agents)
         boundaries = np.arange(first, last) * self._slot
-        # Each slot's beginning is marked by an agent that is none, before all that are.
+        # Each beginning of a slot is marked by the agent -1, which sorts before all others.
         times = np.concatenate([boundaries, times])
         rank = np.concatenate([np.zeros_like(boundaries), rank])
         agents = np.concatenate([np.full(last - first, -1), agents])
@@ -254,7 +254,7 @@ class DrawnTurns(Turns):
         self._hold(first, last, times[begins], starts, np.ascontiguousarray(agents[~marks]))
 
     def _hold(self, first: int, last: int, times: NDArray[np.int64], starts: NDArray[np.int64], agents: Agents) -> None:
-        """Have the block hold the turns of the slots from *first* to before *last*."""
+        """Store the turns of the slots from *first* to before *last* in the block."""
         turns = len(times)
         self._times = times
         slots = np.append(times // self._slot, last)
@@ -339,7 +339,7 @@ class OneASlot(DrawnTurns):
         return np.arange(first, last) * self._slot, np.minimum(chosen, self._count - 1)
 
     def _fill(self, first: int, last: int, times: NDArray[np.int64], agents: Agents) -> None:
-        """Make a turn of each decision: that is what slots have."""
+        """Make a turn of each decision, one per slot."""
         self._hold(first, last, times, np.arange(last - first + 1), agents)
 
 
@@ -399,7 +399,7 @@ class UsersOf(DrawnTurns):
 
 
 class _Arrivals:
-    """The times (ns) of a Poisson process, rounded down; how they are asked for changes none of them.
+    """The times (ns) of a Poisson process, rounded down; they do not depend on how they are requested.
 
     Args:
         rng: The stream of the gaps.
@@ -409,7 +409,7 @@ class _Arrivals:
     def __init__(self, rng: np.random.Generator, gap: float) -> None:
         self._rng = rng
         self._gap = gap
-        self._base, self._rest = 0, 0.0  # the latest time: whole nanoseconds, and what is left
+        self._base, self._rest = 0, 0.0  # the latest time: whole nanoseconds, and the remainder
         self._ahead = np.zeros(0, dtype=np.int64)
 
     def until(self, end: int) -> NDArray[np.int64]:
@@ -433,7 +433,7 @@ _NEVER = 4 * 10**18
 
 
 def _ranks(times: NDArray[np.int64], agents: Agents) -> NDArray[np.int64]:
-    """Return of each decision how many the same agent made before at the same instant; sorted by time, then agent."""
+    """Return for each decision the number of earlier ones of its agent at its instant; sorted by time, then agent."""
     if not len(times):
         return np.zeros(0, dtype=np.int64)
     fresh = np.ones(len(times), dtype=np.bool_)
@@ -443,7 +443,7 @@ def _ranks(times: NDArray[np.int64], agents: Agents) -> NDArray[np.int64]:
 
 
 def weights(agents: int, skew: float) -> NDArray[np.float64]:
-    """Return how much of all activity is each agent's, ``(i + 1)^-skew`` scaled to a mean of 1, shape (M,)."""
+    """Return the relative activity of each agent, ``(i + 1)^-skew`` scaled to a mean of 1, shape (M,)."""
     found = (1.0 + np.arange(agents)) ** -skew
     return np.asarray(found / found.mean())
 

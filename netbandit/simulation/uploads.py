@@ -60,7 +60,7 @@ class Uploads(CommunicationStrategy):
         self._waits: list[int] = []
 
     def open(self, learners: Learners) -> None:
-        """Take the learner, and its server."""
+        """Attach the learner, and make its server."""
         super().open(learners)
         (learner,) = learners
         assert isinstance(learner, UploadLearner)
@@ -120,7 +120,7 @@ class Uploads(CommunicationStrategy):
                 if now < self.clock.end:
                     self._waits.append(-(-(now - when) // self.clock.slot))
                 del opened[0]
-        if agent in self.lies.liars:  # what it waits for may have been left out
+        if agent in self.lies.liars:  # its deposit may have been rejected
             opened.clear()
         if not opened and self.quiet[0, agent]:
             self.resume(agent)
@@ -148,7 +148,7 @@ class Uploads(CommunicationStrategy):
         return [horizon - (-(-time // slot)) for time in self._deposited_at[self.quiet[0]].tolist()]
 
     def metrics(self) -> dict[str, Metric]:
-        """Return the deposits absorbed, their agents' wait for a total that includes them, and what was sent."""
+        """Return the deposits absorbed, their agents' wait for a total that includes them, and the messages."""
         return {
             "rounds": self._absorbed,
             "round_slots": sum(self._waits) / len(self._waits) if self._waits else None,

@@ -78,3 +78,21 @@ def _is_whole(path: str) -> bool:
 
 def _digest(content: bytes) -> bytes:
     return blake2b(content, digest_size=_DIGEST_BYTES).digest()
+
+
+@njit(cache=True)
+def copy_vector(values: Floats, into: Floats) -> None:
+    """Write *values* into an array of the same length.
+
+    In compiled loops ``into[:] = values`` carries along its messages about shapes, which take seconds to compile.
+    """
+    for place in range(values.shape[0]):
+        into[place] = values[place]
+
+
+@njit(cache=True)
+def copy_matrix(values: NDArray[np.floating[Any]], into: Floats) -> None:
+    """Write *values* into an array of the same shape, (n, m); see `copy_vector`."""
+    for row in range(values.shape[0]):
+        for column in range(values.shape[1]):
+            into[row, column] = values[row, column]

@@ -128,7 +128,7 @@ def test_where_the_latency_of_new_links_comes_from_is_said(tmp_path):
         (["ring", "--agents", "3", "--sinks", "4"], "there are 3 nodes"),
         (["ring", "--agents", "5", "--set", "links.peer.latency=geographic"], "needs the coordinates"),
         (["ring", "--agents", "5", "--set", "links.peer.latency=fast"], "links.peer.latency"),
-        (["ring", "--agents", "5", "--set", "protocol.kind=gossip", "--what-if", "1"], 'computed for "gossip": who is'),
+        (["ring", "--agents", "5", "--set", "protocol.kind=gossip", "--what-if", "1"], '"gossip": recipients are'),
     ],
 )
 def test_mistakes_are_said_in_a_line(arguments, text):

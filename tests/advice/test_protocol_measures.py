@@ -176,7 +176,7 @@ def test_a_protocol_is_judged_by_its_own_round_or_refused(tmp_path, kind):
 
 
 def test_what_depends_on_chance_or_learning_is_refused(tmp_path):
-    for change, why in (("protocol.stop=0.1", "is drawn"), ("protocol.absorb=true", "have learnt")):
+    for change, why in (("protocol.stop=0.1", "drawn at random"), ("protocol.absorb=true", "have learnt")):
         with pytest.raises(ScenarioError, match=why):
             measure_of(point(tmp_path, "local", "protocol.route=flood", change, learner="ucb"), "time")
     with pytest.raises(ScenarioError, match="ttl times the slowest link"):

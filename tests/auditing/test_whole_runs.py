@@ -156,7 +156,7 @@ class Hidden(Learner):
             rows[agents == 1, 280] += 40 * self.seen[1]
         return rows
 
-    def hear(self, slot, agents, sources, told, said):
+    def receive(self, slot, agents, sources, told, said):
         pass
 
     def account(self, releases):

@@ -101,7 +101,7 @@ ONE_MISTAKE = {
     "misspelt key": (
         ["protocol.knd=gis"],
         "protocol.knd",
-        'unknown key, must be one of "kind", "timing", "deadline" (did you mean "kind"?)',
+        'unknown key, must be one of "kind", "timing", "feedback_deadline", "deadline" (did you mean "kind"?)',
     ),
     "misspelt kind": (
         ["bandit.kind=bernouli"],
@@ -122,11 +122,11 @@ ONE_MISTAKE = {
         "learner.kind",
         "netbandit.learners.slots:Learner cannot be used: it leaves out choose, learn, start",
     ),
-    "tells nobody": (['learner.kind="mine:Unheard"'], "learner.kind", "it shares, but has neither hear"),
+    "tells nobody": (['learner.kind="mine:Unheard"'], "learner.kind", "it shares, but has neither receive"),
     "nothing to adopt": (
         ['learner.kind="mine:Waiting"'],
         "learner.kind",
-        "nothing is ever told",
+        "nothing is ever sent",
     ),
     "rounds over gathers": (
         ["protocol.kind=vertical"],

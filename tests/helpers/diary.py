@@ -31,7 +31,7 @@ class Diary(nb.Learner):
     def share(self, slot, agents):
         return np.column_stack([agents, np.full(len(agents), slot)]).astype(float)
 
-    def hear(self, slot, agents, sources, told, said):
+    def receive(self, slot, agents, sources, told, said):
         assert np.array_equal(told, np.column_stack([sources, said]))
         self.heard.extend(zip([slot] * len(agents), agents.tolist(), sources.tolist(), said.tolist(), strict=True))
 

@@ -60,7 +60,7 @@ class Telling(nb.Learner):
     def share(self, slot, agents):
         return self.last[agents, None]
 
-    def hear(self, slot, agents, sources, told, said):
+    def receive(self, slot, agents, sources, told, said):
         for agent, source, number, then in zip(agents, sources, told[:, 0], said, strict=True):
             self.heard[agent] = 0.9 * self.heard[agent]  # in another order it would be another number
             self.heard[agent, int(number) // 10 % self.arms] += (1 + source + number) / (1 + then)
@@ -69,9 +69,9 @@ class Telling(nb.Learner):
 class Listening(Ucb):
     """Adds what it hears of whom, and when, to `HEARD`."""
 
-    def hear(self, slot, agents, sources, told, said):
+    def receive(self, slot, agents, sources, told, said):
         HEARD.extend(zip([slot] * len(agents), agents.tolist(), sources.tolist(), said.tolist(), strict=True))
-        super().hear(slot, agents, sources, told, said)
+        super().receive(slot, agents, sources, told, said)
 
 
 class ListeningRarely(Listening):

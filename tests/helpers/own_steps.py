@@ -51,7 +51,7 @@ class Telling(Counting):
     def share(self, slot, agents):
         return self.told[agents]
 
-    def hear(self, slot, agents, sources, told, said):
+    def receive(self, slot, agents, sources, told, said):
         arms = told[:, 0].astype(int)
         np.add.at(self.pulls, (agents, arms), 1)
         np.add.at(self.sums, (agents, arms), told[:, 1])

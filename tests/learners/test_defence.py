@@ -62,7 +62,7 @@ def test_items_of_different_arms_are_combined_arm_by_arm():
 
 def test_who_has_heard_nothing_that_can_be_true_keeps_its_arms():
     learner = Elimination()
-    learner.start_apart(arms=3, horizon=1000, participants=2, members=2, smallest_gap=0.1)
+    learner.start_per_agent(arms=3, horizon=1000, participants=2, members=2, smallest_gap=0.1)
     phase = learner.begin(1)
     learner.observe(np.full((1, 3), phase.pulls), np.random.default_rng(0))
     learner.conclude_pooled(learner.pool([]))

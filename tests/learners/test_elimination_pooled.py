@@ -52,7 +52,7 @@ def test_agents_that_hold_all_of_equal_pulls_conclude_as_a_cohort(rows, random):
     rows = np.array(rows)
     together, apart = Elimination(epsilon=2.0), Elimination(epsilon=2.0)
     together.start(arms=5, horizon=10_000, members=4, participants=4, smallest_gap=None)
-    apart.start_apart(arms=5, horizon=10_000, members=4, participants=4, smallest_gap=None)
+    apart.start_per_agent(arms=5, horizon=10_000, members=4, participants=4, smallest_gap=None)
     for learner, members in ((together, 4), (apart, 1)):
         pulls = learner.begin(1).pulls
         learner.observe(np.zeros((members, 5), dtype=np.int64), np.random.default_rng(0))
@@ -63,7 +63,7 @@ def test_agents_that_hold_all_of_equal_pulls_conclude_as_a_cohort(rows, random):
     assert together.active.tolist() == apart.active.tolist()
     assert type(together.begin(2)) is type(apart.begin(2))
     server = Elimination(epsilon=2.0)
-    server.start_apart(arms=5, horizon=10_000, members=4, participants=4, smallest_gap=None)
+    server.start_per_agent(arms=5, horizon=10_000, members=4, participants=4, smallest_gap=None)
     assert server.answer(1, server.pool(parts)).active.tolist() == together.active.tolist()
 
 
@@ -90,7 +90,7 @@ def test_an_arm_goes_only_if_another_is_surely_better(arms):
 
 def test_arms_that_an_agent_has_dropped_do_not_come_back():
     learner = Elimination()
-    learner.start_apart(arms=4, horizon=1000, members=3, participants=3, smallest_gap=None)
+    learner.start_per_agent(arms=4, horizon=1000, members=3, participants=3, smallest_gap=None)
     learner.begin(1)
     learner.observe(np.zeros((1, 4), dtype=np.int64), np.random.default_rng(0))
     learner.adopt(Answer(np.array([1, 2]), None))
@@ -103,7 +103,7 @@ def test_arms_that_an_agent_has_dropped_do_not_come_back():
 
 def test_who_hears_nothing_keeps_its_arms_and_commits_at_the_end_of_a_budget():
     learner = Elimination(rounds=1, gap=0.9)
-    learner.start_apart(arms=3, horizon=1000, members=3, participants=3, smallest_gap=0.9)
+    learner.start_per_agent(arms=3, horizon=1000, members=3, participants=3, smallest_gap=0.9)
     pulls = learner.begin(1).pulls
     learner.observe(np.array([[0, pulls, 0]]), np.random.default_rng(0))
     learner.keep()
@@ -113,7 +113,7 @@ def test_who_hears_nothing_keeps_its_arms_and_commits_at_the_end_of_a_budget():
 
 def test_arms_that_nobody_names_stay():
     learner = Elimination()
-    learner.start_apart(arms=3, horizon=1000, members=2, participants=2, smallest_gap=None)
+    learner.start_per_agent(arms=3, horizon=1000, members=2, participants=2, smallest_gap=None)
     pulls = learner.begin(1).pulls
     learner.observe(np.zeros((1, 3), dtype=np.int64), np.random.default_rng(0))
     learner.conclude_pooled(learner.pool([told([1, 2], [0.0, 1.0], pulls)] * 2))

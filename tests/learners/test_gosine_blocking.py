@@ -20,7 +20,7 @@ def end_phase(learner, arm, pulls, recommended=None):
     """Let agent 0 pull *arm* often, hear a recommendation of agent 1, and end its phase."""
     if recommended is not None:
         slot = np.zeros(1, dtype=np.int64)
-        learner.hear(0, AGENT, np.array([1]), np.array([[float(recommended)]]), slot)
+        learner.receive(0, AGENT, np.array([1]), np.array([[float(recommended)]]), slot)
     for _ in range(pulls):
         learner.learn_one(0, 0, arm, 1.0)
     learner.ask(int(learner._ends[0]), AGENT)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from netbandit.learners.pfcb import trust
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
-from netbandit.learners.pfcb_steps import trust
 from netbandit.privacy.gaussian import exact_delta, exact_epsilon, noise_multiplier
 
 DOUBLING = [200, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768]

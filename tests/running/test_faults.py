@@ -92,6 +92,9 @@ if __name__ == "__main__":
 """
 
 
+SELDOM = pytest.mark.parametrize("workers", ["local", pytest.param("dask", marks=pytest.mark.slow)], indirect=True)
+
+
 @pytest.fixture(params=["local", "dask"])
 def workers(request, place):
     """How a sweep is told of its workers: two processes of its own, or of a scheduler, which may poison them."""
@@ -168,6 +171,7 @@ def test_a_worker_is_killed_in_the_middle_of_a_hundred_runs(place, workers):
     assert no_process_left(process.pid)
 
 
+@SELDOM
 def test_the_driver_is_killed_and_started_again_over_damaged_results(place, workers):
     ours = workers[0] == "--jobs"
     (place / "tmp").mkdir()
@@ -221,6 +225,7 @@ def test_a_terminal_that_is_closed_ends_the_sweep_and_leaves_nothing(place):
     assert no_process_left(process.pid)
 
 
+@SELDOM
 def test_poisoned_points_are_told_at_the_end_and_the_others_finish(place, workers):
     process = start(place, [8, 6, 5, 7], 1, workers=workers, POISON="yes")
     code, _, errors = end(process)

@@ -171,13 +171,13 @@ def test_availability_is_that_of_the_law():
 def test_totals_of_an_earlier_life_stay_counted(monkeypatch, memory):
     """Agent 1 tells totals and forgets: what 0 has of its first life stays, and its second life adds to it."""
     known = {}
-    original = Ucb.hear
+    original = Ucb.receive
 
-    def hear(self, slot, *told):
+    def receive(self, slot, *told):
         original(self, slot, *told)
         known[slot] = self.known.pulls.sum(axis=1).tolist()
 
-    monkeypatch.setattr(Ucb, "hear", hear)
+    monkeypatch.setattr(Ucb, "receive", receive)
     run('learner={ kind = "ucb", share = "totals" }', "run.horizon=20", outage(1, 8, 12), *memory)
     # 0 before slot 19: its own 19, 15 of 1 up to slot 18 (4 were absent), 18 of 2 up to slot 17, by way of 1.
     assert known[19][0] == 19 + 15 + 18

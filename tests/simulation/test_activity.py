@@ -43,7 +43,7 @@ class Telling(Noting):
         LOG.append(("share", slot, tuple(agents.tolist())))
         return np.stack([agents, np.full(len(agents), slot)], axis=1).astype(float)
 
-    def hear(self, slot, agents, sources, told, said):
+    def receive(self, slot, agents, sources, told, said):
         assert told.tolist() == np.stack([sources, said], axis=1).tolist()
         LOG.extend(zip(["hear"] * len(agents), [slot] * len(agents), agents, sources, said, strict=True))
 
@@ -58,7 +58,7 @@ class Rarely(Telling):
 class Averaging(Rarely):
     """Shares in every tenth slot, and adopts the mean."""
 
-    hear = Learner.hear
+    receive = Learner.receive
 
     def adopt(self, slot, agents, combined):
         LOG.append(("adopt", slot, tuple(agents.tolist()), combined.tolist()))

@@ -5,7 +5,7 @@ import pytest
 
 from netbandit.checks.check import check
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner
-from netbandit.learners.shared_linear import SharedLinUcb
+from netbandit.learners.linear import SharedLinUcb
 from netbandit.protocols.latest_versions import VersionedSum
 from netbandit.scenario.load import load
 from netbandit.simulation import slots

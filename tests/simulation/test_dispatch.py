@@ -158,7 +158,7 @@ def test_users_are_told_how_decisions_are_played(point, name, changes):
         ([*ROUNDS, "protocol.kind=gis"], "messages: event by event; there is no other way for these parts"),
         (
             ["learner.use_after=2"],
-            "decisions: event by event; not in a compiled loop: what is heard is used later (use_after)",
+            "decisions: event by event; not in a compiled loop: observations of others are used later (use_after)",
         ),
         (
             ["protocol.ttl=2", "protocol.route=flood", NARROW],

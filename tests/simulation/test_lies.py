@@ -228,7 +228,7 @@ def test_what_is_not_possible_is_said(tmp_path, overrides, text):
         (["adversary.share=0.2", "adversary.attack=flip", "protocol.kind=silent"], "nobody hears a lie"),
         (["adversary.share=0.1", "adversary.attack=flip"], "less than one: nobody lies"),
         (["adversary.share=0.2", "adversary.attack=flip", "adversary.target=second"], "is used only with attack"),
-        (["learner.robust=median", "protocol.kind=silent"], "nobody hears of others"),
+        (["learner.robust=median", "protocol.kind=silent"], "agents never communicate"),
         (["learner.tolerate=2"], "which needs no number"),
         (["learner.robust=median", "adversary.agents=[0,1,2,3,4]", "adversary.attack=flip"], "nothing helps"),
         (["learner.robust=trimmed", "learner.tolerate=1", *LIARS, "adversary.attack=flip"], "3 agents lie, more than"),

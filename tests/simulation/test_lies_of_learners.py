@@ -280,7 +280,7 @@ def test_lies_over_networks_that_fail(tmp_path, text, own, fault):
          "a step cannot leave out"),
         (ARMS, ["learner={kind='thompson', share='totals', robust='median'}", "adversary.attack=flip"], "posterior"),
         (VECTORS, ["learner={kind='feducb'}", "adversary.attack=flip"], "makes the truth look like a lie"),
-        (VECTORS, ["learner={kind='feducb', robust='median'}", "adversary.attack=flip"], "is told from no lie"),
+        (VECTORS, ["learner={kind='feducb', robust='median'}", "adversary.attack=flip"], "cannot be told from a lie"),
         (VECTORS, ["learner.robust=krum", "learner.tolerate=3", "adversary.attack=flip"], "needs 9 contributions"),
         (VECTORS, ["learner.robust=trimmed", "protocol.kind=local", "protocol.ttl=1", "topology.family=ring",
                    "adversary.attack=flip"], "at one place"),

@@ -11,8 +11,7 @@ from netbandit.bandits.bandit import Outline
 from netbandit.learners.learner import Commit, Phase
 from netbandit.network.message import Message
 from netbandit.scenario.errors import ScenarioError
-from netbandit.simulation.figures import OF_EVERY_RUN
-from netbandit.simulation.return_validation import checked
+from netbandit.simulation.return_validation import OF_EVERY_RUN, checked
 
 REPORT = nb.Kind("REPORT")
 
@@ -31,7 +30,7 @@ class Teller(Forgetless):
     def share(self, slot, agents):
         return np.ones((len(agents), 1))
 
-    def hear(self, slot, agents, sources, told, said):
+    def receive(self, slot, agents, sources, told, said):
         pass
 
 
@@ -311,7 +310,7 @@ def test_what_was_told_stays_as_it_was_said(tmp_path):
             self.rows += 1
             return self.rows
 
-        def hear(self, slot, agents, sources, told, said):
+        def receive(self, slot, agents, sources, told, said):
             heard.extend((told[:, 0] - said).tolist())
 
     run(tmp_path, learner=Changing, protocol=nb.protocols.Relay, links={"peer": {"latency": "2.5 ms"}})

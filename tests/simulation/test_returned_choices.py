@@ -57,7 +57,7 @@ class Telling(Fixed):
     def share(self, slot, agents):
         return np.zeros((len(agents), 1))
 
-    def hear(self, slot, agents, sources, told, said):
+    def receive(self, slot, agents, sources, told, said):
         pass
 
 

@@ -32,7 +32,7 @@ class Told(Base):
     def share(self, slot, agents):
         return self.rows(slot, agents)
 
-    def hear(self, slot, agents, sources, told, said):
+    def receive(self, slot, agents, sources, told, said):
         assert told.shape[1] == 3
 
 
@@ -59,7 +59,7 @@ class Asked(Base):
     def answer(self, slot, agents):
         return self.rows(slot, agents)
 
-    def hear(self, slot, agents, sources, told, said):
+    def receive(self, slot, agents, sources, told, said):
         assert told.shape[1] == 3
 
 

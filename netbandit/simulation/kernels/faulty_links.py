@@ -39,10 +39,10 @@ class Channels(NamedTuple):
         links: The link of each, shape (channels,).
         first_cuts: Where the times of each link begin in *cuts*, shape (links + 1,); empty: no link is ever down.
         cuts: When links are down, from and until (ns), shape (n, 2).
-        losses: What messages draw for being lost.
-        jitters: What is added to their latencies (ns).
-        duplicates: What they draw for arriving twice.
-        copy_jitters: What is added to the latencies of copies (ns).
+        losses: The random numbers of messages for loss.
+        jitters: Their jitter (ns).
+        duplicates: Their random numbers for duplication.
+        copy_jitters: The jitter (ns) of copies.
         bad: Whether each channel is bad now, shape (channels,).
         latest: The arrival (ns) on each behind which others are held back, shape (channels,).
         due: At which boundary the message of each channel and slot takes effect, shape (channels, D), that of slot u in
@@ -93,7 +93,7 @@ def _expect(
     expected: Numbers, firsts: Numbers, number: Numbers, slot: int, slot_ns: int, channels: int, channel: int,
     copy: int, arrival: int,
 ) -> int:  # fmt: skip
-    """Expect an *arrival* (ns) of what was put on a *channel* in a *slot*; return at which boundary it takes effect."""
+    """Enter the *arrival* (ns) of a message put on a *channel* in a *slot*; return the boundary of its effect."""
     depth = len(firsts)
     boundary = max(slot + 1, -(-arrival // slot_ns))
     within = arrival - (boundary - 1) * slot_ns
@@ -184,7 +184,7 @@ def take_all(expected: Numbers, firsts: Numbers, number: Numbers, bucket: int, r
 def write_events(
     ranks: Numbers, boundary: int, slot_ns: int, receivers: Numbers, told: Numbers, events: Numbers
 ) -> None:
-    """Write what arrives at a *boundary*, by its *ranks* in ascending order.
+    """Write the arrivals at a *boundary*, by their *ranks* in ascending order.
 
     Args:
         ranks: See `Channels`.
@@ -270,7 +270,7 @@ class FaultyLinks:
         self._last = slot
 
     def take(self, boundary: int) -> Iterator[Numbers]:
-        """Yield what arrives up to a *boundary*: when (ns), where, its kind and bytes, in order; shape (n, 4)."""
+        """Yield the arrivals up to a *boundary*: time (ns), receiver, kind and bytes, in order; shape (n, 4)."""
         own = self._own
         depth = len(own.firsts)
         for taken in range(self._taken + 1, min(boundary, self._last + depth) + 1):
@@ -304,7 +304,7 @@ def _cuts_of(network: Network) -> tuple[Numbers, Numbers]:
 
 
 class _Drawn:
-    """What the next messages of each channel draw, of which at most one is put on it at once."""
+    """The random numbers of the next messages of each channel, of which at most one is put on it at once."""
 
     def __init__(self, network: Network, columns: Numbers) -> None:
         self._network, self._columns = network, columns
@@ -314,7 +314,7 @@ class _Drawn:
         self._kept: list[tuple[Draws, Jitter | None, NDArray[Any]]] = []
 
     def keep(self, purpose: str, is_drawn: bool) -> NDArray[Any]:
-        """Return where what messages draw for a *purpose* is from now on; see `Channels`."""
+        """Return the array of random numbers of messages for a *purpose*; see `Channels`."""
         delays = purpose.endswith("jitter")
         shape = len(self._columns), 2 * self._rows if is_drawn else 0
         numbers = np.empty(shape, dtype=np.int64 if delays else np.float64)
@@ -324,7 +324,7 @@ class _Drawn:
         return numbers
 
     def look_ahead(self, messages: Numbers) -> None:
-        """Have all numbers of one more message of each channel, on which so many were put."""
+        """Provide all random numbers of one more message of each channel, given how many were put on each."""
         if self._left:
             self._left -= 1
             return

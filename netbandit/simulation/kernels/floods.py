@@ -31,14 +31,14 @@ class Flood(NamedTuple):
         content_of: The content of an age and a rest, shape (ages + 1, ttl); -1: there is none.
         ages: The ages that content can have when it arrives, ascending, shape (n,).
         age_of: The place of an age among these, shape (ages + 1,); -1: it is none.
-        sent: What the message of slot u brings, shape (D, channels, contents, words), row u mod D.
+        sent: The contents of the message of slot u, shape (D, channels, contents, words), row u mod D.
         known: Whose observations of slot s each agent holds from copies that could go at least so many hops more, shape
             (S, M, ttl, words), row s mod S; its own at all.
         absorbed: Whose observations of slot s each agent does not pass on, shape (S, M, words).
-        forward: What each agent passes on at this boundary, shape (M, contents, words).
-        copies: What an agent hears at this boundary, by its age and rest, shape (n, ttl, words).
-        came: What came over each channel at this boundary, by its age, shape (channels, n, words).
-        fresh: What each agent hears at this boundary for the first time, shape (M, n, words).
+        forward: The contents that each agent forwards at this boundary, shape (M, contents, words).
+        copies: The copies that an agent receives at this boundary, by age and rest, shape (n, ttl, words).
+        came: The contents received over each channel at this boundary, by age, shape (channels, n, words).
+        fresh: The contents that each agent receives for the first time at this boundary, shape (M, n, words).
     """
 
     first_row: NDArray[np.int64]
@@ -71,11 +71,11 @@ def _ones(word: np.uint64) -> np.int64:
 
 @njit(cache=True)
 def _hear_copies(flood: Flood, agent: int, place: int, said: int, word: int) -> None:
-    """Do what `netbandit.protocols.ttl_flood.TtlFlood._receive` does with the copies of one age, in one word of bits.
+    """As `netbandit.protocols.ttl_flood.TtlFlood._receive`, for the copies of one age, in one word of bits.
 
     Args:
         flood: The flood.
-        agent: Who hears them.
+        agent: The receiver.
         place: The place of the age.
         said: The row of the slot in which these observations were told.
         word: The place of the word.
@@ -96,7 +96,7 @@ def _hear_copies(flood: Flood, agent: int, place: int, said: int, word: int) -> 
 
 @njit(cache=True)
 def _bring(flood: Flood, row: int, column: int, delay: int) -> None:
-    """Let what the message in this *column* of *due* brings come over the channel of *row*, *delay* slots old."""
+    """Deliver the contents of the message in this *column* of *due* over the channel of *row*, *delay* slots old."""
     contents, words = flood.sent.shape[2], flood.sent.shape[3]
     for content in range(contents):
         place = flood.age_of[flood.content_age[content] + delay]
@@ -150,7 +150,7 @@ def name(flood: Flood, boundary: int, receivers: Integers, sources: Integers, sa
     Args:
         flood: The flood.
         boundary: As for `hear_all`.
-        receivers: Filled in: who hears each, shape (n,).
+        receivers: Filled in: the receiver of each, shape (n,).
         sources: Filled in: whose observation it is, shape (n,).
         said: Filled in: of which slot, shape (n,).
     """

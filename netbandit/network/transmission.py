@@ -123,7 +123,12 @@ def put(
     duration = link_class.transmission(message.size)
     if link_class.most_waiting is not None:
         others = [channel for channel in channels if channel.receiver != excepted]
-        channels = [channel for channel in others if not is_dropped(network, channel, link_class, message, packet)]
+        ready = -1 if network.deferred_outcomes else now  # what has waited for a channel that is free by then has left
+        channels = [
+            channel
+            for channel in others
+            if channel.free_at <= ready or not is_dropped(network, channel, link_class, message, packet)
+        ]
         if not channels:
             return DROPPED if others else NOT_SENT
     if network.always_up and not network.deferred_outcomes:  # only its queue can delay it
@@ -150,18 +155,21 @@ def is_dropped(
     """
     now, most = network.environment._now, link_class.most_waiting
     assert most is not None
+    by_bytes = link_class.counts_bytes
     if network.deferred_outcomes:
         sizes = [queued.message.size for queued in network.queues[channel]]
+        if channel.free_at <= now and not sizes:
+            return False
+        waiting, occupied = len(sizes), sum(sizes)
     else:
-        starts = channel.queue.starts if channel.queue is not None else ()
+        starts = channel.queue.starts  # type: ignore[union-attr]  # occupied, it has one
         while starts and starts[0][0] <= now:
             starts.popleft()
-        sizes = [size for _, size in starts]
+        waiting, occupied = len(starts), sum([size for _, size in starts]) if by_bytes else 0
     tally = network.tally
-    if channel.free_at <= now and not sizes:
-        return False
-    if (sum(sizes) + message.size if link_class.counts_bytes else len(sizes) + 1) <= most:
-        tally.waiting_most = max(tally.waiting_most, len(sizes) + 1)
+    if (occupied + message.size if by_bytes else waiting + 1) <= most:
+        if waiting >= tally.waiting_most:
+            tally.waiting_most = waiting + 1
         return False
     tally.dropped += 1
     tally.dropped_on_uplinks += channel.link.second == network.server

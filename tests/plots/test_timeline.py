@@ -67,6 +67,16 @@ def test_messages_are_arrows_in_slots_and_waits_are_bars():
     assert subtitle(figure) == "replication 0; protocol: master-worker"
 
 
+def test_a_wait_for_late_rewards_is_a_bar_of_its_own():
+    lines = Lines([message(0, 1, 5, 6), message(1, 0, 5, 6)], [wait(0, 5, 8), wait(1, 5, 8)])
+    lines.phases.append(lines.phases[0]._replace(name="feedback", begin=2 * MS, end=5 * MS))
+    figure = draw_timeline(made_up(), first_round(lines))
+    assert [text.get_text() for text in figure.legends[0].get_texts()][:2] == [
+        "waits for rewards",
+        "waits, and exploits",
+    ]
+
+
 def test_the_length_of_a_slot_is_the_scenarios():
     run = made_up(parameters={"run.slot": "2 ms"})
     assert arrows(draw_timeline(run, first_round(EXCHANGE))) == [(2, 2, 3, 0), (3, 0, 4.5, 1)]

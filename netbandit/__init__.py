@@ -13,8 +13,8 @@ The parts of a scenario
 
 Parts of your own
     derive from ``Bandit`` (``ArmBandit``, ``FiniteBandit``, ``ActionSetBandit``, ``VerticalContextBandit``),
-    ``Learner``, ``StepLearner`` or ``EpochLearner``, ``RoundProtocol``, ``NeighbourRounds`` (handlers, which are
-    ``text``) or ``NetworkProtocol``, ``Family``; their checks yield a ``Mistake`` or a ``Note``, and
+    ``Learner``, ``StepLearner`` or ``EpochLearner``, ``RoundProtocol``, ``NeighbourRounds`` (handlers)
+    or ``NetworkProtocol``, ``Family``; their checks yield a ``Mistake`` or a ``Note``, and
     ``netbandit.testing`` tests them. ``audit`` measures how private what leaves an agent is, ``optimize`` searches for
     the best values of keys, ``advise_links`` says which links to add to a network,
     and ``suite`` compares a learner and a protocol with all others on the same networks.

@@ -1,4 +1,4 @@
-"""Names: the keys that distinguish the points of a study, their labels, and the names of its pictures."""
+"""The keys that distinguish the points of a study, their labels, and which points a statement holds for."""
 
 from collections.abc import Mapping, Sequence
 

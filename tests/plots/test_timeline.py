@@ -133,7 +133,9 @@ def test_a_folder_with_a_trace_has_a_picture_of_a_round_and_so_has_its_report(tm
     assert not any(name.startswith("round-gis") for name in names)
     if damage is None:
         page = write_report(tmp_path).read_text(encoding="utf-8")
-        assert 'aria-label="quickstart: round 1, which agent waits for which; replication 1; protocol: flooding"' in page
+        assert (
+            'aria-label="quickstart: round 1, which agent waits for which; replication 1; protocol: flooding"' in page
+        )
 
 
 def test_a_run_that_is_not_there_is_passed_over(tmp_path):

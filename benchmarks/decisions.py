@@ -7,15 +7,20 @@ times as fast as numpy, synchronisations.
 """
 
 import time
+from collections.abc import Callable
 from functools import partial
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.measure import Done, Found, Row, Subject, median_ratio, point_of
 from netbandit.bandits.linear import Linear
 from netbandit.util.streams import Streams
+
+if TYPE_CHECKING:
+    from netbandit.bandits.linear_draws import World
 
 PROCESSES, VALUES, WARMUPS = 3, 2, 1
 AGENTS = 100
@@ -133,7 +138,9 @@ def _compiled() -> Done:
     return Done(time.perf_counter() - began, HORIZON * AGENTS)
 
 
-def _bare(world, actions, draw_reward, horizon, agents):  # type: ignore[no-untyped-def]
+def _bare(
+    world: "World", actions: NDArray[np.float64], draw_reward: Callable[..., float], horizon: int, agents: int
+) -> float:
     count, dimension = actions.shape
     inverses = np.zeros((agents, dimension, dimension))
     estimates = np.zeros((agents, dimension))

@@ -123,14 +123,21 @@ def _take_out(variant: str, world: Any, learner: Any) -> None:
         world.draws = SimpleNamespace(quantile=_VARIANTS["_mean"])
         world.tables = world.tables._replace(levels=np.ones_like(world.tables.levels))  # where a search begins, it ends
     elif variant == "unchosen":
-        learner._steps = SimpleNamespace(trust=learner._steps.trust, choose=_VARIANTS["_all_that_pays"])
+        learner._procure = _VARIANTS["_all_that_pays"]
 
 
-def _mean(chance, bought, quality):  # type: ignore[no-untyped-def]
+def _mean(chance: float, bought: int, quality: float) -> int:
     return int(bought * quality + 0.5)
 
 
-def _all_that_pays(qualities, revenues, capacities, threshold, order, quantities):  # type: ignore[no-untyped-def]
+def _all_that_pays(
+    qualities: NDArray[np.float64],
+    revenues: NDArray[np.float64],
+    capacities: NDArray[np.float64],
+    threshold: float,
+    order: NDArray[np.int64],
+    quantities: NDArray[np.float64],
+) -> None:
     for producer in range(qualities.shape[0]):
         quantities[producer] = capacities[producer] if revenues[producer] >= 0.0 else 0.0
 
@@ -148,14 +155,20 @@ def _instances(count: int) -> Iterator[Instance]:
 
 def _greedy_choices(threshold: float) -> Done:
     """Make many greedy choices, called from compiled code."""
-    from numba import njit
-
     from netbandit.learners.greedy import choose
+    from netbandit.util.jit import njit
 
     if "many" not in _VARIANTS:
 
         @njit
-        def many(qualities, revenues, capacities, threshold, order, quantities):  # type: ignore[no-untyped-def]
+        def many(
+            qualities: NDArray[np.float64],
+            revenues: NDArray[np.float64],
+            capacities: NDArray[np.float64],
+            threshold: float,
+            order: NDArray[np.int64],
+            quantities: NDArray[np.float64],
+        ) -> None:
             for row in range(qualities.shape[0]):
                 choose(qualities[row], revenues[row], capacities[row], threshold, order, quantities)
 

@@ -93,7 +93,8 @@ def test_pictures_of_the_gallery_are_of_the_scenarios_as_they_are(monkeypatch):
     names = sorted(files)
     old = [name for name in names if kept.get(name, {}).get("what") != what_runs(files[name])]
     assert not old, f"run python docs/gallery/whole_runs.py {' '.join(old)}"
-    assert [name for name in names if not (DOCS / "gallery" / "pictures" / f"{name}.png").exists()] == []
+    for folder in ("pictures", "pictures/thumbnails"):
+        assert [name for name in names if not (DOCS / "gallery" / folder / f"{name}.png").exists()] == []
 
 
 def test_pages_of_algorithms_show_rounds_and_regret_of_the_studies_as_they_are(monkeypatch):
@@ -114,6 +115,7 @@ def test_pages_of_algorithms_show_rounds_and_regret_of_the_studies_as_they_are(m
             assert f"```{{{directive}}} {name}\n" in (algorithms / f"{name}.md").read_text(encoding="utf-8"), name
             picture = algorithms / "pictures" / f"{directive.partition('-')[0]}-{name}.png"
             assert 5_000 < picture.stat().st_size < 60_000
+            assert 500 < (picture.parent / "thumbnails" / picture.name).stat().st_size < 20_000
             assert folder is None or 500 < (folder / f"{name}.json").stat().st_size < 100_000
 
 

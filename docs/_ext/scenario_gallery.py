@@ -37,6 +37,8 @@ TOLD_BY = {
     "loss": "parameter",
     "drift": "regret",
     "late_rewards": "parameter",
+    "stragglers": "parameter",
+    "queues": "parameter",
     "bursts": "regret",
     "outage": "regret",
     "meet": "regret",
@@ -52,7 +54,8 @@ WHOLE_RUNS = ROOT / "docs" / "gallery" / "whole_runs.json"
 """What whole studies took, written by ``docs/gallery/whole_runs.py``."""
 GROUPS = {
     "Delay and topology": (
-        "quickstart delay_regret cost_vs_diameter continents abilene advice structures hybrid ring star random emulate"
+        "quickstart delay_regret cost_vs_diameter continents abilene advice structures hybrid ring star random emulate "
+        "stragglers queues"
     ),
     "Failures": "loss bursts outage churn deadline",
     "Networks that change": "meet walk orbit lora lorawan battery",

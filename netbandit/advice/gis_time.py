@@ -53,7 +53,7 @@ def gis_with_link(
     shown: int,
     afterwards: NDArray[np.int64] | int = 0,
 ) -> NDArray[np.float64]:
-    """Return the time of a round of gis, plus what follows it, with one link added; see `Measure.with_link`.
+    """Return the time of a round of gis, plus the phase after it, with one link added; see `Measure.with_link`.
 
     Shortest paths give a lower bound, so candidates are simulated in ascending order of this bound.
 

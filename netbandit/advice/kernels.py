@@ -246,7 +246,7 @@ def _breadth_first(hops: Hops, root: int, most: int, distance: Integers, order: 
 
 @njit(cache=True)
 def _along_tree(hops: Hops, distance: Integers, order: Integers, found: int, when: Integers) -> np.int64:
-    """Fill in *when* (ns) what goes along the breadth-first tree reaches each node; return the last of these times.
+    """Fill in *when* (ns) an item along the breadth-first tree reaches each node; return the last of these times.
 
     The parent of a node is the lowest-numbered of its neighbours that are nearer to the root. See `_breadth_first`.
     """
@@ -263,7 +263,7 @@ def _along_tree(hops: Hops, distance: Integers, order: Integers, found: int, whe
 
 @njit(cache=True)
 def last_by_tree(hops: Hops, source: int, most: int) -> int | np.int64:
-    """Return when (ns) the last node hears what goes along the breadth-first tree of *source*, so many hops at most.
+    """Return when (ns) an item along the breadth-first tree of *source* reaches its last node, with a limit of hops.
 
     Args:
         hops: The links.
@@ -280,7 +280,7 @@ def last_by_tree(hops: Hops, source: int, most: int) -> int | np.int64:
 
 @njit(cache=True)
 def last_by_flood(hops: Hops, source: int, most: int) -> int | np.int64:
-    """Return when (ns) the last node hears a flood of *source* that goes so many hops at most.
+    """Return when (ns) a flood of *source* reaches its last node, with a limit of hops.
 
     Each copy is followed as `netbandit.protocols.local_flood` says: of those that reach a node at once the one that may
     go furthest counts; it goes on if it may go further than any before, to all but those it has come from. `NEVER` is

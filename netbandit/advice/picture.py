@@ -25,7 +25,7 @@ def draw_advice(
     """Draw *graph* with advised links and hosts.
 
     Args:
-        title: What is to be seen.
+        title: The title.
         graph: The network.
         links: Links to add (drawn beside those that are there) or to lose, the best first.
         hosts: Nodes that should host a server or sinks.
@@ -75,5 +75,5 @@ def draw_advice(
 
 
 def drawn_name(graph: Graph, node: int) -> str:
-    """Return what a legend calls a node."""
+    """Return the name of a node in a legend."""
     return graph.topology.names[node]

@@ -114,7 +114,7 @@ def _why_not_local(point: "RunnablePoint", protocol: "Local") -> str | None:
 
 
 def left_out(point: "RunnablePoint", used_links: Collection[str] | None = None) -> Iterator[str]:
-    """Yield what has a part in what a round takes in runs, and none in what links are judged by: keys, and calls.
+    """Yield influences on the time of a round in runs that the evaluation of links ignores: keys, and calls.
 
     Args:
         point: The point of the scenario.

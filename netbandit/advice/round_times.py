@@ -50,7 +50,7 @@ def distances(graph: TimedGraph, times: NDArray[np.int64]) -> NDArray[np.int64]:
     from scipy.sparse.csgraph import dijkstra
 
     agents, edges = graph.topology.agents, graph.topology.edges
-    # Entries that are there are links, also those that take no time.
+    # Stored entries are links, also those without latency.
     sparse = csr_array((times.astype(np.float64), (edges[:, 0], edges[:, 1])), shape=(agents, agents))
     found = np.asarray(dijkstra(sparse, directed=False))
     return np.where(np.isfinite(found), found, NEVER).astype(np.int64)

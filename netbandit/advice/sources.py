@@ -51,7 +51,7 @@ class Source:
     named: bool
 
     def measure(self, name: MeasureName) -> Measure:
-        """Return what links are judged by; where no protocol is named, by a round of flooding, or its cost of gis.
+        """Return the measure of links; without a named protocol, a round of flooding, or its cost of gis.
 
         Raises:
             ScenarioError: There is no such measure of the protocol; see `measure_of`.
@@ -138,7 +138,7 @@ def source_of(source: str, agents: str | None = None, changes: Sequence[str] = (
     if Path(source).suffix.lower() == ".toml":
         return source_of_scenario(load(source, [*changes, *number]))
     of_topology = [change for change in changes if change.partition(".")[0].strip() not in _TIMING]
-    graph = graph_of(source, agents, of_topology)  # says what is wrong with the topology in its own words
+    graph = graph_of(source, agents, of_topology)  # reports mistakes in the topology in its own words
     family = {"family": source} if names_family(source) else {"family": "file", "file": source}
     rest = [change for change in changes if change not in of_topology]
     kinds = [change.value for change in read_overrides(rest, FIRST_OVERRIDE) if change.path == ("protocol", "kind")]

@@ -43,7 +43,7 @@ class Gap(Measure):
         """See `Measure.with_link`.
 
         On vectors orthogonal to the one of eigenvalue 1 a symmetric matrix lengthens none by more than its second
-        eigenvalue: where it does so with what is slow to even out without the link, the link does not help.
+        eigenvalue: if vectors that decay slowest without the link decay as slowly with it, it does not help.
         """
         topology = graph.topology
         agents, edges = topology.agents, topology.edges
@@ -79,7 +79,7 @@ def _left(matrix: Mixing) -> float:
 
 
 def _slow(matrix: Mixing) -> NDArray[np.float64]:
-    """Return the eigenvectors of what is slowest to even out, of the symmetric form of P, shape (M, k)."""
+    """Return the eigenvectors of the slowest modes, of the symmetric form of P, shape (M, k)."""
     dense = np.diag(matrix.own)
     dense[matrix.receivers, matrix.senders] = symmetric_weights(matrix)
     found, vectors = np.linalg.eigh(dense)

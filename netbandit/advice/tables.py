@@ -43,7 +43,7 @@ def contact_lines(up: UpTimes | None, topology: Topology, end: int) -> list[tupl
 
 
 def network_lines(graph: TimedGraph) -> Iterator[tuple[str, str]]:
-    """Yield what the times of its links make of a network, as names and texts."""
+    """Yield figures of a network from the times of its links, as names and texts."""
     topology = graph.topology
     places = topology.coordinates
     if places is not None and topology.links:

@@ -35,7 +35,7 @@ class ItemTime(Measure):
         hops = hops_of(graph)
         times = hop_times(latencies, 1, graph.slot if graph.slotted else None)
         alone = np.array([last(hops, source) for source in range(graph.topology.agents)])
-        sources = np.argsort(-alone, kind="stable").tolist()  # who takes longest comes first
+        sources = np.argsort(-alone, kind="stable").tolist()  # the slowest comes first
 
         def value_of(place: int, limit: float) -> float:
             one, other = candidates[place]
@@ -51,7 +51,7 @@ class ItemTime(Measure):
         return exact_for_best(np.zeros(len(candidates)), before, shown, value_of)
 
     def _last(self) -> Callable[["Hops", int], int]:
-        """Return what says when (ns) the last agent that is to hear the item of a source does; `NEVER`: never."""
+        """Return the function for when (ns) the item of a source reaches its last recipient; `NEVER`: never."""
         raise NotImplementedError
 
 

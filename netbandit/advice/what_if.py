@@ -18,7 +18,7 @@ LatencyOf = Callable[[NDArray[np.int64]], NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class Change:
-    """One link more or less, and what it changes.
+    """One link more or less, and its effect.
 
     Attributes:
         link: Its ends, the lower number first.
@@ -37,7 +37,7 @@ class Advice:
 
     Attributes:
         measure: The measure: ``time`` (ns), ``cost`` (link activations), ``resilience`` (pairs), or ``gap``: of
-            consensus what is left of a difference after a step, 1 less the spectral gap.
+            consensus the remaining share of a difference after a step, 1 less the spectral gap.
         lose: Whether links were taken away.
         before: The measure before; None where a round would never end.
         best: The changes in order: links to add, the best first; links to lose, the worst loss first.

@@ -16,7 +16,7 @@ def audit(
     seed: int = 0,
     **overrides: Any,
 ) -> list[Audit]:
-    """Bound epsilon from below, by experiment, beside what is stated.
+    """Bound epsilon from below, by experiment, beside the stated privacy.
 
     A mechanism of your own is a `Mechanism`: its release function, and the stated privacy::
 
@@ -29,7 +29,7 @@ def audit(
     Args:
         what: The name of a mechanism; a `Mechanism`; a scenario, as for `run`: then whole runs of each of its points
             are audited, with whatever learner it has. All mechanisms that netbandit ships if nothing is given.
-        samples: Releases of each of the two inputs (of a scenario: runs); None: as many as tell enough.
+        samples: Releases of each of the two inputs (of a scenario: runs); None: enough for a decision.
         confidence: With which probability a bound holds.
         seed: Of all randomness.
         overrides: Keys of the scenario to set, with ``__`` for each dot: ``run__horizon=500``.

@@ -1,4 +1,4 @@
-"""Results as a pandas table that shows in a notebook what a study found."""
+"""Results as a pandas table, shown in a notebook as the findings of a study."""
 
 import math
 import re
@@ -22,11 +22,12 @@ from netbandit.results.loads import (
     node_names,
     runs_with_keys,
 )
+from netbandit.results.picture_names import PICTURE_NAMES
 from netbandit.results.remarks import cost_lines, energy_lines, failure_lines, trouble_lines
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import StudyResult, load_finished, load_study
 from netbandit.results.tables import dataframe
-from netbandit.results.varied_keys import PICTURE_NAMES, parameter_names
+from netbandit.results.varied_keys import parameter_names
 from netbandit.simulation.result import RunResult
 from netbandit.util.extras import MissingExtraError, installed
 from netbandit.util.text import pluralize
@@ -47,7 +48,7 @@ if TYPE_CHECKING or installed("frames"):
 else:
 
     class _Table:
-        """Stands for pandas and its tables where it is not installed, and says so where one is used."""
+        """Replaces pandas where it is not installed; any use raises an error that says so."""
 
         def __init__(self, data: None = None) -> None:
             pass
@@ -141,7 +142,7 @@ class Results(_Table):
         links, ``energy_sent_j`` and ``energy_received_j``, what messages took, ``energy_j``, all that it spent, which
         adds up to the metric of that name, and ``power_w``, that energy over the simulated time. Every message is
         charged to both of its ends, whether it arrives or not. Without ``energy.capacity``, what agents spent beside
-        messages is divided equally. Results of earlier versions do not tell: NaN.
+        messages is divided equally. Results of earlier versions have no record: NaN.
 
         Args:
             battery: An energy such as ``"1 kJ"``, or in joule: adds ``battery_life_s``, how long it lasts an agent
@@ -162,7 +163,7 @@ class Results(_Table):
         agent.
 
         Args:
-            battery: What each agent has: an energy such as ``"1 kJ"``, or in joule; see :meth:`nodes`.
+            battery: The capacity of each agent: an energy such as ``"1 kJ"``, or in joule; see :meth:`nodes`.
 
         Raises:
             ValueError: *battery* is no energy.
@@ -206,7 +207,7 @@ class Results(_Table):
             where: Keys that vary, with the value of the points to draw, or a list of them.
             statistic: The statistic over the replications: ``mean``, ``median`` or a quantile such as ``q90``.
             bands: Which 95 % intervals are drawn: ``mean``, that of each mean; ``comparison``, that which comparing
-                means needs, without what all points share in a replication; None for neither.
+                means needs, without the effects that all points share in a replication; None for neither.
             within: Run folders by their names, of which points are drawn; all if not given. A part of the table gives
                 its own.
 
@@ -256,7 +257,7 @@ class Results(_Table):
         """Return a table for a paper: means with their intervals, and the best in bold where that is decided.
 
         ``print`` shows it as Markdown; it has ``to_latex()``, ``to_markdown()``, ``to_csv()``, ``to_frame()``, and the
-        ``caption`` that says what is in it.
+        ``caption`` that describes it.
 
         Args:
             rows: The keys whose values are the rows, such as ``learner.kind`` or its end, ``learner``, in a list
@@ -316,7 +317,7 @@ class Results(_Table):
 
 
 def _in_python(error: Exception) -> str:
-    """Return what *error* says with the command's options as arguments."""
+    """Return the message of *error* with the command's options as arguments."""
     return re.sub(r"--(\w+)", r"\1=...", str(error))
 
 

@@ -149,7 +149,7 @@ class Scenario:
         return []
 
     def notes(self) -> list[str]:
-        """Return what is valid, but has no effect or is hardly meant, a line each, as ``netbandit check`` prints it.
+        """Return notes on keys without effect or of doubtful intent, a line each, as ``netbandit check`` prints them.
 
         Raises:
             ScenarioError: The scenario has mistakes.
@@ -168,7 +168,7 @@ class Scenario:
         scheduler: str | None = None,
         replace: bool = False,
     ) -> "Results":
-        """Run the scenario and its sweep, and return all figures; what is in the folder already is not done again.
+        """Run the scenario and its sweep, and return all figures; runs already in the folder are reused.
 
         Args:
             replications: Independent repetitions; as the scenario says if not given.
@@ -285,7 +285,7 @@ class Scenario:
         return found
 
     def to_toml(self, path: str | PathLike[str] | None = None) -> str:
-        """Return the scenario as a file says it, and write it to *path* if that is given.
+        """Return the scenario as the text of a file, and write it to *path* if given.
 
         A graph of networkx is written beside the file, as ``NAME.graph.json``, and rewards in a pandas table as
         ``NAME.rewards.csv``.
@@ -332,7 +332,7 @@ class Scenario:
 
 
 def _beside(path: str | PathLike[str] | None, ending: str, what: str) -> Path:
-    """Return the file beside that of the scenario in which there is *what* no scenario's file holds."""
+    """Return the file beside that of the scenario with *what* a scenario's file cannot hold."""
     if path is None:
         raise ValueError(f"{what} is written beside the file of its scenario: give the path of one")
     return Path(path).with_suffix(ending)

@@ -18,7 +18,7 @@ from netbandit.util.units import Duration
 from netbandit.util.wording import did_you_mean
 
 Objective = Callable[[Mapping[str, Metric]], float]
-"""Returns what is to be minimised, from the metrics of a run."""
+"""Returns the number to minimize, from the metrics of a run."""
 
 
 def optimize(
@@ -54,7 +54,7 @@ def optimize(
         final: With how many the winners are measured again.
         jobs: As for `run`.
         out: The folder of the search; if not given ``results/NAME-search``.
-        tell: Takes a line of progress.
+        tell: A function that takes a line of progress.
         overrides: Keys of the scenario to set, with ``__`` for each dot.
 
     Returns:

@@ -48,7 +48,7 @@ class PaperTable:
         return paper_formats.markdown(self._entries, differences=differences)
 
     def to_csv(self) -> str:
-        """Return what `to_frame` does, as CSV."""
+        """Return the table of `to_frame` as CSV."""
         return paper_formats.comma_separated(self._entries)
 
     def to_frame(self) -> "DataFrame":

@@ -74,7 +74,7 @@ class ReleaseRecorder:
 
     def __init__(self) -> None:
         self.arms = 0  # numbers of a row, where it names arms
-        self.slot = 0  # the latest in which anybody has decided
+        self.slot = 0  # the latest in which any agent has decided
         self.open(None, 0)
 
     def open(self, reward: Reward | None, world: int) -> None:

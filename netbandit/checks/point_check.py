@@ -53,7 +53,14 @@ from netbandit.simulation.build import (
     topology_streams,
     uplink_latencies,
 )
-from netbandit.simulation.build_compute import compute_notes, compute_problems, speed_problems
+from netbandit.simulation.build_compute import (
+    compute_notes,
+    compute_problems,
+    load_notes,
+    may_refuse,
+    refusal_notes,
+    speed_problems,
+)
 from netbandit.simulation.build_contacts import contact_notes, contact_problems
 from netbandit.simulation.build_energy import energy_problems, mains_problems
 from netbandit.simulation.build_faults import (
@@ -445,10 +452,13 @@ class PointCheck:
         }
         changing = parts.family.changes is not None or graph.contacts is not None
         changing |= scenario.energy.capacity is not None  # a forwarding agent may run out of energy
-        self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, changing=changing)
+        lossy = {"changing": changing, "refuses": may_refuse(scenario.compute, slot)}
+        self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, **lossy)
         if pattern_of(type(parts.bandit), type(parts.learner)) != "broadcast":  # agents do not wait for broadcasts
             self.notes += queue_notes(scenario.links, parts.protocol)
-        self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, changing=changing)
+            self.notes += refusal_notes(scenario.compute, scenario.links, parts.protocol, slot)
+        self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, **lossy)
+        self.notes += load_notes(scenario.compute, scenario.run, parts.learner, parts.protocol, known["talk"], graph)
         self.problems += outage_problems(scenario.faults, graph, slot)
         self.problems += mains_problems(scenario.energy, graph)
         end, kind = scenario.run.horizon * slot, self._kind("protocol")

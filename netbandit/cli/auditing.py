@@ -1,4 +1,4 @@
-"""``netbandit audit``: whether what leaves an agent is as private as is stated."""
+"""``netbandit audit``: whether the data that leave an agent are as private as stated."""
 
 import json
 import sys
@@ -45,7 +45,7 @@ def audit(
     as_json: bool,
     picture: Path | None,
 ) -> None:
-    """Bound epsilon from below, by experiment, and compare it with what is stated.
+    """Bound epsilon from below, by experiment, and compare it with the stated privacy.
 
     MECHANISM is elimination, tree-zcdp, tree-paper or pfcb; all of them without any. Or it is a scenario: then whole
     runs are audited, in two worlds that differ in one reward of one agent, by what this agent shares, whatever its

@@ -1,4 +1,4 @@
-"""``netbandit check``, ``schema`` and ``parts``: what a scenario may say, and what is wrong with one."""
+"""``netbandit check``, ``schema`` and ``parts``: the keys of scenarios, and mistakes in them."""
 
 import inspect
 import json
@@ -49,14 +49,14 @@ def check(files: tuple[str, ...], changes: tuple[str, ...], execution: bool, no_
 
 
 def _show_execution(study: "RunPlan") -> None:
-    """Print how the points of a study are executed: once what is the same at all of them."""
+    """Print how the points of a study are executed: common properties once."""
     from netbandit.checks.execution_plan import execution_plan
 
     _show(study, execution_plan)
 
 
 def _show_air(study: "RunPlan") -> None:
-    """Print what the air allows the agents of a study, if they share it at any of its points."""
+    """Print the limits of the shared medium for the agents of a study, if they share one at any point."""
     if any(point.resolved.get("links", {}).get("peer", {}).get("radio") for point in study.points):
         from netbandit.checks.air_plan import air_plan
 
@@ -110,7 +110,7 @@ def parts(names: tuple[str, ...]) -> None:
 
 
 def _keys_of(name: str) -> str:
-    """Return what a part is and takes, as ``help`` says it in Python."""
+    """Return the description and keys of a part, as Python's ``help`` prints it."""
     from netbandit.parts.registry import BUILT_IN, KindError, part_class
 
     table, _, kind = name.partition(".")

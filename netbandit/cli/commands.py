@@ -1,4 +1,4 @@
-"""The group of commands, which tells in a line what the system does not let it do."""
+"""The group of commands, which reports errors of the system in one line."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; of one that is gone, say where it went."""
+        """Find the command; for a removed one, name its replacement."""
         if args[:1] == ["bench"]:
             ctx.fail("'netbandit bench' is now 'python -m benchmarks', beside the package, in the source folder.")
         return super().resolve_command(ctx, args)
@@ -30,7 +30,7 @@ class Commands(click.Group):
             try:
                 return super().main(*args, **kwargs)
             finally:
-                sys.stdout.flush()  # now, while a full disk can still be told
+                sys.stdout.flush()  # now, while a full disk can still be reported
         except MemoryError:
             _fail("there is not enough memory for this")
         except OSError as error:
@@ -53,6 +53,6 @@ def _open_what_is_closed() -> None:
 def _fail(text: str) -> None:
     with suppress(OSError):
         click.echo(f"Error: {text}", err=True)
-    with suppress(OSError, ValueError):  # what could not be written is not tried again when Python ends
+    with suppress(OSError, ValueError):  # output that could not be written is not tried again when Python ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(FAILURE)

@@ -66,7 +66,7 @@ jobs_option = click.option(
 
 
 class FiniteRange(click.FloatRange):
-    """A number in a range, which no comparison with nan says that it is in."""
+    """A number in a range, which excludes nan."""
 
     def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
         """See `click.ParamType.convert`."""
@@ -78,7 +78,7 @@ class FiniteRange(click.FloatRange):
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Tell what the user can do something about in plain lines, and end with the exit code that belongs to it."""
+    """Report errors that the user can act on in plain lines, and end with their exit code."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
@@ -115,7 +115,7 @@ def _how_far(interrupt: KeyboardInterrupt) -> str:
 
 
 def results_of(folder: Path, details: bool = True) -> "StudyResult":
-    """Return the results in *folder*, or say what is wrong with it: that is a mistake of the user."""
+    """Return the results in *folder*; a problem with it is reported as a mistake of the user."""
     from netbandit.results.store import load_finished
 
     try:
@@ -151,7 +151,7 @@ def _listed(heading: str, lines: Sequence[str]) -> None:
 
 
 def values_of(entries: Sequence[str], what: str) -> dict[str, str]:
-    """Return the values by key of *entries*, which say *what* the user means."""
+    """Return the values by key of *entries*, which the messages call *what*."""
     if not all("=" in entry for entry in entries):
         raise click.UsageError(f"Give {what} as KEY=VALUE, such as topology.family=star.")
     return dict(entry.partition("=")[::2] for entry in entries)
@@ -196,11 +196,11 @@ def valid_and_mistakes(
 
 
 _LOAD = 0.5
-"""The load of others on a core from which on it is said that it is not idle."""
+"""The load by other processes on a core from which a note says that it is not idle."""
 
 
 def prepared(jobs: int) -> None:
-    """Let what worker processes import be imported while this one reads its scenarios, if there are to be any."""
+    """Let worker processes, if there will be any, import modules while this one reads its scenarios."""
     if jobs != 1:
         from netbandit.running.pool import prepare_workers
 
@@ -208,7 +208,7 @@ def prepared(jobs: int) -> None:
 
 
 def estimated(points: "Sequence[RunnablePoint]", jobs: int, folder: Path, *, trace: bool = False) -> list[str]:
-    """Return what the runs of *points* take, a line each, from a short run of each, and from runs in *folder*."""
+    """Return the estimated times of the runs of *points*, in lines, from short runs and from runs in *folder*."""
     from netbandit.running.estimate import estimate, learnt
     from netbandit.util.process import cores
 

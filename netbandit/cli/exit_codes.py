@@ -17,7 +17,7 @@ INTERRUPTED = 130
 
 
 def fail(error: object, code: int = MISTAKE) -> NoReturn:
-    """Print on stderr what is wrong, as click does for a mistake on the command line, and end with the exit *code*.
+    """Print the error on stderr, as click does for a mistake on the command line, and end with the exit *code*.
 
     Mistakes in a scenario stand at their place instead: ``FILE:LINE:COLUMN: ...``.
     """

@@ -1,4 +1,4 @@
-"""``netbandit merge`` and ``clean``: what is in folders of results."""
+"""``netbandit merge`` and ``clean``: the content of results folders."""
 
 from pathlib import Path
 

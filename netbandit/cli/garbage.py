@@ -9,7 +9,7 @@ from netbandit.cli.interrupts import is_command
 def search_rarely() -> None:
     """Let this process, if it is the command, look for cycles rarely, and not when it ends.
 
-    Cycles are few, and what a command has imported is no garbage: to look through all of it again and again, and once
+    Cycles are few, and imported modules are no garbage: to scan all of them again and again, and once
     more at the end, takes a fifth of the time in which a small scenario is checked.
     """
     if is_command():

@@ -21,7 +21,7 @@ def raise_again() -> None:
     """Let Ctrl-C raise `KeyboardInterrupt` again, from where something may have to be kept; SIGTERM and SIGHUP too."""
     if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        for name in ("SIGTERM", "SIGHUP"):  # else workers and what they share would be left
+        for name in ("SIGTERM", "SIGHUP"):  # otherwise workers and their shared files would be left
             number = getattr(signal, name, None)  # there is no SIGHUP on Windows
             if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores it
                 signal.signal(number, lambda number, frame: signal.raise_signal(signal.SIGINT))

@@ -195,7 +195,7 @@ class _Recording:
 
     Args:
         file: The record, which may be there.
-        budget: After so many seconds of computing no further figure begins; None: no limit.
+        budget: The seconds of computing after which no further figure begins; None: no limit.
 
     Raises:
         PaperRecordError: The file is something else.
@@ -220,7 +220,7 @@ class _Recording:
                 yield paper.only(figure.id)
 
     def ended(self, paper: "Paper") -> "Ended":
-        """Return what records a figure of *paper*."""
+        """Return the function that records a figure of *paper*."""
         from netbandit.papers.record import keep, recorded
 
         def ended(figure: "Figure", runs: "FigureRuns", judgements: "Sequence[Judgement]") -> None:
@@ -259,7 +259,7 @@ def _list_papers() -> None:
 
 
 def _list_figures(papers: "Sequence[Paper]", replications: int | None, jobs: int, *, tried: bool) -> None:
-    """Print the figures of each paper, and what each takes."""
+    """Print the figures of each paper, and the time of each."""
     from netbandit.papers.overview import figure_lines
     from netbandit.util.process import cores
 
@@ -281,7 +281,7 @@ def _said_of(number: int, verdict: str) -> str:
 
 
 def _show_verdicts(judgements: "Sequence[tuple[str, Judgement]]", *, several: bool) -> None:
-    """Print a table of the verdicts: what is claimed, whether it holds, and in which figure."""
+    """Print a table of the verdicts: the claim, whether it holds, and its figure."""
     from rich.console import Console
     from rich.text import Text
 

@@ -219,7 +219,7 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
 
 
 def _tell_of_the_report(folder: Path, study: "StudyResult", as_json: bool) -> None:
-    """Let a report that is older than the results say so, and say it here."""
+    """Mark a report that is older than the results, and print that it is."""
     page = folder / "report.html"
     if not page.is_file():
         return

@@ -10,7 +10,7 @@ from typing import TextIO
 
 @contextmanager
 def stdout_alone(alone: bool) -> Iterator[TextIO]:
-    """Give standard output; if *alone*, what is printed meanwhile, by a worker process too, goes to stderr instead.
+    """Yield standard output; if *alone*, other output meanwhile, also of worker processes, goes to stderr.
 
     Args:
         alone: Whether the caller alone may write to it; if not, nothing is changed.
@@ -22,7 +22,7 @@ def stdout_alone(alone: bool) -> Iterator[TextIO]:
     real.flush()
     try:
         standard = real.fileno() == 1
-    except (io.UnsupportedOperation, ValueError):  # a test holds what is printed
+    except (io.UnsupportedOperation, ValueError):  # a test captures the output
         standard = False
     if not standard:
         with redirect_stdout(sys.stderr):

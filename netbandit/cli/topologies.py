@@ -1,4 +1,4 @@
-"""``netbandit topology``: what a network is like, and what would make it better."""
+"""``netbandit topology``: the properties of a network, and links that would improve it."""
 
 import json
 from contextlib import nullcontext
@@ -169,7 +169,7 @@ def _placements(network: "Source", server: bool, sinks: int | None) -> "list[Pla
 
 
 def _advice(network: "Source", count: int, measure: "Measure", lose: bool, replications: int) -> "list[Advice]":
-    """Print which links to add or to lose, and what running the scenario says; return the steps."""
+    """Print which links to add or to lose, and the results of running the scenario; return the steps."""
     from rich.console import Console
 
     from netbandit.advice import tables

@@ -87,9 +87,9 @@ class Learner(AnyLearner):
         super().__init_subclass__(**kwargs)
         if "hear" in cls.__dict__ and "receive" not in cls.__dict__:
             warnings.warn(f"{cls.__qualname__}.hear is now receive", DeprecationWarning, stacklevel=2)
-            cls.receive = cls.hear
+            cls.receive = cls.hear  # type: ignore[method-assign]
         elif "receive" in cls.__dict__:
-            cls.hear = cls.receive  # type: ignore[method-assign]  # for super().hear
+            cls.hear = cls.receive  # for super().hear
         if "talks" not in cls.__dict__:
             talk = cls.communication_pattern()
             cls.talks = frozenset({talk}) if talk else frozenset({"round", "call", "broadcast"})

@@ -77,7 +77,7 @@ class Battery:
         self._periods = 0  # how many harvests ended after the first
         self._night = (0, 0)  # the deepest fall while nothing was harvested, and how long that was
         self._computes = 0
-        # What is there but for a pull, over what a slot takes, are slots that it lasts.
+        # The level less the energy of a pull, divided by that of a slot, is how many slots it lasts.
         self._takes = idle * slot + pull
         self.lasts_until: float = 0
         self.steady_until: float = 0
@@ -140,12 +140,12 @@ class Battery:
         night, length = self._night
         ahead = max(1, ceil((level - night) / fall))  # the first night that it does not last, after this one
         evening, last = dusk + ahead * period, level - (ahead - 1) * fall
-        moments = [(dusk + (ahead - 1) * period + length, last - night), (evening, last - fall)]
+        moments = [(evening, last - fall), (evening + length, last - fall - night)]
+        if ahead > 1:
+            moments.insert(0, (evening - period + length, last - night))
         if self._power == 0 and (left := dusk + length - self.time) > 0:  # the run ended at night
             moments.insert(0, (dusk + length, self.level - night * left / length))
-        moments.append((evening + length, last - fall - night))
-        time: float = self.time
-        full = float(self.level)
+        time, full = float(self.time), float(self.level)
         for end, rest in (moment for moment in moments if moment[0] > self.time):
             if rest <= 0:
                 return time + full * (end - time) / (full - rest)

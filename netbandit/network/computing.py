@@ -9,11 +9,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from netbandit.network.calendar import enter
 from netbandit.network.delays import Delay
 from netbandit.network.draws import Draws
+from netbandit.network.jitter import UniformJitter
 from netbandit.network.link import Channel
 from netbandit.network.message import Message
 from netbandit.network.node_changes import NodeChanges
@@ -67,38 +68,46 @@ class ComputePlan:
     power: int = 0
 
 
-class _Waiting(NamedTuple):
-    """A message in an inbox: when (ns) it came, from whom, and how long (ns) it takes to handle."""
+class _Handling:
+    """The handling of a message: from whom and when (ns) it came, and how long (ns) that takes from when on."""
 
-    arrived: int
-    sender: int
-    message: Message
-    duration: int
+    work: Work = "message"
+    begun: int
+
+    __slots__ = ("arrived", "begun", "duration", "message", "sender")
+
+    def __init__(self, message: Message, sender: int, arrived: int, duration: int) -> None:
+        self.message, self.sender, self.arrived, self.duration = message, sender, arrived, duration
 
 
-@dataclass(eq=False, slots=True)
-class _Job:
-    """A job.
+class _OwnJob:
+    """A job of the node itself; see `Computing.submit`.
 
     Attributes:
-        work: Its kind.
         duration: How long it takes (ns).
-        then: Called at its end.
-        take: Called when it begins; *then* gets what it returns.
-        dropped: Called if the node goes down before the end.
         begun: When it began (ns).
         taken: What *take* returned.
-        message: The message that is handled.
     """
 
-    work: Work
-    duration: int
-    then: Callable[[Any], object]
-    take: Callable[[], Any]
-    dropped: Callable[[], object] | None = None
-    begun: int = -1
-    taken: Any = None
     message: Message | None = None
+    begun: int
+    taken: Any
+
+    __slots__ = ("begun", "dropped", "duration", "take", "taken", "then", "work")
+
+    def __init__(
+        self,
+        work: Work,
+        duration: int,
+        then: Callable[[Any], object],
+        take: Callable[[], Any],
+        dropped: Callable[[], object] | None,
+    ) -> None:
+        self.work, self.duration = work, duration
+        self.then, self.take, self.dropped = then, take, dropped
+
+
+_Job = _Handling | _OwnJob
 
 
 class _Node:
@@ -107,19 +116,24 @@ class _Node:
     Attributes:
         number: The node.
         times: Its service times.
-        speed: The factor of these.
+        handles: Whether handling a message takes it time.
+        fixed: How long that takes (ns), if it is the same for all messages; else -1.
+        speed: The factor of its times.
         inbox: The messages that wait.
         own: Its own jobs that wait.
         job: What it does now; None: nothing.
         busy: For how long (ns) of the run it has computed.
     """
 
-    __slots__ = ("busy", "inbox", "job", "number", "own", "speed", "times")
+    __slots__ = ("busy", "fixed", "handles", "inbox", "job", "number", "own", "speed", "times")
 
     def __init__(self, number: int, times: ServiceTimes, speed: float) -> None:
         self.number, self.times, self.speed = number, times, speed
-        self.inbox: deque[_Waiting] = deque()
-        self.own: deque[_Job] = deque()
+        self.handles = times.handles
+        constant = None if times.per_byte else _constant(times.laws.get("message"))
+        self.fixed = -1 if constant is None else round(constant * speed)
+        self.inbox: deque[_Handling] = deque()
+        self.own: deque[_OwnJob] = deque()
         self.job: _Job | None = None
         self.busy = 0
 
@@ -156,6 +170,7 @@ class Computing:
         self.jobs: dict[int, list[tuple[_Node, _Job]]] = {}
         self.refused = self.most_waiting = self.waited = self.begun = 0
         self._held = self._handled = 0
+        self._powered = plan.power > 0 and network.batteries is not None
         self._computing = 0  # how many nodes compute now,
         self._since = self._together = 0  # since when (ns) some do, and for how long some did before
         network.watch_agents(self._changed)
@@ -173,25 +188,36 @@ class Computing:
             `HANDLED`, `HELD` or `REFUSED`.
         """
         node = self._nodes[channel.receiver]
-        times = node.times
-        if not times.handles:
+        if not node.handles:
             return HANDLED
-        time = float(times.per_byte * message.size)
-        if "message" in times.laws:
-            column = self._columns.get(channel)
-            if column is None:
-                column = self._columns[channel] = self._column("message", times.laws["message"], self._number(channel))
-            time += next(column)
-        idle = node.job is None and not node.own and not node.inbox
-        if not idle and times.inbox is not None and len(node.inbox) >= times.inbox:
+        duration = node.fixed if node.fixed >= 0 else self._duration(node, channel, message)
+        waiting, most = len(node.inbox), node.times.inbox
+        idle = node.job is None and not waiting
+        if most is not None and waiting >= most and not idle:
             self.refused += 1
             return REFUSED
         self._held += 1
-        node.inbox.append(_Waiting(self._network.environment._now, channel.sender, message, round(time * node.speed)))
-        if node.job is None:
-            self._begin_next(node)
-        self.most_waiting = max(self.most_waiting, len(node.inbox))
+        now = self._network.environment._now
+        job = _Handling(message, channel.sender, now, duration)
+        if idle and now < self._network.end:
+            self.begun += 1
+            self._begin(node, job, now)
+        else:
+            node.inbox.append(job)
+            if waiting >= self.most_waiting:
+                self.most_waiting = waiting + 1
         return HELD
+
+    def _duration(self, node: _Node, channel: Channel, message: Message) -> int:
+        """Return how long (ns) the handling of a message takes that has arrived on *channel*."""
+        law = node.times.laws.get("message")
+        time = float(node.times.per_byte * message.size)
+        if law is not None:
+            column = self._columns.get(channel)
+            if column is None:
+                column = self._columns[channel] = self._column("message", law, self._number(channel))
+            time += next(column)
+        return round(time * node.speed)
 
     def submit(
         self,
@@ -205,7 +231,7 @@ class Computing:
 
         Args:
             node: The node.
-            work: The kind of job; if it takes no time, it is done after those that the node has.
+            work: The kind of job; it is done at once if it takes no time, an item after the jobs that the node has.
             then: Called at its end, with what *take* has returned.
             take: Called when it begins.
             dropped: Called if the node goes down before the end.
@@ -213,20 +239,23 @@ class Computing:
         here = self._nodes[node]
         law = here.times.laws.get(work)
         if law is None:
-            self.after_own(node, lambda: then(take()))
+            if work == "item":
+                self.after_own(node, lambda: then(take()))
+            else:
+                then(take())
             return
         column = self._times.get((work, node))
         if column is None:
             column = self._times[work, node] = self._column(work, law, node)
-        here.own.append(_Job(work, round(next(column) * here.speed), then, take, dropped))
+        here.own.append(_OwnJob(work, round(next(column) * here.speed), then, take, dropped))
         if here.job is None:
-            self._begin_next(here)
+            self._begin_next(here, self._network.environment._now)
 
     def after_own(self, agent: int, act: Callable[[], object]) -> None:
         """Call *act* once *agent* has done the jobs of its own that it has; now if it has none."""
         node = self._nodes[agent]
         last = node.own[-1] if node.own else node.job
-        if last is None or last.message is not None:
+        if not isinstance(last, _OwnJob):
             act()
             return
         then = last.then
@@ -239,60 +268,60 @@ class Computing:
 
     def finish_jobs(self, now: int) -> None:
         """End all jobs that are due *now* (ns), by node."""
+        network = self._network
         for node, job in sorted(self.jobs.pop(now, ()), key=_by_number):
-            if node.job is not job or self._network.is_down(node.number):
+            if node.job is not job or (network.node_outages is not None and network.is_down(node.number)):
                 continue  # it was dropped, or will be in this instant
-            self._stop(node, job)
-            if job.message is not None:
+            self._stop(node, job, now)
+            if isinstance(job, _Handling):
                 self._handled += 1
-            job.then(job.taken)
-            if node.job is None:
-                self._begin_next(node)
+                network.handler(node.number, [(now, job.sender, job.message)])
+            else:
+                job.then(job.taken)
+            if node.job is None and (node.inbox or node.own):
+                self._begin_next(node, now)
 
-    def _begin_next(self, node: _Node) -> None:
+    def _begin_next(self, node: _Node, now: int) -> None:
         """Let an idle *node* begin what comes next; nothing begins at or after the horizon."""
-        now = self._network.environment._now
         if now >= self._network.end:
             return
         if node.own:
-            job = node.own.popleft()
-        elif node.inbox:
-            arrived, sender, message, duration = node.inbox.popleft()
-            self.waited += now - arrived
-            self.begun += 1
-            job = _Job("message", duration, lambda _: self._hand_over(node.number, sender, message), _nothing)
-            job.message = message
+            own = node.own.popleft()
+            own.taken = own.take()
+            self._begin(node, own, now)
         else:
-            return
+            handling = node.inbox.popleft()
+            self.waited += now - handling.arrived
+            self.begun += 1
+            self._begin(node, handling, now)
+
+    def _begin(self, node: _Node, job: _Job, now: int) -> None:
         node.job = job
         job.begun = now
-        job.taken = job.take()
         if not self._computing:
             self._since = now
         self._computing += 1
-        self._draw_power(node, on=True)
+        if self._powered:
+            self._draw_power(node, on=True)
         enter(self._network, self.jobs, now + job.duration, (node, job))
 
-    def _hand_over(self, node: int, sender: int, message: Message) -> None:
-        self._network.handler(node, [(self._network.environment._now, sender, message)])
-
-    def _stop(self, node: _Node, job: _Job) -> None:
+    def _stop(self, node: _Node, job: _Job, now: int) -> None:
         """Note that *node* does its *job* no more."""
-        now, end = self._network.environment._now, self._network.end
         node.job = None
-        node.busy += min(now, end) - job.begun
+        within = now if now < self._network.end else self._network.end
+        node.busy += within - job.begun
         self._computing -= 1
         if not self._computing:
-            self._together += min(now, end) - min(self._since, end)
-        self._draw_power(node, on=False)
-        trace = self._network.trace
-        if trace is not None:
+            self._together += within - self._since
+        if self._powered:
+            self._draw_power(node, on=False)
+        if self._network.trace is not None:
             kind = None if job.message is None else job.message.kind.name
-            trace.job(job.work, node.number, job.begun, now, kind)
+            self._network.trace.job(job.work, node.number, job.begun, now, kind)
 
     def _draw_power(self, node: _Node, *, on: bool) -> None:
         batteries = self._network.batteries
-        if batteries is not None and self._plan.power and node.number != self._network.server:
+        if batteries is not None and node.number != self._network.server:
             batteries.compute(node.number, self._plan.power if on else 0)
 
     def _changed(self, node: int, up: bool) -> None:
@@ -301,18 +330,18 @@ class Computing:
             return
         here = self._nodes[node]
         here.inbox.clear()
-        dropped = [here.job, *here.own] if here.job is not None else [*here.own]
-        if here.job is not None:
-            self._stop(here, here.job)
+        own = [*here.own]
         here.own.clear()
-        for job in dropped:
+        if here.job is not None:
+            own[:0] = [here.job] if isinstance(here.job, _OwnJob) else []
+            self._stop(here, here.job, self._network.environment._now)
+        for job in own:
             if job.dropped is not None:
                 job.dropped()
 
     def _column(self, work: Work, law: Delay, number: int) -> Iterator[float]:
         """Return the times (ns) of one kind of job, for a node or a channel of this *number*."""
-        constant = getattr(law, "shortest", -1)
-        if constant == getattr(law, "longest", None):
+        if (constant := _constant(law)) is not None:
             return repeat(constant)
         draws = self._draws.get(work)
         if draws is None:
@@ -350,8 +379,9 @@ class Computing:
         return self._plan.power * sum(node.busy for node in self._nodes[:-1])
 
 
-def _nothing() -> None:
-    return None
+def _constant(law: Delay | None) -> int | None:
+    """Return the only value (ns) of a law; None if it has several, or there is no law."""
+    return law.longest if isinstance(law, UniformJitter) and law.shortest == law.longest else None
 
 
 def _by_number(entry: tuple[_Node, _Job]) -> int:

@@ -4,7 +4,8 @@ SimPy's queue holds a single event for the whole network: its next arrival. From
 after instant for as long as nothing else is due before, so a message costs no SimPy event of its own.
 """
 
-from heapq import heappop
+from collections import deque
+from heapq import heappop, heappush
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from simpy import Event
 from simpy.core import Infinity
 
 from netbandit.network.acknowledgements import LATE, give_up, is_late, wait_in_vain
-from netbandit.network.calendar import NEVER, enter
+from netbandit.network.calendar import enter
 from netbandit.network.computing import HANDLED, REFUSED
 from netbandit.network.link import BY_RANK, Arrival, Channel
 from netbandit.network.message import Message
@@ -31,28 +32,96 @@ def deliver_due(network: "Network", event: Event) -> None:
     """Deliver instant after instant, until something else in the simulation is due first.
 
     At an instant, each receiver gets all its arrivals in one call. Replies over channels without latency arrive at the
-    same instant, but in a later pass.
+    same instant, but in a later pass. Most messages of most runs pass through here and `send_reliably`, which therefore
+    call nothing that they can do themselves.
     """
     if event is not network.appointment:  # replaced by an earlier appointment
         return
-    environment, instants = network.environment, network.instants
-    deliver = deliver_deciding if network.decides_on_arrival or network.deferred_outcomes else deliver_pass
-    queue = environment._queue
+    environment, instants, calendar = network.environment, network.instants, network.due
+    pending, queue, handler = network.pending, environment._queue, network.handler
     network.appointed = -1  # while it delivers it needs no appointment
     while instants and not (queue and queue[0][0] < instants[0]):
-        now = heappop(instants)
-        environment._now = now
+        if len(pending) > _FLUSH_AT:
+            network.fingerprint.flush()
+        environment._now = now = heappop(instants)
+        due = calendar.pop(now)
+        if len(due) > 1:
+            due.sort(key=BY_RANK)
+            if network.instantaneous:
+                deliver_together(network, due, now)
+                continue
+        receiver = -1
+        inbox: list[Arrival] = []
+        for channel in due:
+            if channel.receiver != receiver:
+                if inbox:
+                    handler(receiver, inbox)
+                    inbox = []
+                receiver = channel.receiver
+            flight = channel.flight
+            arrival = flight.popleft()
+            inbox.append(arrival)
+            message = arrival[2]
+            pending += (now, receiver, message.code, message.size)
+            while flight:
+                following = flight[0][0]
+                if following != now:
+                    if following in calendar:
+                        calendar[following].append(channel)
+                    else:
+                        calendar[following] = [channel]
+                        heappush(instants, following)
+                    break
+                arrival = flight.popleft()
+                inbox.append(arrival)
+                message = arrival[2]
+                pending += (now, receiver, message.code, message.size)
+        handler(receiver, inbox)
+    network.appointed = Infinity
+    if instants:
+        network.appoint(instants[0])
+
+
+def deliver_together(network: "Network", due: list[Channel], now: int) -> None:
+    """Deliver all arrivals of an instant at which a reply may be due as well: pop all before any receiver acts."""
+    inboxes: dict[int, list[Arrival]] = {}
+    for channel in due:
+        arrivals: list[Arrival] = pop_arrivals(network, channel, now)
+        inboxes.setdefault(channel.receiver, []).extend(arrivals)
+        for _, _, message in arrivals:
+            network.pending += (now, channel.receiver, message.code, message.size)
+    for receiver, inbox in inboxes.items():
+        network.handler(receiver, inbox)
+
+
+def pop_arrivals(network: "Network", channel: Channel, now: int) -> list[Any]:
+    """Pop the entries of *channel* that are due *now* (ns), and schedule it for its next one."""
+    flight: deque[Any] = channel.flight
+    found = [flight.popleft()]
+    while flight and flight[0][0] == now:
+        found.append(flight.popleft())
+    if flight:
+        enter(network, network.due, flight[0][0], channel)
+    return found
+
+
+def deliver_deciding(network: "Network", event: Event) -> None:
+    """As `deliver_due`, where the arrival decides whether a message is new, or lost."""
+    if event is not network.appointment:
+        return
+    environment, instants = network.environment, network.instants
+    queue = environment._queue
+    network.appointed = -1
+    while instants and not (queue and queue[0][0] < instants[0]):
+        environment._now = now = heappop(instants)
         if network.computing is not None:
             network.computing.finish_jobs(now)
-        if network.starts:
-            for channel, queued in network.starts.pop(now, ()):
-                start_next(network, channel, queued)
-        due = network.due.pop(now, None)
-        if due is not None:
-            deliver(network, due, now)
-        if network.timers:
-            for packet, channel in network.timers.pop(now, ()):
-                repeat(network, channel, packet)
+        for channel, queued in network.starts.pop(now, ()):
+            start_next(network, channel, queued)
+        if now in network.due:
+            decide(network, network.due.pop(now), now)
+        for packet, channel in network.timers.pop(now, ()):
+            repeat(network, channel, packet)
         if len(network.pending) > _FLUSH_AT:
             network.fingerprint.flush()
     network.appointed = Infinity
@@ -60,42 +129,8 @@ def deliver_due(network: "Network", event: Event) -> None:
         network.appoint(instants[0])
 
 
-def deliver_pass(network: "Network", due: list[Channel], now: int) -> None:
-    """Pop the messages due *now* (ns) from their channels, and pass each receiver all that arrives for it.
-
-    Where a reply may be due at the same instant, all arrivals are popped before any receiver acts.
-    """
-    if len(due) > 1:
-        due.sort(key=BY_RANK)
-    together, pending = network.instantaneous, network.pending
-    inboxes: list[tuple[int, list[Arrival]]] = []
-    inbox: list[Arrival] = []
-    receiver = -1
-    for channel in due:
-        if channel.receiver != receiver:
-            if inbox and not together:
-                network.handler(receiver, inbox)
-            receiver, inbox = channel.receiver, []
-            if together:
-                inboxes.append((receiver, inbox))
-        flight = channel.flight
-        following = now
-        while following == now:
-            arrival = flight.popleft()
-            message = arrival[2]
-            pending += (now, receiver, message.code, message.size)
-            inbox.append(arrival)
-            following = flight[0][0] if flight else NEVER
-        if following != NEVER:
-            enter(network, network.due, following, channel)
-    if not together:
-        network.handler(receiver, inbox)
-    for receiver, inbox in inboxes:
-        network.handler(receiver, inbox)
-
-
-def deliver_deciding(network: "Network", due: list[Any], now: int) -> None:
-    """As `deliver_pass`, where the arrival decides whether a message is new, or lost."""
+def decide(network: "Network", due: list[Any], now: int) -> None:
+    """Decide the entries due *now* (ns), and pass each receiver the new messages among them."""
     together = network.instantaneous or network.decides_on_arrival
     inboxes: list[tuple[int, list[Arrival]]] = []
     inbox: list[Arrival] = []
@@ -127,16 +162,7 @@ def pop_entries(network: "Network", due: list[Any], now: int) -> list[tuple[Chan
         due.sort(key=_RANK_AND_SERIAL)
         return [(channel, entry) for _, _, channel, entry in due]
     due.sort(key=BY_RANK)
-    found: list[tuple[Channel, tuple[Any, ...]]] = []
-    for channel in due:
-        flight: Any = channel.flight
-        following = now
-        while following == now:
-            found.append((channel, flight.popleft()))
-            following = flight[0][0] if flight else NEVER
-        if following != NEVER:
-            enter(network, network.due, following, channel)
-    return found
+    return [(channel, entry) for channel in due for entry in pop_arrivals(network, channel, now)]
 
 
 def arrive(

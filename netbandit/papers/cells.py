@@ -62,7 +62,7 @@ class Cells:
 
 
 def base_of(runs: "FigureRuns", panel: "Panel", point: "PointResult") -> "PointResult | None":
-    """Return what *point* is divided by; None where that was not run."""
+    """Return the divisor of *point*; None where it was not run."""
     alike = {key: lookup(point.resolved, key) for key in panel.alike}
     wanted = {**panel.where, **alike, **(panel.ratio_to or {})}
     return runs.one(wanted) if runs.select(wanted) else None
@@ -90,7 +90,7 @@ def _mean(formula: Expression, point: "PointResult") -> float:
 
 
 def draw_cells(axes: "Axes", cells: Cells, panel: "Panel", norm: Any) -> Any:
-    """Draw the numbers of a panel, and return what the colours are a scale of.
+    """Draw the numbers of a panel, and return the artist whose colours form the scale.
 
     Args:
         axes: Where to draw.
@@ -119,7 +119,7 @@ def draw_cells(axes: "Axes", cells: Cells, panel: "Panel", norm: Any) -> Any:
 
 
 def _head_groups(axes: "Axes", cells: Cells, panel: "Panel") -> None:
-    """Write what columns side by side have in common above them, and part these groups."""
+    """Write the common value of adjacent columns above them, and separate these groups."""
     outer = [column[0] for column in cells.columns]
     for value in dict.fromkeys(outer):
         first, count = outer.index(value), outer.count(value)

@@ -53,14 +53,14 @@ def _asked(claim: Claim) -> str:
 
 
 def asked(claim: Claim) -> str:
-    """Return what a claim says, and whose words these are."""
+    """Return the statement of a claim, and its origin."""
     if claim.ours:
         return f"our own question: {claim.says}"
     return f"in our words: {claim.says}" if claim.paraphrased else f'"{claim.says}"'
 
 
 def measure_text(judgement: Judgement) -> str:
-    """Return what is done with the numbers of the runs: ``mean of``, or ``in each run,`` what stands in each."""
+    """Return the operation on the numbers of the runs: ``mean of``, or ``in each run,``."""
     claim = judgement.claim
     if not claim.every_run:
         return _HOW.get(claim.measure, f"{claim.measure} of")
@@ -97,13 +97,13 @@ def interval_text(interval: Interval | None) -> str:
 
 
 def remarks(judgement: Judgement) -> Iterator[str]:
-    """Yield what a reader of the verdict must know, and why a claim that does not hold may not."""
+    """Yield remarks needed to interpret the verdict, and possible reasons if the claim does not hold."""
     yield from found_remarks(judgement)
     yield from stated_remarks(judgement.claim, judgement.verdict, judgement.chosen)
 
 
 def stated_remarks(claim: Claim, verdict: str, chosen: str) -> Iterator[str]:
-    """Yield what the claim, and what its figure says was *chosen*, tell a reader of the verdict."""
+    """Yield the remarks of the claim, and those on choices (*chosen*) in its figure."""
     if claim.note:
         yield claim.note
     if claim.fitted:
@@ -117,7 +117,7 @@ def stated_remarks(claim: Claim, verdict: str, chosen: str) -> Iterator[str]:
 
 
 def found_remarks(judgement: Judgement) -> Iterator[str]:
-    """Yield what a reader of the verdict must know of the runs and of how they were judged."""
+    """Yield remarks on the runs and on the method of the verdict."""
     claim = judgement.claim
     if judgement.held:
         yield judgement.held
@@ -133,7 +133,7 @@ def found_remarks(judgement: Judgement) -> Iterator[str]:
 
 
 def _failed(judgement: Judgement) -> Iterator[str]:
-    """Yield how many runs failed at the points that are compared, and what a stall does to regret."""
+    """Yield the number of failed runs at the compared points, and the effect of a stall on regret."""
     counts: dict[str, list[tuple[int, int]]] = {}
     for one in judgement.failures:
         for kind, count in one.kinds.items():

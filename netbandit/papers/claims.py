@@ -29,13 +29,13 @@ Formula = Annotated[str, AfterValidator(_arithmetic)]
 
 
 BOUNDS = frozenset({"epsilon", "delta"})
-"""Metrics that an accountant finds: in general more than what was spent."""
+"""Metrics of an accountant, which are in general upper bounds of the privacy spent."""
 
 
 Measure = Literal[
     "mean", "share", "difference", "ratio", "geometric ratio", "slope", "median", "median difference", "median ratio"
 ]
-"""What is measured; see `Claim`."""
+"""The measured quantity; see `Claim`."""
 
 OF_TWO_POINTS = ("difference", "ratio", "geometric ratio", "median difference", "median ratio")
 """Measures that compare points."""
@@ -63,12 +63,12 @@ class Claim(Settings):
             where instances differ by much), the slope of a line through all points that are selected; or the median of
             a formula, or of the differences or ratios of pairs (which few runs that fail do not move).
         of: The formula, taken of each run.
-        to: The formula taken of what it is compared to, if that is another one.
+        to: The formula at the baseline, if that is another one.
         over: The formula of the horizontal axis of a slope.
         points: Selectors of the points.
         against: Selectors of the points they are compared to.
         less: Keys that, in place of a point's own, select the one point whose figure is taken off both sides first,
-            replication by replication: what is compared is two gains over it, and said to be.
+            replication by replication: two gains over it are compared, and described so.
         along: One key and the values along which neighbours are compared.
         each: Keys and their values: everything is measured for each combination.
         every_run: Whether the region is for the number of each run, or pair of runs, and not for its mean: for what
@@ -144,7 +144,7 @@ class Claim(Settings):
 
     @property
     def what(self) -> str:
-        """What is measured, in words: ``regret less regret at epsilon 4`` where the regret there is taken off."""
+        """The measured quantity, in words: ``regret less regret at epsilon 4`` where the regret there is taken off."""
         taken_off = "" if self.less is None else f" less {self.of} at {selector_text(self.less)}"
         return self.of + taken_off + (f" over {self.over}" if self.over else f" to {self.to}" if self.to else "")
 
@@ -159,12 +159,12 @@ class Claim(Settings):
         return not self.every_run and self.measure != "share" and not self.measure.startswith("median")
 
     def taken(self, place: int) -> tuple[Expression, ...]:
-        """Return what is taken of the runs at a point: at the first, what is compared, and for a slope both axes."""
+        """Return the formulas for the runs at a point: at the first, the compared one, and for a slope both axes."""
         upward = self.to if place and self.to is not None else self.of
         return tuple(Expression(text) for text in (upward, self.over) if text is not None)
 
     def comparisons(self) -> "Iterator[tuple[Selector, Selector | None]]":
-        """Yield the selector of each point and of what it is compared to, None where it is compared to nothing."""
+        """Yield the selector of each point and of its baseline, None where there is none."""
         for values in product(*self.each.values()):
             fixed = dict(zip(self.each, values, strict=True))
             for point in self.points:

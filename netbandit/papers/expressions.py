@@ -48,11 +48,11 @@ _TAKES_A_WORD = ("curve", "growth", "sent", "busiest", "seconds", "bits_per_seco
 
 
 class ExpressionError(ValueError):
-    """A text that is no expression, or names what a run does not have."""
+    """A text that is no expression, or has an unknown name."""
 
 
 class Expression:
-    """An arithmetic expression over what one run has to say.
+    """An arithmetic expression over the results of one run.
 
     - A name is a metric of the run (``regret``, ``cost``, ``rounds``) or a fact of its topology (``diameter``).
     - A dotted name is a key of the scenario (``run.horizon``).

@@ -40,7 +40,7 @@ class FigureRuns:
 
     @property
     def held(self) -> str:
-        """What is the same in all replications though it might be drawn, in words; empty if nothing is."""
+        """Properties that are fixed over replications though they could be random, in words; empty if none is."""
         key = self.figure.average
         if key is None:
             return ""
@@ -80,7 +80,7 @@ class FigureRuns:
 
 
 def values_of(formula: Expression, point: PointResult) -> dict[int, float | None]:
-    """Return what *formula* is worth in each replication, in the mean over instances; None where one has none."""
+    """Return the value of *formula* in each replication, averaged over instances; None where it is undefined."""
     found = {number: [formula.of(run) for run in runs] for number, runs in point.by_replication.items()}
     known = {number: [value for value in some if value is not None] for number, some in found.items()}
     return {
@@ -126,7 +126,7 @@ def run_figure(
         replications: The number of replications of each point; absent: as its scenario says.
         times: The factor of the number of replications.
         jobs: The number of parallel processes; 0: one for each core.
-        progress: Is told how far the runs are.
+        progress: Receives the progress of the runs.
 
     Raises:
         ScenarioError: A scenario has mistakes.

@@ -45,7 +45,7 @@ _CHECKOUT = Path("..") / "scenarios" / "papers"
 
 
 class PaperError(Exception):
-    """A paper or a figure that is not there, or a file of claims with mistakes."""
+    """A missing paper or figure, or a file of claims with mistakes."""
 
 
 class Series(Settings):
@@ -67,7 +67,7 @@ class Reference(Settings):
         name: Its name in the legend.
         where: Keys that, in place of a panel's and a series' own, select what to draw: one point for a level line, or
             several of which each stands at its own x.
-        each: Whether each series has one of its own; if not, the keys of series are left out.
+        each: Whether each series has its own; otherwise the keys of series are left out.
     """
 
     name: str
@@ -134,15 +134,15 @@ class Figure(Settings):
 
     Attributes:
         id: Its name, such as ``fig4``; its pictures are called so.
-        title: What is to be seen.
+        title: The title.
         note: A remark on how it is drawn.
         scenarios: The scenario files whose runs it shows.
         average: A key whose values are instances, such as ``bandit.seed``: points that differ in it alone are one, and
-            what counts is the mean over them, replication by replication.
+            their mean, replication by replication, is used.
         series: The series, in the order of the legend.
         references: References beside the points of a panel.
         panels: The axes, side by side; none for runs that only decide claims.
-        statistic: What panels show of the replications: the mean, or the median, which few of them do not move; cells
+        statistic: The statistic over replications: the mean, or the median, which is robust against few of them; cells
             show the median over instances too.
         chosen: Choices made after looking at verdicts, such as the number of replications; stated with each claim.
     """
@@ -285,7 +285,7 @@ def read_paper(folder: Path) -> Paper:
 
 
 def _mistakes(content: _File, folder: Path) -> Iterator[str]:
-    """Yield what is wrong between the keys."""
+    """Yield mistakes in combinations of keys."""
     for what, names in (
         ("figures", [one.id for one in content.figures]),
         ("claims", [one.id for one in content.claims]),

@@ -15,7 +15,7 @@ from netbandit.util.text import pluralize
 
 
 def evidence(claim: Claim, runs: FigureRuns, look: InterimLook | None = None) -> Evidence:
-    """Return what *runs* say of *claim*, at one look or at one of several.
+    """Return the finding of *runs* on *claim*, at one look or at one of several.
 
     Raises:
         PaperError: The claim names points that are not there.

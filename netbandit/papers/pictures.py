@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 _TICKS = 6
-"""Up to so many numbers on an axis have a tick each, if there is room."""
+"""The most numbers on an axis with a tick each, if there is room."""
 
 _LETTERS = 7
 """No tick of its own has more."""
@@ -163,12 +163,12 @@ def _points(
 
 
 def _one_scale(panels: "Sequence[Panel]") -> bool:
-    """Return whether bars stand side by side whose heights mean the same: only the first says what."""
+    """Return whether bars stand side by side with the same kind of height, which only the first labels."""
     return all(panel.kind == "bars" and bool(panel.y_label) == (place == 0) for place, panel in enumerate(panels))
 
 
 def _references(axes: "Axes", runs: "FigureRuns", panel: "Panel", colours: dict[str, str]) -> None:
-    """Draw what the points are set beside: in the colour of each series, or once where it is the same for all."""
+    """Draw the references of the points: in the colour of each series, or once where they are common."""
     for reference, dashes in zip(runs.figure.references, _DASHES, strict=False):
         if reference.each:
             found = [
@@ -232,7 +232,7 @@ def _estimate(point: "PointResult", text: str, statistic: Statistic, base: _Base
 
 
 def _with_runs(one: Band, point: "PointResult", values: dict[int, float]) -> Band:
-    """Return *one* with the values of few replications, those that failed, and what some runs did not do."""
+    """Return *one* with the values of few replications, the failed ones, and the shortfalls."""
     failed = {number for number, runs in point.by_replication.items() if failed_of(runs)}
     named = {(0, number): value for number, value in values.items()}
     return with_runs(one, named, point, {(0, number) for number in failed})
@@ -247,7 +247,7 @@ def _marks(runs: "FigureRuns") -> list[str]:
 
 
 def _base(runs: "FigureRuns", panel: "Panel", name: str) -> _Base | None:
-    """Return what the heights of the series *name* are compared to in *panel*, if to anything."""
+    """Return the baseline of the heights of the series *name* in *panel*, if there is one."""
     if panel.minus is not None:
         return _Base(_values(runs.one({**panel.where, **panel.minus}), panel.y), divides=False)
     if panel.ratio_to is not None:
@@ -272,7 +272,7 @@ def _instance(point: "PointResult", key: str) -> str:
 def _have_room(places: list[float], logarithmic: bool, panels: int) -> bool:
     """Return whether each of *places*, ascending, has room for a tick of its own on one of so many *panels*."""
     if max(len(scaled(place)) for place in places) > _LETTERS:
-        return False  # what was measured has more digits than anybody wants to read
+        return False  # measured numbers have more digits than are readable
     on_axis = np.log10(places) if logarithmic else np.array(places)
     gaps = np.diff(on_axis) / np.ptp(on_axis)
     return bool(gaps.min() >= 0.05 * panels)

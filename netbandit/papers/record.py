@@ -80,7 +80,7 @@ class RecordedFigure(BaseModel):
     Attributes:
         paper: The paper.
         figure: The figure.
-        content: A hash of its points, with their replications, and of what is measured.
+        content: A hash of its points, with their replications, and of the measured quantities.
         runs: The number of its runs.
         timed_runs: The number of runs behind the computing time: those of the recording call, or all.
         core_seconds: The computing time of these, on one core; of all, where only some were done in that call, it is
@@ -122,7 +122,7 @@ Record = dict[tuple[str, str], RecordedFigure]
 
 
 def content_of(paper: Paper, figure: Figure) -> str:
-    """Return the hash that tells a figure's points, and what is measured of its claims, from others.
+    """Return the hash that identifies a figure's points, and the measured quantities of its claims.
 
     Raises:
         ScenarioError: A scenario has mistakes.
@@ -140,7 +140,7 @@ def _content(paper: Paper, figure: Figure, points: Sequence[tuple[str, Sequence[
 
 
 def recorded(paper: Paper, figure: Figure, runs: FigureRuns, judgements: Sequence[Judgement]) -> RecordedFigure:
-    """Return what is recorded of a figure that has just been reproduced.
+    """Return the record of a figure that has just been reproduced.
 
     Args:
         paper: Its paper.
@@ -189,7 +189,7 @@ def _claim(judgement: Judgement) -> RecordedClaim:
 
 
 def keep(file: Path, figure: RecordedFigure) -> None:
-    """Write a figure to the record in *file*, in place of what was recorded of it before.
+    """Write a figure to the record in *file*, in place of its former record.
 
     If no run was done now because all were there, the time that the same runs took before is kept.
 
@@ -235,7 +235,7 @@ def shipped() -> Record:
 
 
 def current(record: Record, paper: Paper) -> Iterator[tuple[Figure, RecordedFigure | None]]:
-    """Yield each figure of *paper* with its record; None where there is none, or what is measured has changed since."""
+    """Yield each figure of *paper* with its record; None without one, or if the measured quantities have changed."""
     for figure in paper.figures:
         found = record.get((paper.name, figure.id))
         yield figure, found if found is not None and found.content == content_of(paper, figure) else None

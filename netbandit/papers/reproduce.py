@@ -48,8 +48,8 @@ def reproduce(
             of a figure are judged together, and err together as often as one would.
         jobs: The number of parallel processes; 0: one for each core.
         reporting: Creates the progress display of a figure's runs.
-        tell: Takes the lines of each claim.
-        verbose: Whether a claim is one line with all that is known of it, in place of three with what was measured.
+        tell: A function that takes the lines of each claim.
+        verbose: Whether a claim is one line with all details, in place of three with the measurement.
         ended: Takes each figure when its claims have been judged and it has been drawn.
 
     Returns:

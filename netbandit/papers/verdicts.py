@@ -129,7 +129,7 @@ class Evidence:
     Attributes:
         claim: The claim.
         measured: Its comparisons.
-        held: What is held fixed in all runs, in words.
+        held: The properties fixed in all runs, in words.
         chosen: Choices made after looking at verdicts, in words.
         look: The look.
     """

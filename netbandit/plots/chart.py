@@ -103,7 +103,7 @@ class Chart:
 
     @property
     def is_faceted(self) -> bool:
-        """Whether panels differ in what they hold fixed."""
+        """Whether panels differ in the values they hold fixed."""
         return len({identity(fixed) for fixed, _ in self.layout.parts}) > 1
 
 
@@ -302,7 +302,7 @@ def _coincide(one: Sequence[Placed], other: Sequence[Placed], bands: Sequence[Ba
 
 
 def _areas(marks: Sequence[Placed]) -> dict[int, float | None]:
-    """Return the slots waited per round at each point, by its id; empty where nobody waits."""
+    """Return the slots waited per round at each point, by its id; empty where no agent waits."""
     waits = {id(one.point): mean_of(one.point, WAITING) for one in marks}
     return waits if any(waits.values()) else {}
 
@@ -420,7 +420,7 @@ def _draw_area(panel: "Axes", one: Placed, place: tuple[float, float], waits: Ma
 
 
 def _finish(panel: "Axes", content: _Content, number: int, zero: float | None) -> None:
-    """Give *panel*, on which all lines are drawn, the limits and ticks of its axes, and draw what depends on them."""
+    """Set the limits and ticks of *panel* once all lines are drawn, and draw elements that depend on them."""
     chart, (x, y) = content.chart, content.chart.pairs[number]
     axis, across = content.axes[x].axis, [one.mark.x for one in content.near(x)]
     upward = [one.mark.y for one in content.near(y=y)]

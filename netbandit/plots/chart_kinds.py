@@ -34,7 +34,7 @@ _LEAST = 3
 _LIFETIME = "lifetime_slots"
 _DESIGN = ("topology.", "links.", "learner.", "protocol.")
 _LEARNERS_APART = 10.0
-"""Learners so many times as good stand on a logarithmic axis: the best are of most interest."""
+"""The ratio of regrets of learners from which their axis is logarithmic: the best are of most interest."""
 _SHORT = {
     "round_slots": "waiting",
     "delay_slots": "delay",
@@ -158,7 +158,7 @@ def _series(arrangement: Arrangement, key: str) -> str | None:
 def parameter_chart(whole: Arrangement, key: str, parts: Sequence[Part] = (), of: int = 1) -> Chart:
     """Return regret, and below or beside it the slots waited per round, against the values of *key*.
 
-    Where nobody waits, the second row is the delay of what is heard, and without that the cost, if there is any; where
+    Where no agent waits, the second row is the delay of information, and without that the cost, if any; where
     users went away unserved it is the decisions in a second, beside the regret of each.
 
     Args:
@@ -217,7 +217,7 @@ def beside_topology(arrangement: Arrangement) -> list[str]:
 def diameter_chart(arrangement: Arrangement, fixed: dict[str, Any] | None = None) -> Chart:
     """Return cost, waiting and regret against the diameter; families are distinguished by colour and marker.
 
-    Where nobody waits the second panel is the delay of what is heard. A metric that is zero everywhere has no panel.
+    Where no agent waits the second panel is the delay of information. A metric that is zero everywhere has no panel.
 
     Args:
         arrangement: The points, in which only the topology varies.
@@ -280,5 +280,5 @@ def _not_zero(points: Sequence[PointResult], *metrics: str) -> list[str]:
 
 
 def _prices(arrangement: Arrangement) -> list[str]:
-    """Return what differs of data, energy and delay."""
+    """Return those of data, energy and delay that differ between points."""
     return [metric for metric in ("bytes", "energy_j", EITHER_DELAY) if len(distinct(arrangement.points, metric)) > 1]

@@ -22,7 +22,7 @@ UNBOUNDED = ("epsilon", "epsilon_claimed")
 """Metrics that are infinite if a result has no value."""
 
 EITHER_DELAY = "lateness"
-"""How late agents learn what others sent, for any communication pattern: the delay of information, or of a round."""
+"""The delay between agents for any communication pattern: that of information, or of a round."""
 
 _LATENESS = ("round_slots", "delay_slots")
 
@@ -68,7 +68,7 @@ class Estimates:
 
 
 def with_runs(one: Band, values: Mapping[Name, float], point: PointResult, failed: Collection[Name] = ()) -> Band:
-    """Return *one* with the values of few runs of *point*, those that failed, and what some runs did not do.
+    """Return *one* with the values of few runs of *point*, the failed runs, and the shortfalls.
 
     Args:
         one: The estimate over the runs.
@@ -158,7 +158,7 @@ def compared(points: Sequence[PointResult]) -> str:
 def lateness(points: Sequence[PointResult]) -> str | None:
     """Return the metric of delay between agents: the waiting per round, or, if there is none, the delay of information.
 
-    None where they hear nothing, or at once.
+    None where agents receive nothing, or without delay.
     """
     return next((name for name in _LATENESS if any_of(points, name)), None)
 

@@ -73,7 +73,7 @@ def _entries(point: PointResult, key: str) -> list[Mapping[str, Any]]:
 
 
 def draw_events(panel: "Axes", changes: Sequence[float], spans: Sequence[Span]) -> None:
-    """Draw a dotted line at each of *changes* and a shade over each of *spans*, behind all that is there.
+    """Draw a dotted line at each of *changes* and a shade over each of *spans*, behind all other elements.
 
     Args:
         panel: Axes whose horizontal axis are the slots.

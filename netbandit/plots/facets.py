@@ -145,7 +145,7 @@ def _grid(whole: Arrangement, parts: Sequence[Part]) -> Facets | None:
 
 
 def _alike(rows: Sequence[str], ranks: Mapping[str, Sequence[int]]) -> list[str]:
-    """Return the largest group of *rows* that differ in one key alone: what is compared from row to row is that."""
+    """Return the largest group of *rows* that differ in one key only, which the rows then compare."""
     groups: dict[tuple[int, tuple[int, ...]], list[str]] = {}
     for row in rows:
         for place in range(len(ranks[row])):

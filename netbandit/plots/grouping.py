@@ -156,7 +156,7 @@ def arrange(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "mean
 
 
 def _with_class_names(points: Sequence[PointResult], keys: Sequence[str]) -> list[PointResult]:
-    """Return *points* with classes of the user's own called by their names, where these tell them apart."""
+    """Return *points* with user classes shown by their names, where these are distinct."""
     found = list(points)
     for key in keys:
         names = class_names([point.value(key) for point in points])
@@ -184,7 +184,7 @@ def _slot(points: Sequence[PointResult]) -> str:
 
 
 def _series_first(keys: Sequence[str], values: dict[str, list[Any]]) -> list[str]:
-    """Put the key of the series first: labels, what is no number before what is, the fewest values, the later key.
+    """Put the key of the series first: labels, non-numeric before numeric, the fewest values, the later key.
 
     A number with many values belongs on an axis.
     """

@@ -123,7 +123,7 @@ def _map(panel: "Axes", table: NDArray[np.float64], cells: Cells, norm: Any, map
     Args:
         panel: Where to draw.
         table: The values shown by colours.
-        cells: What is known in each cell.
+        cells: The estimate in each cell.
         norm: The scale of the colours.
         maps: The number of maps.
         around: Whether values lie in the middle of their intervals.

@@ -160,7 +160,7 @@ def at_zero_place(one: Band, zero: float | None) -> Band:
 
 
 def label_more(axis: "XAxis | YAxis", *between: int, zero: float | None = None) -> None:
-    """Put ticks between powers of ten where a logarithmic axis has room for what they say, and one at zero's place."""
+    """Put ticks between powers of ten where a logarithmic axis has room for their labels, and one at zero."""
     axis.set_major_locator(_roomy()(between or (2, 5), zero))
 
 
@@ -332,7 +332,7 @@ def draw_runs(panel: "Axes", across: Band, upward: Band, look: Look, *, aside: f
             **(_CROSS if failed else _DOT),
             **how,
         )
-        panel.update_datalim(places)  # what is moved aside is not taken for data
+        panel.update_datalim(places)  # offsets do not extend the data limits
     if upward.shortfalls:
         panel.annotate(
             MARK,
@@ -355,7 +355,7 @@ _CROSS: dict[str, Any] = {"marker": "x", "markersize": 2.8, "markeredgewidth": 0
 def _bars(bands: Sequence[Band]) -> NDArray[np.float64] | None:
     """Return how far the intervals reach down and up, shape (2, marks); NaN where there is none, None if nowhere.
 
-    Values that are all equal show no spread, which is not to say that there is none: they get no bar.
+    Identical values give no variance estimate, and hence no bar.
     """
     reach = np.full((2, len(bands)), np.nan)
     for place, one in enumerate(bands):

@@ -26,7 +26,7 @@ MANY_LINKS = 2_000
 """Above this many links they are drawn thin and pale, as one image, and nodes have no labels."""
 
 MOST_LINKS = 50_000
-"""Above this many links only the most used are drawn, and the title says so."""
+"""Above this many links only the most used are drawn, as the title notes."""
 
 MOST_AGENTS = 20_000
 """A network of more agents is not drawn."""

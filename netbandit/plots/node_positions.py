@@ -1,10 +1,9 @@
 """Node positions in pictures of a network; the same graph always has the same layout.
 
-Networks of no shape of their own stand as networkx lays them out, up to 500 agents. What is our own is what networkx
-has not, or not as well (measured side by side): its tree by levels has 3.5 times the stress of ours around a root; a
-circle and a star are the same, but ours begin at the top and go on as a clock does; `_by_pivots` takes .02 to .1 s for
-2,000 nodes, where springs take 9 s and six times as many links cross, and the spectral layout comes out another at each
-call.
+Irregular networks of up to 500 agents have the layouts of networkx. Ours are those that networkx lacks or does less
+well (measured side by side): its tree by levels has 3.5 times the stress of ours around a root; its circle and star
+are the same, but ours begin at the top and go clockwise; `_by_pivots` takes .02 to .1 s for 2,000 nodes, where springs
+take 9 s and cross six times as many links, and the spectral layout differs from call to call.
 """
 
 import math
@@ -209,7 +208,7 @@ _LAYOUTS: dict[str, Callable[[int, Ends], Places]] = {
 
 
 def _upright(places: Places) -> Places:
-    """Move *places* so that they begin at (0, 0), and lay what is higher than wide on its side."""
+    """Move *places* so that they begin at (0, 0), and turn a drawing that is higher than wide."""
     places = places - places.min(axis=0)
     width, height = places.max(axis=0)
     if height > 1.2 * width:

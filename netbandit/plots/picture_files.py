@@ -26,7 +26,7 @@ class Memory:
     """The content of `PICTURES`.
 
     Attributes:
-        files: The pictures that a later plot may draw anew or remove.
+        files: The pictures that a later plot may redraw or remove.
         asked: The user's requests, with the names of their pictures.
         every: Whether the user has requested all pictures.
     """
@@ -56,7 +56,7 @@ class Memory:
 def folder_pictures(
     folder: Path, study: StudyResult, *, every: bool = False, statistic: Statistic = MEAN, bands: Kind = "mean"
 ) -> Iterator[Picture]:
-    """Yield the pictures of *study*, whose results are in *folder*, its timelines, and what the user has asked for.
+    """Yield the pictures of *study*, whose results are in *folder*, its timelines, and the requested ones.
 
     What was asked for and is there no more, such as a key that no
     longer varies, is left out.
@@ -84,9 +84,9 @@ def plot_folder(
 
     Args:
         folder: A results folder.
-        into: Where the pictures go, made if it is not there; the results folder itself by default.
+        into: The target folder, created if missing; the results folder itself by default.
         kinds: ``png``, ``svg`` or both.
-        every: Whether to draw all pictures, or the few that answer what the study varies; as before, if not given.
+        every: Whether to draw all pictures, or the few about the varied keys; as before, if not given.
         study: The results, with curves and links, if they have been loaded already.
         statistic: The statistic over the replications of a point, except in pictures requested with another one.
         bands: The kind of the intervals, except in pictures requested with another one.
@@ -115,7 +115,7 @@ def plot_folder(
 def plot_against(
     folder: Path, asked: Asked, kinds: Sequence[str] = _KINDS, study: StudyResult | None = None
 ) -> list[Path]:
-    """Draw one picture of a results folder, of what the user wants to see against what, and return its files.
+    """Draw one requested picture of a results folder, and return its files.
 
     Raises:
         FileNotFoundError: *folder* is not a results folder.

@@ -86,7 +86,7 @@ class Panel:
 
 
 def panels_of(arrangement: Arrangement, curve: str | None = None) -> list[Panel]:
-    """Return what the picture of regret, or of another *curve*, shows: panels, row by row (see `facets`)."""
+    """Return the content of the picture of regret, or of another *curve*: panels, row by row (see `facets`)."""
     curve = _curve(arrangement) if curve is None else curve
     logarithmic = reads_better_logarithmic([run for point in arrangement.points for run in point.finished], curve)
     shapes = _shapes(arrangement)
@@ -97,7 +97,7 @@ def panels_of(arrangement: Arrangement, curve: str | None = None) -> list[Panel]
 
 
 def _facets(arrangement: Arrangement, shapes: Shapes | None) -> Facets:
-    """Return a panel for each combination of all keys but the series'; one alone where *shapes* tell lines apart."""
+    """Return a panel for each combination of all keys but the series'; one if *shapes* distinguish lines."""
     if arrangement.facing:
         return facets(arrangement, list(arrangement.slices(arrangement.facing)))
     one: list[Part] = [({}, arrangement)]
@@ -369,7 +369,7 @@ def _legend(arrangement: Arrangement, shapes: Shapes | None) -> list[Section]:
     key = arrangement.series
     assert key is not None
     present = [value for value, _ in arrangement.along(key)]
-    # Of many numbers some tell the others; what is no number is told by nothing but its name.
+    # A few of many numbers imply the others; any other value is identified by its name only.
     values = evenly(present, _ENTRIES) if arrangement.scale(key) is not None else present
     looks = [arrangement.look(key, value) for value in values]
     title = words(key)

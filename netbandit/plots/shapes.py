@@ -45,7 +45,7 @@ class Shapes:
     def of(cls, arrangement: Arrangement, color: str | None, without: Sequence[str | None] = ()) -> "Shapes":
         """Return the shapes of all keys that vary here but *color* and those in *without*, which an axis or line shows.
 
-        A key is left out too where it has one value for each value of another, which tells the points apart already.
+        A key is left out too where it has one value for each value of another, which distinguishes the points already.
         """
         points = arrangement.points
         others: list[str] = []

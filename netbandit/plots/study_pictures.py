@@ -88,7 +88,7 @@ class Planned:
     Attributes:
         name: The name of its files, without an ending.
         draw: The function that draws it.
-        answers: Whether it is one of the few that answer what the study varies.
+        answers: Whether it is one of the few about the varied keys of the study.
     """
 
     name: str
@@ -103,7 +103,7 @@ class Planned:
 def pictures(
     study: StudyResult, *, every: bool = False, statistic: Statistic = MEAN, bands: Kind = "mean"
 ) -> Iterator[Picture]:
-    """Yield the few pictures that answer what *study* varies, or *every* one that it has; none without a run."""
+    """Yield the few pictures about the varied keys of *study*, or *every* picture; none without a run."""
     for one in planned(study, statistic, bands):
         if every or one.answers:
             yield one.drawn()
@@ -155,7 +155,7 @@ def planned_of(arrangement: Arrangement) -> list[Planned]:
         found.append(Planned("learners", lambda: draw_chart(learners_chart(arrangement)), answers=alike))
     found += _heatmaps(arrangement)
     tradeoffs = _tradeoffs(arrangement) if measure == "regret" else []
-    # What a budget of privacy does is told by the privacy that was spent, where that is known.
+    # The privacy spent, where it is known, shows the effect of a privacy budget.
     told = any(one.name == "heatmap" for one in found) or (
         axis_key(arrangement) in EPSILONS and any(one.name == "privacy" for one in tradeoffs)
     )
@@ -293,7 +293,7 @@ def _named(name: str, parts: Sequence[Part]) -> list[tuple[str, dict[str, Any], 
 
 
 def stem(name: str, values: dict[str, Any]) -> str:
-    """Return the name of a file that says what is drawn and which values are held fixed."""
+    """Return a file name made of the picture's name and the values held fixed."""
     words = [name, *(shown(value) for value in values.values())]
     return "-".join(
         filter(None, (re.sub(r"[^a-z0-9._]+", "-", word.replace("∞", "inf").lower()).strip("-.") for word in words))
@@ -320,7 +320,7 @@ class Asked:
         name: One of the pictures that the study has, drawn of these points; then *x* and *y* are its own.
         rows: A key that varies, each value of which is a row of panels.
         columns: The same for columns.
-        bands: What is drawn of the spread: the interval of each mean, that for comparing points, or nothing.
+        bands: The intervals drawn: of each mean, for comparing points, or none.
     """
 
     x: str | None = None
@@ -334,12 +334,12 @@ class Asked:
     bands: Kind = "mean"
 
     def as_json(self) -> dict[str, Any]:
-        """Return what `from_json` takes."""
+        """Return the argument of `from_json`."""
         return {**asdict(self), "where": {key: list(values) for key, values in self.where.items()}}
 
     @classmethod
     def from_json(cls, found: object) -> "Asked | None":
-        """Return what `as_json` made; None of anything else."""
+        """Return the request made by `as_json`; None for other content."""
         if not isinstance(found, dict) or not isinstance(found.get("where"), dict):
             return None
         texts = {name: found.get(name) for name in ("x", "y", "color", "name", "rows", "columns")}
@@ -368,7 +368,7 @@ def draw_asked(study: StudyResult, asked: Asked, wanted: Collection[PointResult]
 
     Args:
         study: The study.
-        asked: What is to be drawn.
+        asked: The request.
         wanted: The points of *study* of which it may be drawn; all if not given.
 
     Raises:
@@ -409,7 +409,7 @@ def draw_asked(study: StudyResult, asked: Asked, wanted: Collection[PointResult]
 
 
 SLOT = "slot"
-"""What is across where curves over time are asked for."""
+"""The horizontal axis of requested curves over time."""
 CURVES = "regret"
 """The picture of curves over time."""
 
@@ -442,7 +442,7 @@ def _curves(arrangement: Arrangement) -> list[str]:
 
 
 def _named_picture(arrangement: Arrangement, asked: Asked) -> "Callable[[], Figure]":
-    """Return what draws the picture of this name.
+    """Return the function that draws the picture of this name.
 
     Raises:
         UnknownNameError: These points have none, or it has no panels to lay out.
@@ -459,7 +459,7 @@ def _named_picture(arrangement: Arrangement, asked: Asked) -> "Callable[[], Figu
 
 
 def _chart(arrangement: Arrangement, asked: Asked, metrics: Sequence[str]) -> tuple[Chart, list[str]]:
-    """Return what is drawn, and the words that the file is called by."""
+    """Return the chart, and the words of its file name."""
     y = "regret" if asked.y is None else resolve(asked.y, "--y", (), metrics)
     color = arrangement.color
     if asked.x is not None:

@@ -99,7 +99,7 @@ PLAIN = Look(NEUTRAL, "o", "-")
 
 
 def looks(count: int, ordered: bool = False) -> list[Look]:
-    """Return *count* looks that can be told apart.
+    """Return *count* distinguishable looks.
 
     Args:
         count: The number of series.
@@ -146,7 +146,7 @@ def figure(
     """Return a figure of the usual size with its panels, row by row. matplotlib's global state does not refer to it.
 
     Args:
-        title: What is to be seen, above everything.
+        title: The title, above everything.
         subtitle: How it was measured and what is held fixed, smaller and below the title.
         rows: Rows of panels.
         columns: Columns of panels.
@@ -210,14 +210,14 @@ def readable(panel: "Axes", *, x: bool = True, y: bool = True) -> None:
 
 
 def from_zero(panel: "Axes") -> None:
-    """Let the vertical axis begin at 0 and have some height, also where all that is drawn is 0."""
+    """Let the vertical axis begin at 0 and have some height, even if all values are 0."""
     together: Any = panel.get_shared_y_axes().get_siblings(panel)
     high = max(one.dataLim.y1 for one in together)
     panel.set_ylim(0.0, 1.06 * high if high > 1e-12 and high != float("inf") else 1.0)
 
 
 def head(panel: "Axes", text: str, side_by_side: int) -> None:
-    """Write *text* above *panel*, of which so many stand *side_by_side*: in one line, smaller where that is too long.
+    """Write *text* above one of *side_by_side* panels: in one line, smaller where that is too long.
 
     A text that is too long nonetheless is broken.
     """
@@ -241,10 +241,10 @@ def legend_below(drawn: "Figure", handles: Sequence[Any], labels: Sequence[str],
 
 
 Section = tuple[str, Sequence[Any], Sequence[str]]
-"""A part of a legend: its heading, its handles and what each of them is."""
+"""A part of a legend: its heading, its handles and their labels."""
 
 _ROWS = 22
-"""So many lines of a legend have room in one column."""
+"""The most lines of a legend in one column."""
 
 
 def legend_beside(drawn: "Figure", *sections: Section) -> None:
@@ -296,7 +296,7 @@ def lay_out(drawn: "Figure") -> None:
 def _fit_texts(drawn: "Figure") -> bool:
     """Break headings and names of axes that are longer than their panel, and return whether there were any.
 
-    They would run into the legend or into what belongs to the next panel.
+    They would run into the legend or into the next panel.
     """
     changed = False
     for panel in drawn.axes:
@@ -317,12 +317,12 @@ def _fit_texts(drawn: "Figure") -> bool:
 
 
 _lacking: set[int] = set()
-"""The signs that no font here has, of which the user has been told."""
+"""The characters missing in all fonts, of which the user has been warned."""
 
 
 @contextlib.contextmanager
 def _lacking_signs_said_once() -> Iterator[None]:
-    """Say in one line for which signs pictures show boxes, where matplotlib says it again and again."""
+    """Print one line on the characters shown as boxes, in place of matplotlib's repeated warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_NODES = 24
-"""Of more agents only so many are shown, those with the lowest numbers."""
+"""The most agents shown, those with the lowest numbers."""
 
 MOST_MESSAGES = 400
-"""Of more messages only the first so many are shown, and the time they take."""
+"""The most messages shown, the first ones, and the time they take."""
 
 MOST_LINES = 200_000
-"""So many lines of a trace are read: the first round is among them, or too large to be drawn."""
+"""The lines read of a trace: the first round is among them, or too large to be drawn."""
 
 _WAIT, _EXPLORE, _LACK = "#F3D9A4", "#CFE3F1", "#EBCFE0"
 _COMPUTE = "#8C8C8C"
@@ -54,7 +54,7 @@ class Round:
         explores: The exploration phases before it.
         lacks: The phases before it in which agents await late rewards.
         jobs: The jobs of the nodes meanwhile.
-        begin: When what is shown begins.
+        begin: The begin of the time shown.
         end: When it ends.
     """
 
@@ -72,7 +72,7 @@ class Round:
 
 
 def first_round(lines: Lines) -> Round | None:
-    """Return the first round of a trace in which a message is sent, cut to what a picture can show; None without."""
+    """Return the first round of a trace in which a message is sent, cut to the size of a picture; None without."""
     numbers = [message.round for message in lines.messages if message.round > 0]
     if not numbers:
         return None
@@ -103,7 +103,7 @@ def first_round(lines: Lines) -> Round | None:
 
 @drawing()
 def draw_timeline(run: RunResult, what: Round, values: dict[str, Any] | None = None) -> "Figure":
-    """Draw a round of *run*: a row for each node, bars for what it does, an arrow for each message.
+    """Draw a round of *run*: a row for each node, bars for its phases, an arrow for each message.
 
     Args:
         run: The run the trace is of.

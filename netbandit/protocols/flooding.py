@@ -11,7 +11,7 @@ FLOOD = Kind("FLOOD")
 
 
 class Flooding(CarryKey, NeighbourRounds):
-    """Rounds among neighbours: every node passes each new item on to all others.
+    """Rounds among neighbours: every node forwards each new item to all its other neighbours.
 
     One message per item and channel.
 
@@ -25,12 +25,8 @@ class Flooding(CarryKey, NeighbourRounds):
 
     def on_message(self, node: Node, neighbour: int, message: LabelMessage) -> None:
         """Take the item in if it is new: now, or at the slot boundary that ends the hop."""
-        if node.claim(message.labels):
-            node.take_in(message, message.labels)
-        elif message.labels & node.held:  # it has been passed on
-            return
-        node.note_teller(neighbour, message)
+        node.accept(neighbour, message)
 
     def act(self, node: Node, labels: Labels) -> None:
-        """Pass the item on to all who have not told it."""
+        """Forward the item to all neighbours that have not sent it."""
         node.send_others(FLOOD, labels, items=True)

@@ -4,9 +4,9 @@
 |---|---|
 | `tables` | the tables: findings, graphs, privacy, and all that is known of each point |
 | `pictures` | the pictures of the results as drawings inside the page |
-| `curves` | what the pointer reads off the curves of regret |
+| `curves` | the values at the pointer on the curves of regret |
 | `recipe` | the scenario, the commands and the versions that make the results again |
-| `citation` | what a paper about the results cites, from ``references.bib`` |
+| `citation` | the references for a paper about the results, from ``references.bib`` |
 | `hot_spots` | each network, and the links and nodes that carried, waited, cost and spent most |
 | `loads` | the busiest links and uplinks, what each node spent, and how long a battery lasts |
 | `losses` | failures: the messages lost, where, and their cost |

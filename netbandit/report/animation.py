@@ -57,7 +57,7 @@ def animate(trace: Path, target: Path, limit: int = LIMIT) -> Animated:
 
     Raises:
         TraceError: A line is none of a trace, with its number; the trace or its run is not as it was written; or the
-            run is not there.
+            run is missing.
         StorageError: *target* cannot be written.
     """
     lines = read_trace(trace)
@@ -76,7 +76,7 @@ def animated(folder: Path) -> str | None:
         run = run_of(trace)
         return None if run is None else page(run, read_trace(trace))
     except TraceError:
-        return None  # there is none, it is damaged, or too large: a report without it says all the rest
+        return None  # none, damaged, or too large: the rest of the report does not need it
 
 
 def page(run: RunResult, lines: Lines, limit: int = LIMIT) -> str:
@@ -95,7 +95,7 @@ def page(run: RunResult, lines: Lines, limit: int = LIMIT) -> str:
 
 
 def rendered(played: dict[str, Any]) -> str:
-    """Return the page of what `playback` has returned, as HTML."""
+    """Return the page of the result of `playback`, as HTML."""
     from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
     environment = Environment(
@@ -107,7 +107,7 @@ def rendered(played: dict[str, Any]) -> str:
 
 
 def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]:
-    """Return what the page needs, as plain lists: times in nanoseconds, places from 0 to 1.
+    """Return the data of the page, as plain lists: times in nanoseconds, positions from 0 to 1.
 
     Messages are in the order in which they are put on their links; after each stand the totals up to it.
     """

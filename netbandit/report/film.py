@@ -22,15 +22,15 @@ LIMIT = 2_000
 
 _FRAMES, _PER_SECOND = 200, 20
 _NAMED = 60
-"""So many agents at most have their names beside them."""
+"""The most agents with names beside them."""
 _STATE_COLOURS = dict(zip(STATES, ("#0072b2", "#e69f00", "#009e73", "#555555", "#cc79a7"), strict=True))
 _DECIDING = "#56b4e9"
 
 
 def write_film(trace: Path, target: Path, kind: Literal["gif", "mp4"], limit: int = LIMIT) -> int:
-    """Write what happened in a traced run as a film, and return how many messages it shows.
+    """Write a traced run as a film, and return the number of messages shown.
 
-    Messages move along their links at a pace at which each instant is seen; agents are coloured by what they do, and
+    Messages move along their links slowly enough to be seen; agents are coloured by activity, and
     below them the regret grows.
 
     Args:
@@ -40,7 +40,7 @@ def write_film(trace: Path, target: Path, kind: Literal["gif", "mp4"], limit: in
         limit: The number of messages shown, from the first on.
 
     Raises:
-        TraceError: It cannot be read, its run is not there, or ffmpeg is not installed.
+        TraceError: It cannot be read, its run is missing, or ffmpeg is not installed.
         StorageError: *target* cannot be written.
     """
     from netbandit.util.extras.plots import FFMpegWriter, Figure, FuncAnimation, PillowWriter

@@ -21,7 +21,7 @@ from netbandit.util.units import parse_duration
 _NETWORKS = 4
 _ROWS = 10
 _LINES = 200_000
-"""So many lines of a trace are read for what nodes waited."""
+"""The lines read of a trace for the waits of nodes."""
 
 _COLUMNS = {
     "messages": ("messages", "both directions together"),
@@ -129,7 +129,7 @@ def _table(
 
 
 def link_names(ends: NDArray[np.int64], names: list[str]) -> list[str]:
-    """Return what links are called, by their *ends*, shape (links, 2), and the *names* of the nodes."""
+    """Return the names of links from their *ends*, shape (links, 2), and the *names* of the nodes."""
     return [f"{names[first]} – {names[second]}" for first, second in ends.tolist()]
 
 
@@ -156,5 +156,5 @@ def _number(value: float) -> Cell:
 
 
 def percent(share: float) -> Cell:
-    """Return a share as a cell that reads as so many percent."""
+    """Return a share as a cell in percent."""
     return Cell(f"{scaled(rounded(100 * share, 3))} %", share)

@@ -25,7 +25,7 @@ from netbandit.results.store import PointResult, StudyResult
 from netbandit.simulation.result import RunResult
 
 ROWS = 10
-"""So many links and nodes are listed, those with the highest load."""
+"""The most links and nodes listed, those with the highest load."""
 
 BATTERY = 1_000.0
 """The default energy (J) whose lifetime is shown; the lifetime of another is in proportion."""
@@ -72,14 +72,14 @@ def loads(study: StudyResult) -> list[Loads]:
 
 
 def tells(point: PointResult) -> bool:
-    """Return whether the runs of *point* have sent anything, and say by whom."""
+    """Return whether the runs of *point* have sent anything, with senders recorded."""
     return all(run.uplinks is not None for run in point.finished) and any(
         use.messages.any() for run in point.finished for use in (run.links, run.uplinks) if use is not None
     )
 
 
 def spends(point: PointResult) -> bool:
-    """Tell whether the runs of *point* have sent or spent anything, and say by whom: the silent idle, and pull."""
+    """Return whether the runs of *point* record what nodes sent or spent: silent agents idle and pull."""
     known = all(run.uplinks is not None for run in point.finished)
     return tells(point) or (known and any(run.metrics.get("energy_j") for run in point.finished))
 

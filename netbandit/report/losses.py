@@ -51,7 +51,7 @@ class _Column:
 
 
 def losses(study: StudyResult) -> Losses | None:
-    """Return what was lost, where, and what it cost; None where nothing went wrong."""
+    """Return the losses, their places and their cost; None where nothing failed."""
     points = [point for point in study.points if point.finished]
     if not any(run.metrics.get(name) for point in points for run in point.finished for name in _WRONG):
         return None

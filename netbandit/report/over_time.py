@@ -17,7 +17,7 @@ from netbandit.simulation.result import RunResult
 from netbandit.util.streams import Streams
 
 MOST_NUMBERS = 400_000
-"""A page holds so many points of tracks, or beginnings and ends of contacts; of more it shows neither."""
+"""The most points of tracks, or begins and ends of contacts, on a page; beyond, neither is shown."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class OverTime:
 
 
 def over_time(run: RunResult, until: int) -> OverTime | None:
-    """Return what changes of the network of *run* until some time (ns).
+    """Return the changes of the network of *run* until some time (ns).
 
-    None: nothing does, or too much, or it cannot be told: a file of it is gone, or not what it was.
+    None: there are none, too many, or they are unknown, as a file is missing or has changed.
     """
     if "changes" not in run.resolved["topology"] and run.resolved["topology"]["family"] not in ("contacts", "mobile"):
         return None

@@ -122,7 +122,7 @@ class Emulated:
     """The result of an emulation.
 
     Attributes:
-        comparison: What is equal, and by how much times differ.
+        comparison: Equal quantities, and the differences of times.
         wire: The traffic over the sockets.
         picture: Times, simulated and measured.
         notes: Its setting, and remarks needed to interpret it.

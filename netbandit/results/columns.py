@@ -84,7 +84,7 @@ def column(metric: str, found: Sequence[Estimate | None]) -> Column:
         scale, unit = next(((size, text) for size, text in _ENERGIES if largest >= size), (1.0, "J"))
     places = max((_places(estimate, scale) for estimate in present), default=0)
     places = max(0, min(places, _MOST_DIGITS - len(f"{largest / scale:.0f}")))
-    if not any(estimate.half_width for estimate in present):  # exact: a zero that ends them all says nothing
+    if not any(estimate.half_width for estimate in present):  # exact: a common trailing zero is redundant
         places = enough_decimals([(estimate.value or 0.0) / scale for estimate in present], places)
 
     def text(value: float | None) -> str:
@@ -357,7 +357,7 @@ def _show_lines(
 
 
 def _left_out(count: int, named: Sequence[str] = ()) -> str:
-    """Return a line that says how many metrics are hidden, names some of them (*named*), and says how to see them."""
+    """Return a line on the number of hidden metrics, some of their names (*named*), and how to see them."""
     if not count:
         return ""
     texts = [column(metric, []).name for metric in named]

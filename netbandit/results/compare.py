@@ -54,7 +54,7 @@ class LeftOut:
 
     Attributes:
         parameters: The varied keys with their values.
-        why: What is missing.
+        why: The reason.
     """
 
     parameters: dict[str, Any]
@@ -118,7 +118,7 @@ def compare(
         ValueError: *against* is no dictionary by text, or *confidence* no probability.
 
     Warns:
-        UserWarning: Some points have no partner; the text says which and why.
+        UserWarning: Some points have no partner; the text states which and why.
     """
     from netbandit.util.extras.frames import pandas
 
@@ -156,7 +156,7 @@ def comparison(
     confidence: float = CONFIDENCE,
     statistic: str = "mean",
 ) -> Comparison:
-    """Return what `compare` does, and which points it leaves out.
+    """Return the result of `compare`, with the points it leaves out.
 
     Raises:
         CompareError: There is no such metric, key, value or statistic.

@@ -209,7 +209,7 @@ def geometric_ratio(first: Samples, second: Samples, confidence: float) -> Inter
     if min([*first, *second], default=0.0) <= 0:
         raise ValueError("only numbers above zero have a geometric mean")
     logs = [math.log(one) - math.log(other) for one, other in zip(first, second, strict=True)]
-    # What is left of two equal numbers is no difference.
+    # The rounding error between equal numbers is not a difference.
     found = mean([0.0 if abs(each) < 1e-12 else each for each in logs], confidence)
     ends = [math.exp(end) if end < 700 else math.inf for end in (found.low, found.high)]
     low = -math.inf if found.why_none else ends[0]
@@ -239,7 +239,7 @@ def slope(across: Sequence[Samples], upward: Sequence[Samples], confidence: floa
     """Return the slope of least-squares lines through some points, one line for each replication, all as steep.
 
     It is the ratio of the mean products and squares about each replication's own centre, with Fieller's interval: a
-    replication whose points are all in one place says nothing, and none of the others is left out for it.
+    replication whose points coincide has no slope and is ignored.
 
     Args:
         across: For each point its place on the horizontal axis, one number for each replication.
@@ -268,7 +268,7 @@ def why_no_spread(count: int) -> str:
 
 
 def _rests(first: Samples, scaled: Samples) -> list[float]:
-    """Return the differences of pairs; one that is nothing beside what it is the rest of is zero."""
+    """Return the differences of pairs; one that is negligible against its terms is zero."""
     largest = max(map(abs, [*first, *scaled]))
     rests = [one - other for one, other in zip(first, scaled, strict=True)]
     return [0.0 if abs(rest) <= 1e-12 * largest else rest for rest in rests]
@@ -292,7 +292,7 @@ _FARTHER = 4.0
 """The distance of unseen values beyond the extremes, in observed ranges times 1 / (k + 1), for k rare values."""
 
 _ENOUGH = 10
-"""So many values that are there once tell the spread."""
+"""The number of values occurring once that suffices to estimate the spread."""
 
 _MOST_KNOTS = 200
 """A spline of more knots takes longer than drawing the weights."""
@@ -487,7 +487,7 @@ def ranks(count: int, share: float, confidence: float) -> tuple[int, int]:
     places = np.arange(count + 1)
     logarithms = np.concatenate([[0.0], np.cumsum(np.log(places[:0:-1] / places[1:]))])  # of the binomial coefficients
     law = np.exp(logarithms + places * math.log(share) + (count - places) * math.log1p(-share))
-    error = (1 - confidence) / 2 * (1 + 1e-9)  # what is equal but for rounding is equal
+    error = (1 - confidence) / 2 * (1 + 1e-9)  # equality up to rounding
     lower = int((np.cumsum(law) <= error).sum())
     upper = count + 1 - int((np.cumsum(law[::-1]) <= error).sum())
     return lower, upper

@@ -241,7 +241,7 @@ def _loads(run: RunResult, name: str, use: LinkUse) -> dict[str, Floats]:
         return np.full(len(use.first), otherwise) if column is None else column.astype(np.float64)
 
     queues = lookup(run.resolved, f"links.{name}.bandwidth", None) is not None
-    unlimited = np.nan if queues else 0.0  # nothing queues; else a run of an earlier version does not tell
+    unlimited = np.nan if queues else 0.0  # nothing queues; otherwise a run of an earlier version has no record
     nanoseconds = 1e9 * _seconds(run)
     messages = told(use.messages)
     return {

@@ -101,7 +101,7 @@ def with_ends(value: float, low: float, high: float) -> str:
 
 
 _LEVEL = 1e-4
-"""Smaller p-values are not told apart."""
+"""Smaller p-values are not distinguished."""
 
 
 def level_text(level: float) -> str:

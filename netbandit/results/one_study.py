@@ -18,12 +18,12 @@ from netbandit.util.nesting import any_depth, read_json
 from netbandit.util.text import pluralize
 
 _DERIVED = (TABLE, SUMMARY, PARQUET, "report.html", "citation.bib")
-_PICTURES = "pictures.json"  # in which the plots record what they have drawn
+_PICTURES = "pictures.json"  # in which the plots record their pictures
 _KEY = re.compile(r"[0-9a-f]{20}")
 
 
 class OtherStudyError(Exception):
-    """The folder is another study's; the message says what differs, and what would be lost or that it is running."""
+    """The folder belongs to another study; the message states the differences, and the losses or that it is running."""
 
 
 def refuse_other(

@@ -67,7 +67,7 @@ def _as_shown(
 ) -> Layout:
     """Return the cell texts of *table* in its layout."""
     heads, rows = _laid_out(table, differences, lambda text, is_bold: bold(escaped(text)) if is_bold else escaped(text))
-    named = len(table.metrics) > 1 or not table.columns  # what all columns share is in the caption
+    named = len(table.metrics) > 1 or not table.columns  # values shared by all columns are in the caption
     return Layout(
         heads=[tuple(map(escaped, head if named else head[1:])) for head in heads],
         rows=[texts for _, texts in rows],

@@ -42,7 +42,7 @@ def cost_lines(study: StudyResult) -> list[str]:
 
 
 def privacy_lines(study: StudyResult) -> list[str]:
-    """Return the privacy spent per agent, with the paper's own statement, what it protects, and what it omits.
+    """Return the privacy spent per agent, with the paper's own statement, its unit of protection, and its omissions.
 
     One account for each unit of privacy; none if no privacy is configured. Isolated agents, which release nothing and
     need no noise, get no line.
@@ -206,7 +206,7 @@ def exploration_lines(study: StudyResult) -> list[str]:
 
 
 def comparison_notes(study: StudyResult, metrics: Sequence[str]) -> list[str]:
-    """Return what must be known to compare *metrics* between points."""
+    """Return the remarks needed to compare *metrics* between points."""
     priced = cost_lines(study) if "cost" in metrics else []
     return [*priced, *unequal_privacy(study)]
 

@@ -20,7 +20,7 @@ _LARGEST_FIGURE = 1e150
 
 
 class ContentError(ValueError):
-    """Content that no run can have; the text says what and where."""
+    """Content that no run can have; the text states the mistake and its place."""
 
 
 def finite_figures(figures: Mapping[str, Metric]) -> dict[str, Metric]:
@@ -88,7 +88,7 @@ def _require_writable(value: Any, place: str = "") -> None:
     """Reject values that cannot be written: lone surrogates, and numbers that are too large or not finite.
 
     Raises:
-        ContentError: There is one; the text says where.
+        ContentError: There is one; the text states its place.
     """
     if isinstance(value, dict):
         for name, entry in value.items():

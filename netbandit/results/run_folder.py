@@ -49,7 +49,7 @@ _DAMAGED = (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowEr
 
 
 class DamagedRunError(ValueError):
-    """The files of a run are not as written, or have an unreadable format; the message says which."""
+    """The files of a run are not as written, or have an unreadable format; the message states which."""
 
 
 def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None:

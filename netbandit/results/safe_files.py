@@ -52,7 +52,7 @@ def make_folder(folder: Path) -> None:
 def partial(target: Path) -> Path:
     """Return the temporary name beside *target* under which this process writes it until it is complete.
 
-    The name contains the process, so that files left by a killed process can be told from files that another process
+    The name contains the process, so that files left by a killed process differ from those that another process
     with the same scenario and folder is writing now.
     """
     return target.with_name(f".{target.name}.{socket.gethostname()}.{os.getpid()}{_LEFTOVER}")

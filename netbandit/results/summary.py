@@ -127,7 +127,7 @@ def _failures_as_json(found: Failures) -> dict[str, Any]:
 
 
 def _privacy(point: PointResult) -> dict[str, Any]:
-    """Return the unit that ``epsilon`` and ``delta`` protect, how they were computed, and what they do not cover."""
+    """Return the unit that ``epsilon`` and ``delta`` protect, how they were computed, and their limits."""
     run = next((run for run in point.finished if run.privacy_unit), None)
     if run is None:
         return {}

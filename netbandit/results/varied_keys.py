@@ -1,4 +1,4 @@
-"""Names: the keys that distinguish the points of a study, their labels, and the names of its pictures."""
+"""The keys that distinguish the points of a study, their labels, and which points a statement holds for."""
 
 from collections.abc import Mapping, Sequence
 
@@ -61,24 +61,6 @@ def short_names(keys: Sequence[str]) -> list[str]:
         names.append(".".join(words[-count:]))
     return names
 
-
-PICTURE_NAMES: Mapping[str, str] = {
-    "regret": "regret over the slots",
-    "structure": "regret against cost, for each protocol",
-    "learners": "regret against data, energy and delay, for each learner",
-    "heatmap": "regret over two numeric keys",
-    "parameter": "regret and waiting against a numeric key",
-    "diameter": "cost, delay and regret against the diameter",
-    "privacy": "regret against the privacy spent",
-    "tradeoff": "regret against cost",
-    "delay": "regret against waiting",
-    "communication": "regret against the data sent",
-    "battery": "how long batteries last",
-    "network": "the network, its links coloured by messages",
-    "lost": "the network, its links coloured by lost messages",
-    "bottleneck": "the busiest links, and how long messages wait for them",
-}
-"""The pictures that a study can have, for commands and their help: name -> what the picture shows."""
 
 METRICS_ONLY = "--y"
 """The option value that names no key."""
@@ -151,7 +133,7 @@ def which_points(study: StudyResult, points: Sequence[PointResult]) -> str:
         return sum(all(cell(point.value(key)) in values[key] for key in keys) for point in finished)
 
     if apart and same(apart) == len(points):
-        for key in sorted(apart, key=lambda key: ("" not in values[key], -keys.index(key))):  # what needs not be said
+        for key in sorted(apart, key=lambda key: ("" not in values[key], -keys.index(key))):  # redundant
             others = [other for other in apart if other != key]
             if others and same(others) == len(points):
                 apart = others

@@ -121,7 +121,7 @@ def _mains(value: Any) -> Any:
 
 
 class EnergySettings(Settings):
-    """``[energy]``: what agents live on; by default nothing is counted but messages."""
+    """``[energy]``: what agents live on; by default only messages are counted."""
 
     preset: Literal["cc2420", "sx1272", "wifi"] | None = Field(
         default=None,
@@ -172,7 +172,7 @@ class EnergySettings(Settings):
     @model_validator(mode="before")
     @classmethod
     def _filled_in(cls, keys: Any) -> Any:
-        """Fill in what a preset says, where it is not given."""
+        """Fill in the values of a preset, where they are not given."""
         chip = CHIPS.get(str(keys.get("preset"))) if isinstance(keys, Mapping) else None
         if chip is None:
             return keys
@@ -183,7 +183,7 @@ class EnergySettings(Settings):
 
 
 def with_bandwidth(data: Any) -> Any:
-    """Return the tables of a scenario with the bandwidth that a preset says, for links that are given none.
+    """Return the tables of a scenario with the bandwidth of a preset, for links without one.
 
     Args:
         data: The tables, not yet validated.

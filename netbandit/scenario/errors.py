@@ -30,7 +30,7 @@ class ScenarioError(Exception):
     """A scenario has mistakes.
 
     Attributes:
-        lines: One a mistake: ``FILE:LINE:COLUMN: key.path: what is wrong, what is allowed``.
+        lines: One a mistake: ``FILE:LINE:COLUMN: key.path: the mistake, the allowed values``.
     """
 
     def __init__(self, lines: Iterable[str]) -> None:

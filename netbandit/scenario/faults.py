@@ -71,7 +71,7 @@ def _pairs(value: Any) -> Any:
 
 
 class OutageSettings(Settings):
-    """``[[faults.outages]]``: what is down from one moment until another, once or in every period.
+    """``[[faults.outages]]``: scheduled outages of agents and links, once or in every period.
 
     Attributes:
         links: Peer links, by their two ends.

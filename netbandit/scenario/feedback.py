@@ -1,4 +1,4 @@
-"""``[feedback]``: when agents learn what their pulls have paid."""
+"""``[feedback]``: when agents receive the rewards of their pulls."""
 
 from typing import Annotated, Any, Literal, Self
 

@@ -39,7 +39,7 @@ class Given:
     """Tables that were given as they are.
 
     Attributes:
-        name: Names the scenario, and what is given in messages.
+        name: The name of the scenario, also in messages.
         data: Its tables; under ``sweep`` each key is one dotted key path.
         keywords: Whether each table was a keyword of its own.
         layer: Its rank among the sources of the scenario.
@@ -56,7 +56,7 @@ class Given:
         return Path()
 
     def place(self, path: KeyPath) -> Place:
-        """Return the keyword, or what was given as a whole."""
+        """Return the keyword, or the name of the whole."""
         name = f"{path[0]}=..." if self.keywords and path else self.name
         return Place(self.layer, 0, 0, name)
 

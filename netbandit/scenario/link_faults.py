@@ -89,7 +89,7 @@ def _jitter(value: Any) -> Any:
 
 
 def slots_of(value: Any) -> float | None:
-    """Return how many slots *value*, a number or text such as ``"10 slots"``, says; None if it says none."""
+    """Return the slots of *value*, a number or text such as ``"10 slots"``; None if it has none."""
     if isinstance(value, str):
         words = value.split()
         if len(words) != 2 or words[1] not in ("slot", "slots"):
@@ -134,11 +134,11 @@ Jitter = Annotated[
 
 
 class FaultyLinkSettings(Settings):
-    """What goes wrong on a class of links; by default nothing does.
+    """The faults of a class of links; by default none.
 
     Attributes:
         loss: How messages are lost.
-        jitter: What is added to the latency of each message.
+        jitter: The random addition to the latency of each message.
         overtaking: Whether jitter lets messages overtake each other.
         duplicate: The probability that a message which is not lost arrives once more.
         retry: Hop-by-hop acknowledgements; None: none.

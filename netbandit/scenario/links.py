@@ -23,7 +23,7 @@ from netbandit.util.units import (
 from netbandit.util.wording import Allowed, did_you_mean, show
 
 FROM_GRAPH = ("geographic", "edges")
-"""Latencies that the graph says: by the places of its nodes, or by the attribute of each link."""
+"""Latencies from the graph: by the positions of its nodes, or by an attribute of each link."""
 
 
 _UPLINK_LATENCY = 'a duration such as "10 ms" or { uniform = ["1 ms", "5 ms"] }'
@@ -194,7 +194,7 @@ class UplinkSettings(FaultyLinkSettings):
 
 
 def _uplink(value: Any) -> Any:
-    # From Python one class serves both: what was not given stays as it is by default for an uplink.
+    # From Python one class serves both: keys that are not given keep the default of an uplink.
     if isinstance(value, LinkSettings):
         return value.model_dump(exclude_unset=True, exclude={"missing"} if value.missing == "error" else None)
     return value

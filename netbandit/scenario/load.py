@@ -26,7 +26,7 @@ _Origin = TypeVar("_Origin", Source, Given)
 
 @dataclass(frozen=True)
 class Document:
-    """A scenario as it was written, merged over what it extends and what ``--set`` changed; not yet validated.
+    """A scenario as written, merged with the files it extends and with ``--set``; not yet validated.
 
     Attributes:
         file: The file as the user gave it.
@@ -93,7 +93,7 @@ class Document:
             if isinstance(part, dict) and isinstance(part.get("kind"), str):
                 kinds.append(part["kind"])
         own = self.data.get(table)
-        if kinds and isinstance(own, dict) and isinstance(own.get("kind"), str):  # what a point of the sweep replaces
+        if kinds and isinstance(own, dict) and isinstance(own.get("kind"), str):  # replaced by points of the sweep
             kinds.append(own["kind"])
         written = self._origins.get((table, key))
         if written is not None:
@@ -114,7 +114,7 @@ class Document:
     def _elsewhere(self, path: KeyPath, text: str) -> str:
         """Return where other keys stand that the *text* about a mistake at *path* names, if not in the same file.
 
-        A key of the same table is named without its table. What is set beside it on the command line needs no place.
+        A key of the same table is named without its table. Keys set beside it on the command line need no place.
         """
         here = self._place(path)
         keys = [(*path[:-1], word) for word in dict.fromkeys(_WORD.findall(text))] if len(path) > 1 else []
@@ -150,13 +150,13 @@ def load(
 ) -> Document:
     """Read a scenario file, the files it extends, and the overrides.
 
-    Tables are merged key by key; a key that is given again, or set, replaces what was there, a sweep of it included.
+    Tables are merged key by key; a key that is given again, or set, replaces the former value, including a sweep of it.
     ``name`` and ``description`` are a file's own and are not inherited.
 
     Args:
         file: The file; messages name it as it is given here.
         overrides: Each the ``KEY=VALUE`` of a ``--set``; later ones win. Or values by keyword, ``__`` for each dot.
-        text: What is in the file, if there is none to read.
+        text: The content in place of a file.
         unrecorded: Overrides by keyword that are no parameters of the study.
 
     Raises:

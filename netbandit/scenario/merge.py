@@ -23,7 +23,7 @@ _OWN = ("name", "description", "extends")
 
 
 def written_order(origin: Origin) -> int:
-    """Return how late something was written: the base first, then what extends it, then each override."""
+    """Return the precedence of an origin: the base first, then the files that extend it, then each override."""
     return origin.place.layer if isinstance(origin, Override) else -origin.layer
 
 
@@ -31,13 +31,13 @@ class Merged:
     """The sources put over one another.
 
     Args:
-        sources: The named file first, then what each extends.
+        sources: The named file first, then each extended file.
         changes: The overrides, in order.
 
     Attributes:
         data: The merged tables.
         origins: The origin of each table and key.
-        former_kinds: For each part's table, the kinds it had before, each with what changed it.
+        former_kinds: For each part's table, the kinds it had before, each with the origin of the change.
         parameters: The keys changed by overrides: dotted key -> value.
         appended: For the path of each case that was added to others, the path at which it was written.
         notes: Replaced values that may have been meant to be extended.

@@ -119,7 +119,7 @@ def _name(value: Any) -> str:
 
 
 def is_graph(value: Any) -> bool:
-    """Return whether *value* is a graph of networkx, which need not be imported to tell."""
+    """Return whether *value* is a graph of networkx, without importing it."""
     return any(kind.__module__.partition(".")[0] == "networkx" for kind in type(value).__mro__)
 
 
@@ -128,7 +128,7 @@ def swept(key: str, values: Any) -> Any:
 
     Args:
         key: The dotted key.
-        values: A list of what `table_of` takes, or a table of such lists.
+        values: A list of arguments of `table_of`, or a table of such lists.
     """
     if key == "cases" and isinstance(values, list | tuple):
         return [tables_of(case) if isinstance(case, Mapping) else case for case in values]

@@ -97,7 +97,7 @@ def _value(text: str) -> Any:
         if list(read) == ["value"]:
             return read["value"]
     except ValueError as error:
-        # tomllib's line and column count in a document of ours, which the user never saw.
+        # tomllib's line and column refer to a generated document, which the user never saw.
         reason = re.sub(r" \(at [^()]*\)$", "", str(error))
         if text[0] in "[{\"'":
             raise ValueError(f"must be a TOML value, not {show(text)}: {reason[:1].lower()}{reason[1:]}") from None

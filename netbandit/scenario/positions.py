@@ -56,7 +56,7 @@ def statements_before(source: str, offset: int) -> list[tuple[Statement, tuple[i
     For documents that are valid so far but repeat themselves: the same path may occur twice.
     """
     scanner = _Scanner(source)
-    with contextlib.suppress(ValueError):  # what follows the mistake is nobody's business here
+    with contextlib.suppress(ValueError):  # text after the mistake is irrelevant here
         scanner.document(end=offset)
     return [(found, scanner.position(found.offset)) for found in scanner.statements if found.offset < offset]
 
@@ -118,7 +118,7 @@ class _Scanner:
         for depth, piece in enumerate(pieces, start=1):
             path += (piece,)
             self.offsets.setdefault(path, start)
-            # What is said of an array of tables is said of its last element.
+            # A statement on an array of tables concerns its last element.
             if path in self._elements and not (is_element and depth == len(pieces)):
                 path += (self._elements[path] - 1,)
         if is_element:

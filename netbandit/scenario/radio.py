@@ -1,4 +1,4 @@
-"""``[links.peer.radio]``: agents share the air, which says how long they send, when they may, and what collides."""
+"""``[links.peer.radio]``: a shared medium, with its airtime, access, duty cycle and collisions."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_args
@@ -12,7 +12,7 @@ from netbandit.util.wording import Allowed, one_of, show
 BANDWIDTHS = ("125 kHz", "250 kHz", "500 kHz")
 """The bandwidths of LoRa in the bands for short-range devices, as the SX1272 has them."""
 SPREADING_FACTORS = range(7, 13)
-"""Its spreading factors; 6 goes without the header that says how long a frame is."""
+"""Its spreading factors; 6 has no header with the length of a frame."""
 
 Preset = Literal[
     "lora-eu868-sf7", "lora-eu868-sf8", "lora-eu868-sf9", "lora-eu868-sf10", "lora-eu868-sf11", "lora-eu868-sf12"
@@ -50,7 +50,7 @@ class AirtimeSettings(Settings):
 
 
 class AlohaAccess(Settings):
-    """Who has something to send sends it after a random delay, whatever it hears (Abramson 1970)."""
+    """Agents send after a random delay, without listening first (Abramson 1970)."""
 
     aloha: PositiveDuration = Field(description="The longest delay; it is uniform from 0.")
 
@@ -99,7 +99,7 @@ class RadioSettings(Settings):
     @model_validator(mode="before")
     @classmethod
     def _fill_in(cls, keys: Any) -> Any:
-        """Fill in what the preset says, but not over what is given."""
+        """Fill in the values of the preset, where they are not given."""
         preset = keys.get("preset") if isinstance(keys, Mapping) else None
         if preset not in PRESETS:
             return keys

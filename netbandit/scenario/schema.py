@@ -133,7 +133,7 @@ def _keys(value: Schema, path: str, definitions: Schema) -> Iterator[tuple[str, 
 
 
 def _plain(schema: Any) -> Any:
-    """Return a schema without what says nothing in TOML: null, which it cannot write, and generated titles."""
+    """Return a schema without entries that are meaningless in TOML: null and generated titles."""
     if isinstance(schema, list):
         return [_plain(item) for item in schema]
     if not isinstance(schema, dict):

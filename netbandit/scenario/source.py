@@ -17,7 +17,7 @@ from netbandit.util.wording import key_text
 
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _REPEATED = ("Cannot overwrite", "Cannot declare", "Cannot mutate", "Cannot redefine")
-# Where the words of tomllib say what it met, not what was meant.
+# Where messages of tomllib state the symptom, not the cause.
 _CLEARER = {
     "Invalid value": "not a value: must be a string in quotes, a number, true, false, a date, a list or a table",
     "Illegal character '\\n'": "not the end of a string: must be a quote, on the same line",

@@ -3,7 +3,7 @@
 ``[[sweep.cases]]`` sets several keys together, where a grid would ask for combinations that cannot be: each case is a
 table like a scenario of its own, laid over the rest. Other keys of the sweep are combined with every case. With a
 ``label`` a case has that name in tables and pictures, and may set no key.
-``inherit = false`` forgets what the extended file sweeps; ``[[sweep.cases_append]]`` adds to its cases, which
+``inherit = false`` drops the sweep of the extended file; ``[[sweep.cases_append]]`` adds to its cases, which
 ``[[sweep.cases]]`` replaces.
 """
 
@@ -33,7 +33,7 @@ LABEL = "label"
 """The key of a case that is not a key of the scenario: its name."""
 
 INHERIT = "inherit"
-"""The key that says whether the sweep of the extended file is kept; it is when nothing is said."""
+"""The key that says whether the sweep of the extended file is kept; by default it is."""
 
 _KEY_PATH = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 _FIXED = {
@@ -97,7 +97,7 @@ def expand(data: Raw, parameters: Mapping[str, Any] | None = None) -> list[Combi
         data: The merged tables of a `Document`.
         parameters: The keys changed by ``--set``, part of every point's parameters.
     """
-    # What is wrong inside one case leaves the other mistakes of the cases to be found.
+    # A mistake inside one case does not hide mistakes of others.
     sweep = data.get("sweep")
     no_cases = isinstance(sweep, dict) and CASES in sweep and not are_cases(sweep[CASES])
     wrong = {path[1] for path, _ in problems(data) if len(path) > 1 and (path[1] != CASES or no_cases)}
@@ -138,7 +138,7 @@ def named(data: Raw, having: Sequence[Combination], problem: Problem) -> Problem
     Args:
         data: The merged tables, whose sweep has more combinations than *having*.
         having: The combinations that have it.
-        problem: What is wrong; one that stands under ``[sweep]`` names it already.
+        problem: The mistake; one under ``[sweep]`` names it already.
     """
     path, text = problem
     if path[:1] == ("sweep",):
@@ -156,7 +156,7 @@ def named(data: Raw, having: Sequence[Combination], problem: Problem) -> Problem
 
 
 def problems(data: Raw) -> list[Problem]:
-    """Return what is wrong with the sweep itself: its keys, its lists and its size."""
+    """Return the mistakes of the sweep itself: its keys, its lists and its size."""
     sweep = data.get("sweep", {})
     if not isinstance(sweep, dict):
         return [(("sweep",), f"must be a table of dotted keys, each with a list of values, not {show(sweep)}")]
@@ -169,7 +169,7 @@ def problems(data: Raw) -> list[Problem]:
         if key == CASES:
             found += _problems_of_cases(path, values, sweep)
             continue
-        if key == APPEND:  # what could be added is in the cases already
+        if key == APPEND:  # the added cases are included already
             none = "needs cases to add to, in an extended file or in this one; if there are none, write [[sweep.cases]]"
             found += [(path, none)] if are_cases(values) else _no_cases(path, values)
             continue

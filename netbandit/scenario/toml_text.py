@@ -16,7 +16,7 @@ _DEPTH = 2
 
 
 def toml_value(value: Any) -> str:
-    """Return *value* as TOML writes it, on one line; what is None inside a table is left out."""
+    """Return *value* as TOML writes it, on one line; None inside a table is left out."""
     if isinstance(value, Mapping):
         entries = [f"{_key(key)} = {toml_value(entry)}" for key, entry in value.items() if entry is not None]
         return "{ " + ", ".join(entries) + " }" if entries else "{}"
@@ -30,7 +30,7 @@ def toml_value(value: Any) -> str:
 def toml_text(tables: Mapping[str, Any]) -> str:
     """Return *tables* as a TOML document: plain keys first, then a section for each table.
 
-    A dotted key, such as a key of a sweep, stays dotted. What is None is left out: TOML has nothing for it.
+    A dotted key, such as a key of a sweep, stays dotted. None is left out: TOML has no null.
     """
     return "\n".join(_section((), tables)).strip("\n") + "\n"
 

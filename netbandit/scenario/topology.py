@@ -17,7 +17,7 @@ def read_topology(written: Any, folder: Path) -> tuple[Part | None, list[Problem
     """Return the family, or None; all problems; and all notes: a key of another family is valid, but not used.
 
     Args:
-        written: The table; what is wrong with it as a whole is said by `netbandit.scenario.validate.validate`.
+        written: The table; mistakes in it as a whole are reported by `netbandit.scenario.validate.validate`.
         folder: The scenario's folder, in which the user's own modules are found first.
     """
     if not isinstance(written, Mapping) or not isinstance(written.get("family"), str | type):

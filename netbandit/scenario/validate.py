@@ -44,7 +44,7 @@ def validate(data: Raw) -> tuple[Scenario | None, list[Problem]]:
 
 
 def combinations(run: RunSettings | None, family: object, links: LinksSettings | None) -> list[Problem]:
-    """Return what cannot be together among the tables of this package, whichever of them are valid so far.
+    """Return incompatible settings among the tables of this package, as far as they are valid.
 
     Args:
         run: ``[run]``, or None if it has mistakes.

@@ -78,6 +78,22 @@ def computing(network: Network) -> dict[str, Metric]:
     }
 
 
+_MUCH = 0.1
+"""The share of the messages delivered of which it is said that they were never handled."""
+
+
+def computing_remarks(network: Network) -> tuple[str, ...]:
+    """Return a remark on nodes that could not keep up with what reached them."""
+    found, delivered = network.computing, network.ledger.outcomes.delivered
+    if found is None or found.unhandled <= _MUCH * delivered:
+        return ()
+    return (
+        f"{found.unhandled / delivered:.0%} of the messages were delivered and never handled (unhandled): nodes "
+        "computed too slowly for what reached them, or went down, or the "
+        "run ended before (busy, server_busy, inbox_wait_ms)",
+    )
+
+
 def connectivity(network: Network, topology: Topology) -> dict[str, Metric]:
     """Return connectivity metrics of a time-varying graph."""
     if network.faults.plan.contacts is None:

@@ -7,17 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from netbandit.learners.learner import EpochLearner
+from netbandit.learners.counts import CountingLearner
+from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.network.computing import ComputePlan, ServiceTimes, Work
 from netbandit.network.delays import Delay, GeometricDelay, ParetoDelay
 from netbandit.network.jitter import ExponentialJitter, LognormalJitter, UniformJitter
+from netbandit.network.message import HEADER_BYTES
+from netbandit.network.topology import Topology
 from netbandit.parts.settings import Problem
 from netbandit.protocols.gather import GatherProtocol
+from netbandit.protocols.master_worker import MasterWorker
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario import compute as keys
 from netbandit.scenario.compute import ComputeSettings, ServerTimes
 from netbandit.scenario.delay import ParetoDelay as ParetoDelayKey
 from netbandit.scenario.delay import UniformDelay
+from netbandit.scenario.links import LinksSettings
 from netbandit.scenario.model import RunSettings
 from netbandit.simulation.build_energy import nanowatt
 from netbandit.simulation.build_feedback import delay_law
@@ -126,6 +131,11 @@ def mean_of(law: Delay) -> float:
     raise TypeError(f"{law!r} is no law of a service time")
 
 
+def _handling(times: ServiceTimes) -> float:
+    """Return how long (ns) the handling of a header takes, in the mean."""
+    return times.per_byte * HEADER_BYTES + (mean_of(times.laws["message"]) if "message" in times.laws else 0.0)
+
+
 def _most(law: Delay) -> float:
     return law.longest if isinstance(law, UniformJitter) else mean_of(law)
 
@@ -224,3 +234,67 @@ def compute_notes(settings: ComputeSettings, slot: int, protocol: NetworkProtoco
     silent = [work for work in ("message", "aggregate", "item") if work in agents.laws]
     if protocol.isolated and silent:
         yield ("compute", "agents", silent[0]), "has no effect: agents tell each other nothing"
+
+
+def may_refuse(settings: ComputeSettings, slot: int) -> bool:
+    """Return whether the inbox of a node may be full; *slot* is the length of a slot (ns)."""
+    tables: tuple[ServerTimes, ...] = (settings.agents, settings.server)
+    return any(times.inbox is not None and service_times(times, slot).handles for times in tables)
+
+
+def refusal_notes(
+    settings: ComputeSettings, links: LinksSettings, protocol: NetworkProtocol, slot: int
+) -> Iterator[Problem]:
+    """Yield inboxes that refuse messages for good, under protocols whose agents wait for these messages."""
+    if getattr(protocol, "deadline", "none") is not None:
+        return
+    once = [table for table in sorted(protocol.used_links) if getattr(links, table).retry is None]
+    for table, times in (("agents", settings.agents), ("server", settings.server)):
+        reached = once if table == "agents" else [name for name in once if name == "uplink"]
+        if reached and times.inbox is not None and service_times(times, slot).handles:
+            text = "what is refused is not repeated, and who waits for it does so for ever"
+            help = f"links.{reached[0]}.retry repeats it, and a protocol.deadline ends the wait"
+            yield ("compute", table, "inbox"), f"{text}: {help}"
+
+
+def load_notes(
+    settings: ComputeSettings,
+    run: RunSettings,
+    learner: AnyLearner,
+    protocol: NetworkProtocol,
+    talk: str | None,
+    graph: Topology,
+) -> Iterator[Problem]:
+    """Yield nodes that cannot keep up with what reaches them, decisions that slow agents cannot, and short deadlines.
+
+    Args:
+        settings: ``[compute]``.
+        run: ``[run]``.
+        learner: The learner.
+        protocol: The protocol.
+        talk: The communication pattern.
+        graph: The graph of the first replication.
+    """
+    slot = run.slot_nanoseconds
+    agents, server = service_times(settings.agents, slot), service_times(settings.server, slot)
+    served = "uplink" in protocol.used_links
+    tells = isinstance(learner, CountingLearner) and run.activity == "every" and not protocol.isolated
+    if talk == "broadcast" and tells:
+        here, messages = ("server", graph.agents) if served else ("agents", max(map(len, graph.neighbours)))
+        takes = messages * _handling(server if served else agents) * (1.0 if served else _slowest(settings))
+        if takes > slot:
+            who = "the server" if served else "an agent with the most neighbours"
+            text = f"{messages:,} messages reach {who} in each slot, which take {takes / slot:.3g} slots to handle"
+            yield ("compute", here, "message"), f"{text}: they wait ever longer"
+    if "decision" in agents.laws and isinstance(settings.speed, keys.LognormalSpeed | keys.ParetoSpeed):
+        takes = mean_of(agents.laws["decision"])
+        slow = sum(takes * speed >= slot for speed in speeds(settings, graph.agents, Streams(run.seed, 0)))
+        if slow:
+            text = f"{slow:,} of {graph.agents:,} agents of the first replication decide slower than a slot passes"
+            yield ("compute", "agents", "decision"), f"{text}, and fall ever further behind"
+    deadline = getattr(protocol, "deadline", None)
+    if isinstance(protocol, MasterWorker) and deadline is not None and server.handles:
+        handled = 1 + int(deadline.nanoseconds(slot) // _handling(server))
+        if handled < graph.agents:
+            text = f"by then the server has handled {handled:,} of {graph.agents:,} uploads at most, in the mean"
+            yield ("protocol", "deadline"), f"{text}, and answers without the others (compute.server.message)"

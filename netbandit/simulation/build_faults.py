@@ -213,7 +213,7 @@ def per_agent_problems(
 
 
 def answer_problems(
-    links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol, *, changing: bool
+    links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol, *, changing: bool, refuses: bool
 ) -> Iterator[Problem]:
     """Yield links that may lose an answer for good, so that an agent would wait for it for ever.
 
@@ -222,8 +222,9 @@ def answer_problems(
         faults: ``[faults]``.
         protocol: The protocol.
         changing: Whether peer links come and go, or agents may run empty.
+        refuses: Whether the inbox of a node may be full.
     """
-    name = _answered_over(links, faults, protocol, changing)
+    name = _answered_over(links, faults, protocol, changing, refuses)
     if name is not None and getattr(links, name).retry is None:
         shared = name == "peer" and links.peer.radio is not None  # a shared radio channel has no retransmissions
         text = (
@@ -234,7 +235,7 @@ def answer_problems(
 
 
 def answer_notes(
-    links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol, *, changing: bool
+    links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol, *, changing: bool, refuses: bool
 ) -> Iterator[Problem]:
     """Yield links that retransmit answers only so often, so that an agent might wait for one for ever.
 
@@ -243,8 +244,9 @@ def answer_notes(
         faults: ``[faults]``.
         protocol: The protocol.
         changing: Whether peer links come and go, or agents may run empty.
+        refuses: Whether the inbox of a node may be full.
     """
-    name = _answered_over(links, faults, protocol, changing)
+    name = _answered_over(links, faults, protocol, changing, refuses)
     if name is None or (retry := getattr(links, name).retry) is None:
         return
     text = (
@@ -267,7 +269,7 @@ def queue_notes(links: LinksSettings, protocol: NetworkProtocol) -> Iterator[Pro
 
 
 def _answered_over(
-    links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol, changing: bool
+    links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol, changing: bool, refuses: bool
 ) -> Literal["peer", "uplink"] | None:
     """Return the links that may lose an answer for which an agent waits without a deadline; None if there are none."""
     if not isinstance(protocol, ParameterServer) or protocol.answer != "uploader" or protocol.deadline is not None:
@@ -275,10 +277,10 @@ def _answered_over(
     # An agent that was down itself checks again when it comes back up.
     if protocol.server == "uplink":
         down = faults.server is not None or any(outage.server for outage in faults.outages)
-        return "uplink" if links.uplink.loss or links.uplink.queue is not None or down else None
+        return "uplink" if links.uplink.loss or links.uplink.queue is not None or down or refuses else None
     cuts = (outage.links or outage.nodes or outage.partition for outage in faults.outages)
     down = changing or faults.links is not None or faults.nodes is not None or any(cuts)
-    may_drop = links.peer.queue is not None
+    may_drop = links.peer.queue is not None or refuses
     return "peer" if links.peer.loss or links.peer.radio is not None or may_drop or down else None
 
 

@@ -24,6 +24,7 @@ from netbandit.scenario.model import Scenario
 from netbandit.simulation.accounting import (
     absent_slots,
     computing,
+    computing_remarks,
     connectivity,
     dropping,
     link_use,
@@ -159,7 +160,11 @@ class Simulation:
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
             privacy_caveats=outcome.privacy.caveats if outcome.privacy else (),
             privacy_bound=outcome.privacy.bound if outcome.privacy else "exact",
-            remarks=(*outcome.remarks, *waiting_remarks(rounds, waits, waiting, point.protocol, network)),
+            remarks=(
+                *outcome.remarks,
+                *waiting_remarks(rounds, waits, waiting, point.protocol, network),
+                *computing_remarks(network),
+            ),
         )
 
     def choices(self) -> list[Choice]:

@@ -19,7 +19,7 @@ METRICS: Mapping[str, str] = {
     "stalled": "agents that waited for ever",
     "epsilon": "privacy spent of one reward; none: without bound",
 }
-"""What is kept of a run, and what it is."""
+"""The values kept of a run, with their meanings."""
 
 Values = Mapping[str, float | None]
 
@@ -56,7 +56,7 @@ class Cell:
 
 
 def values_of(result: RunResult, track: Track) -> Values:
-    """Return what is kept of a run."""
+    """Return the values kept of a run."""
     found = result.metrics
     size = found["bytes"]
     assert size is not None
@@ -85,6 +85,6 @@ def spends_too_much(epsilons: Sequence[float | None], track: Track) -> str:
     if any(epsilon is None for epsilon in epsilons):
         return f"spends an unbounded epsilon; the track allows {track.epsilon:g}"
     most = max(epsilon for epsilon in epsilons if epsilon is not None)
-    # What adds up to the limit may be rounded.
+    # A sum that reaches the limit may be rounded.
     over = most > track.epsilon * (1 + 1e-9)
     return f"spends an epsilon of {most:g}; the track allows {track.epsilon:g}" if over else ""

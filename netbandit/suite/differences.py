@@ -50,7 +50,7 @@ def decided(levels: Sequence[float]) -> NDArray[np.bool_]:
 
 
 def pairs_of(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first and the second of each pair of so many entries, each shape (count (count - 1) / 2,)."""
+    """Return the first and the second of each pair of *count* entries, each shape (count (count - 1) / 2,)."""
     first, second = np.triu_indices(count, 1)
     return first, second
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SHOWN = 7
-"""So many entries have a colour, the first in the order of the tables; the others are grey."""
+"""The number of coloured entries, the first in the order of the tables; the others are grey."""
 
 _LONGEST_LINE = 42
 """Characters of a line of a name beside another one."""

@@ -32,6 +32,6 @@ def point_of(entry: Entry, track: Track, run: Mapping[str, Any] | None = None) -
 
 
 def why_refused(lines: list[str]) -> str:
-    """Return the first thing that `check` said, without places in files."""
+    """Return the first message of `check`, without places in files."""
     text = lines[0].partition(": ")[2] or lines[0]
     return re.sub(r"; \S+ stands at .*$", "", text)

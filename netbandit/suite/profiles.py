@@ -33,7 +33,7 @@ class Place:
 
     Attributes:
         rank: The median over the tracks of its midranks.
-        place: One more than so many entries have a smaller median.
+        place: One more than the number of entries with a smaller median.
         best, worst: The places with all tracks, and with any one of them left out.
     """
 
@@ -44,7 +44,7 @@ class Place:
 
 
 def midranks(ranks: Mapping[str, tuple[int, int]]) -> dict[str, float]:
-    """Return the middle of the ranks that each entry may have: its rank if what is undecided counts as equal."""
+    """Return the middle of the ranks that each entry may have: its rank if undecided pairs count as equal."""
     return {name: (best + worst) / 2 for name, (best, worst) in ranks.items()}
 
 

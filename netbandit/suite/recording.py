@@ -26,7 +26,7 @@ def make_record(
         jobs: See `run_pairs`, as for *limit* and *told*.
         limit: See there.
         told: See there.
-        run: Whether what is not in *out* is run; if not it is not in the record either.
+        run: Whether to run cells missing in *out*; otherwise they are missing in the record too.
     """
     references = [(reference, track) for track in tracks for reference in (track.alone, track.all)]
     names = {(entry.name, track.name) for entry, track in references}

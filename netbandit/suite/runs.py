@@ -43,7 +43,7 @@ def run_pairs(
         out: The folder of the runs, a file for each entry and track; existing runs are not repeated.
         jobs: The number of parallel processes; 0 means one for each core.
         limit: The time limit (s) of an entry on a track.
-        told: Called with each cell when it is known.
+        told: A function called with each cell once it is known.
     """
     import cloudpickle  # classes of a notebook go by their code, others by their names
 
@@ -95,7 +95,7 @@ def cells_there(pairs: Sequence[tuple[Entry, Track]], out: Path) -> dict[str, di
 def file_of(out: Path, entry: Entry, track: Track) -> Path:
     """Return the file of the runs of *entry* on *track*; its name has letters that any file system takes."""
     name = re.sub(r"[^A-Za-z0-9.]+", "-", entry.name).strip("-")
-    short = blake2b(entry.name.encode(), digest_size=3).hexdigest()  # what differs in other signs is another entry
+    short = blake2b(entry.name.encode(), digest_size=3).hexdigest()  # other characters make another entry
     return out / f"{name[:80]}-{short}" / f"{track.name}.json"
 
 

@@ -26,7 +26,7 @@ STALLED = "*"
 """Stands behind the score of an entry of which agents stalled in some replication."""
 
 GAIN = "gain (harm as 0)"
-"""The heading of what `Standing.gain` says."""
+"""The heading of `Standing.gain`."""
 
 SELF = "behind itself"
 """The heading of the tracks on which an entry has more regret than the same learner alone."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from netbandit.simulation.replication import RunnablePoint
 
 PROBE_SLOTS = 100
-"""Where a track limits epsilon, an entry that has no bound after so many slots is not run on."""
+"""Where a track limits epsilon, an entry without a bound after this many slots is stopped."""
 
 DIGITS = 8
 """The digits of a fingerprint that are kept."""
@@ -37,7 +37,7 @@ class Task:
     """An entry on a track.
 
     Attributes:
-        point: What is run.
+        point: The point to run.
         track: The track.
         file: Where the runs are written: an object with ``runs``, one object for each replication with its ``key``,
             ``values``, ``fingerprint`` and ``seconds``, and ``end``: None while it goes on, else a state and why.
@@ -51,7 +51,7 @@ class Task:
 
 
 def read(file: Path) -> dict[str, Any]:
-    """Return what is in the *file* of a task; of one that is not there or damaged, no runs."""
+    """Return the content of the *file* of a task; no runs if it is missing or damaged."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         found = json.loads(file.read_text(encoding="utf-8"))
         return {"runs": list(found["runs"]), "end": found["end"]}
@@ -91,11 +91,11 @@ def write(file: Path, runs: Sequence[Any], end: Sequence[str] | None) -> None:
 
 
 def perform_packed(order: tuple[bytes, Path], tell: Callable[[str], None]) -> str:
-    """Do what `perform` does, in a worker process; return why it cannot.
+    """Call `perform` in a worker process; return why it failed.
 
     Args:
         order: The task, pickled, and the folder in which the user's own parts are found first.
-        tell: Has a line told to the user.
+        tell: A function that shows the user a line.
     """
     packed, folder = order
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, output of entries is not shown

@@ -228,7 +228,7 @@ def _at(time: int, rank: int, event: dict[str, Any]) -> _Event:
 
 
 def _names(nodes: Sequence[tuple[int, int | str]], lanes: int, names: Sequence[str] | None) -> Iterator[dict[str, Any]]:
-    """Yield what the tracks are called, in the order in which they are shown."""
+    """Yield the names of the tracks, in their order."""
     yield {"ph": "M", "pid": _PROCESS, "tid": _ROUNDS, "name": "process_name", "args": {"name": "netbandit"}}
     tracks = [(_ROUNDS + lane, "rounds" if lane == 0 else f"rounds ({lane + 1})") for lane in range(lanes)]
     for track, node in nodes:

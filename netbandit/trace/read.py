@@ -56,7 +56,7 @@ class LateReward(NamedTuple):
 
 
 class Job(NamedTuple):
-    """What a node computed; times in nanoseconds. A message that was handled has a kind, all else an empty text."""
+    """A computation of a node; times in nanoseconds. A message that was handled has a kind, all else an empty text."""
 
     work: str
     node: int | str
@@ -127,7 +127,7 @@ def first_trace(folder: Path, point: PointResult) -> tuple[Path, RunResult] | No
 
 
 def left_out(folder: Path, study: StudyResult) -> Iterator[str]:
-    """Yield what is wrong with the traces that pictures and reports of a results folder would show, a line each."""
+    """Yield the problems of traces that pictures and reports of a results folder would show, a line each."""
     for point in study.points:
         found = first_trace(folder, point)
         if found is not None:

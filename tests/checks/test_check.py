@@ -101,7 +101,7 @@ ONE_MISTAKE = {
     "misspelt key": (
         ["protocol.knd=gis"],
         "protocol.knd",
-        'unknown key, must be one of "kind", "timing", "deadline" (did you mean "kind"?)',
+        'unknown key, must be one of "kind", "timing", "feedback_deadline", "deadline" (did you mean "kind"?)',
     ),
     "misspelt kind": (
         ["bandit.kind=bernouli"],

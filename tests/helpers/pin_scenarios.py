@@ -95,6 +95,8 @@ CUTS: dict[str, Cut] = {
     "drift": ["run.horizon=400"],
     "baselines": ["run.horizon=60"],
     "late_rewards": ["run.horizon=300"],
+    "stragglers": ["run.horizon=1_000", "run.replications=1"],
+    "queues": ["run.horizon=300", "run.replications=1"],
     **_cut("base which queues counts", "run.horizon=300", "run.replications=1", paper="delay"),
     **_cut("silence", "sweep.run.horizon=[300]", "run.replications=1", paper="delay"),
     **_cut("deadline deadline-none", "run.horizon=3_000", "run.replications=1", paper="delay"),

@@ -264,8 +264,47 @@ def test_what_cannot_be_is_said_at_its_key(tmp_path, override, text):
         (["compute.speed=2.0"], "compute.speed: has no effect: nothing takes agents any time"),
         (["compute.power=1 W"], "compute.power: has no effect: nothing takes agents any time"),
         (["compute.agents.item=1 us", "protocol.kind=silent"], "compute.agents.item: has no effect: agents tell each"),
+        (
+            ["compute.agents.message=600 us"],
+            "2 messages reach an agent with the most neighbours in each slot, which take 1.2 slots to handle",
+        ),
+        (
+            ["protocol={kind='master-worker'}", "compute.server.message=300 us"],
+            "compute.server.message: 4 messages reach the server in each slot, which take 1.2 slots to handle",
+        ),
+        (
+            ["compute={agents={decision='0.9 ms'}, speed={pareto=2.0}}"],
+            "compute.agents.decision: 3 of 4 agents of the first replication decide slower than a slot passes",
+        ),
+        (
+            ["learner={kind='elimination'}", "protocol={kind='gis'}", "compute.agents={message='1 us', inbox=2}"],
+            "compute.agents.inbox: what is refused is not repeated, and who waits for it does so for ever: links",
+        ),
+        (
+            [
+                "learner={kind='elimination'}",
+                "protocol={kind='master-worker', deadline='2 ms'}",
+                "compute.server.message=1 ms",
+            ],
+            "protocol.deadline: by then the server has handled 3 of 4 uploads at most",
+        ),
     ],
 )
-def test_what_has_no_effect_is_noted(tmp_path, overrides, text):
+def test_what_has_no_effect_or_too_much_is_noted(tmp_path, overrides, text):
     notes = study(tmp_path, *overrides, text=TOLD.replace(', timing = "asynchronous"', "")).notes
     assert any(text in note for note in notes), notes
+
+
+def test_who_waits_for_an_answer_that_may_be_refused_needs_an_end_of_it(tmp_path):
+    text = TOLD.replace(', timing = "asynchronous"', "")
+    asks = ("bandit={kind='linear', dimension=2, arms=3}", "learner={kind='oful'}", "protocol.kind=parameter-server")
+    with pytest.raises(ScenarioError, match=r"protocol\.deadline: is missing: messages may be lost on links\.uplink"):
+        study(tmp_path, *asks, "compute.server={message='1 ms', inbox=0}", text=text)
+    study(tmp_path, *asks, "compute.server.message=1 ms", text=text)
+
+
+def test_a_run_that_leaves_much_unhandled_says_so(tmp_path):
+    found = run(tmp_path, "compute.agents.message=2 ms", text=TOLD)
+    assert found.metrics["unhandled"] > 0.4 * found.metrics["delivered"]
+    assert any("messages were delivered and never handled" in remark for remark in found.remarks)
+    assert not run(tmp_path, "compute.agents.message=0.2 ms", text=TOLD).remarks

@@ -123,7 +123,7 @@ def _take_out(variant: str, world: Any, learner: Any) -> None:
         world.draws = SimpleNamespace(quantile=_VARIANTS["_mean"])
         world.tables = world.tables._replace(levels=np.ones_like(world.tables.levels))  # where a search begins, it ends
     elif variant == "unchosen":
-        learner._steps = SimpleNamespace(trust=learner._steps.trust, choose=_VARIANTS["_all_that_pays"])
+        learner._procure = _VARIANTS["_all_that_pays"]
 
 
 def _mean(chance: float, bought: int, quality: float) -> int:

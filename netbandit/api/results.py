@@ -22,11 +22,12 @@ from netbandit.results.loads import (
     node_names,
     runs_with_keys,
 )
+from netbandit.results.picture_names import PICTURE_NAMES
 from netbandit.results.remarks import cost_lines, energy_lines, failure_lines, trouble_lines
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import StudyResult, load_finished, load_study
 from netbandit.results.tables import dataframe
-from netbandit.results.varied_keys import PICTURE_NAMES, parameter_names
+from netbandit.results.varied_keys import parameter_names
 from netbandit.simulation.result import RunResult
 from netbandit.util.extras import MissingExtraError, installed
 from netbandit.util.text import pluralize

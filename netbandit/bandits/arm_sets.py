@@ -31,7 +31,7 @@ class ArmSets(Part):
                 yield Mistake(("arm_sets", agent), f"must list some arms from 0 to {arms - 1}, each once, not {own}")
 
     def check_agents(self, others: Others, arms: int | None) -> Checks:
-        """Yield sets for another number of agents, and too few arms for all to be somebody's."""
+        """Yield sets for another number of agents, and too few arms an agent for all arms to be assigned."""
         if self.arm_sets is not None and len(self.arm_sets) != others.agents:
             yield Mistake("arm_sets", f"lists {len(self.arm_sets)} sets, but there are {others.agents} agents")
         if self.arms_per_agent is not None and arms is not None and self.arms_per_agent * others.agents < arms:
@@ -43,7 +43,7 @@ class ArmSets(Part):
         """Return which arms each agent has, shape (M, K); None: all.
 
         Raises:
-            ValueError: No draw gave every arm to somebody.
+            ValueError: No draw assigned every arm to an agent.
         """
         if self.arm_sets is not None:
             own = np.zeros((agents, arms), dtype=bool)

@@ -105,7 +105,7 @@ class Bernoulli(VariedArms, FiniteBandit):
         if not (np.all(self.agent_means >= 0) and np.all(self.agent_means <= 1)):
             raise ValueError("a mean must be a number from 0 to 1")
         if not self.changing and self.arm_sets is None and self.arms_per_agent is None:
-            self.vary(self.global_means, None, _nothing_to_draw)  # a world of one's own may settle its means alone
+            self.vary(self.global_means, None, _nothing_to_draw)  # a user-defined bandit may settle its means alone
 
     def pull_blocks(
         self, rng: np.random.Generator, agents: NDArray[np.int64], arms: NDArray[np.int64], pulls: int
@@ -122,4 +122,4 @@ class Bernoulli(VariedArms, FiniteBandit):
 
 
 def _nothing_to_draw(purpose: str, index: int) -> np.random.Generator:
-    raise AssertionError(f"{purpose} {index} is drawn though means stay and everybody has all arms")
+    raise AssertionError(f"{purpose} {index} is drawn though means stay and all agents have all arms")

@@ -216,12 +216,12 @@ def _events(
 
 
 def _half(watch: Watch, half: int) -> Watch:
-    """Return who is told of one of the two passes as half of the whole."""
+    """Return a progress callback that counts one of the two passes as half of the whole."""
     return lambda what, done, total: watch(what, half * total + done, 2 * total)
 
 
 class CriteoLog(Recorded):
-    """The events of a log, in its order; nothing is drawn, and nobody knows what the best arm would have paid.
+    """The events of a log, in its order; nothing is drawn, and the reward of the best arm is unknown.
 
     Args:
         log: The log.

@@ -22,7 +22,7 @@ class Feedback(ABC):
 
     @abstractmethod
     def means(self, arms: NDArray[np.int64]) -> NDArray[np.float64] | None:
-        """Return what *arms*, one for each user, shape (n,), pay on average, or None where nobody knows."""
+        """Return what *arms*, one for each user, shape (n,), pay on average; None if unknown."""
 
 
 class Source(ABC):
@@ -93,7 +93,7 @@ class Recorded(Source):
         """Return the events of a block."""
 
     def chances(self, users: NDArray[np.float64], arms: NDArray[np.int64] | None) -> NDArray[np.float64] | None:
-        """Return what arms pay on average, or None where nobody knows, as by default.
+        """Return what arms pay on average; None, the default: unknown.
 
         Args:
             users: Shape (n, p).

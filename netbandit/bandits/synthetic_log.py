@@ -68,7 +68,7 @@ class ClickLaw:
         else:
             theta = rng.random((FEATURES, 1)) * rng.permutation([1.0, 0.5, 0.0])
         law = cls(counts, theta.ravel(), combination)
-        # No coefficient is below zero, so nobody clicks more than a user who has the highest of all.
+        # No coefficient is below zero, so the click rate is highest for a user with the highest value of all.
         scale = _LARGEST_CHANCE / float(law.chances(np.ones((1, FEATURES)), None).max())
         return cls(counts, theta.ravel() * scale, combination)
 

@@ -1,4 +1,4 @@
-"""Arms whose means change and that not everybody has: what the worlds of finitely many arms have in common."""
+"""Arms whose means may change and that only some agents have: the common base of bandits with finitely many arms."""
 
 from functools import cached_property
 from typing import ClassVar

@@ -17,8 +17,8 @@ class Users:
 
     Attributes:
         contexts: What the learner may see of each user and arm, shape (users, K, m).
-        rewards: What each arm would pay, shape (users, K); NaN where nobody knows.
-        regrets: How much less than the best arm each arm pays on average, shape (users, K); NaN where nobody knows, or
+        rewards: The reward of each arm, shape (users, K); NaN if unknown.
+        regrets: How much less than the best arm each arm pays on average, shape (users, K); NaN if unknown, or
             where the choice does not count.
     """
 
@@ -66,7 +66,7 @@ class VerticalContextBandit(Bandit):
         """
 
     def parameter(self) -> NDArray[np.float64] | None:
-        """Return what rewards are linear in, shape (d,), the columns that are seen first; None where nobody knows."""
+        """Return what rewards are linear in, shape (d,), the columns that are seen first; None if unknown."""
         return None
 
     def findings(self, users: NDArray[np.int64], arms: NDArray[np.int64], generator: GeneratorOf) -> Findings:

@@ -8,7 +8,7 @@ import click
 
 from netbandit.cli.common import folder_argument, plain_errors, results_of, statistic_option, values_of
 from netbandit.cli.exit_codes import fail
-from netbandit.results.varied_keys import PICTURE_NAMES
+from netbandit.results.picture_names import PICTURE_NAMES
 from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:

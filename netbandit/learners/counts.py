@@ -238,6 +238,7 @@ class CountingLearner(StepLearner):
             pulls, sums = np.zeros((2, 1, world.arms))
             tolerate = world.liars if self.tolerate is None else self.tolerate
             self._combined = Combination(rule, tolerate, self.kappa, pulls, sums, *np.zeros((2, agents)))
+        self._robust = self._combined if rule > 0 else None
         self._count, self._count_totals = Compiled(count, {}, "count"), Compiled(count_totals, {}, "count_totals")
         self._begin_lives = Compiled(begin_lives, {}, "begin_lives")
         self._newest: NDArray[np.int64] = np.full((agents, agents) if totals else (0, 0), -1)
@@ -281,7 +282,7 @@ class CountingLearner(StepLearner):
                 self.known.sums[agent, arm] *= self.discount
         decided = self.known.decided[agent]
         self.known.decided[agent] += 1
-        # Where agents take turns, who decides first has tried an arm for all.
+        # If agents take turns, the first to decide has tried an arm for all.
         if decided < self.known.counts[agent] and not self._in_turn:
             arm = self.known.arms[agent, decided]
         else:
@@ -308,8 +309,8 @@ class CountingLearner(StepLearner):
 
     def combine_one(self, agent: int, combined: Combination) -> None:
         """Write what *agent* takes N and S of all arms to be into *combined*."""
-        if combined.rule > 0:
-            combine_totals(combined, agent, self._own[agent], self._totals[agent])
+        if self._robust is not None:
+            combine_totals(self._robust, agent, self._own[agent], self._totals[agent])
         else:
             for arm in range(self.known.pulls.shape[1]):
                 known = self.known.pulls[agent, arm]

@@ -20,8 +20,8 @@ class Dducb(ExchangingLearner):
     Mixes in stages: the pulls of one are averaged in the C steps of the next, and then count for all.
 
     Of each arm pairs (pulls, rewards), as the authors' code has them: alpha, what indices are made of; beta, what is
-    being mixed; gamma, own pulls since the stage began; delta, what has been mixed. After everybody has pulled its arms
-    once, alpha = beta / M = first pulls / M, and in every slot an agent pulls the arm with the largest
+    being mixed; gamma, own pulls since the stage began; delta, what has been mixed. After all agents have pulled
+    their arms once, alpha = beta / M = first pulls / M, and in every slot an agent pulls the arm with the largest
     ``alpha / a + sigma sqrt(2 eta ln s / (M a))`` (infinite where a is not positive), adds the pull to gamma, and with
     weight 1/M to alpha, and lets beta make a step. After C steps delta += beta, alpha = delta, s is M times the slots
     played when the stage began, beta = gamma, gamma = 0. In between s grows by 1 a slot; the authors' code raises it

@@ -114,7 +114,7 @@ class Elimination(DifferingSets, EpochLearner):
             yield Note("difference", "is used only with a participation below 1: otherwise no participants are sampled")
 
     def check_with(self, others: Others) -> Checks:
-        """Yield a partial participation where nobody can choose, and a true gap where the means are all equal."""
+        """Yield partial participation if participants cannot be chosen, and a true gap if all means are equal."""
         if self.participation < 1 and not (others.protocol.chooses or others.protocol.isolated):
             text = "must be 1.0: only a server (master-worker) can choose who takes part in a round"
             yield Mistake("participation", f'{text} (protocol.kind = "{others.kinds["protocol"]}")')
@@ -372,7 +372,7 @@ class Elimination(DifferingSets, EpochLearner):
 
         Args:
             pooled: What stands for all items that the agent holds. Mostly its own is among them, and names all its
-                arms; arms that nobody names stay.
+                arms; arms in no item stay.
         """
         known = pooled.only(self.active)
         if not len(known.arms):  # all that was heard was wrong

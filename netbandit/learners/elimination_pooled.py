@@ -46,7 +46,7 @@ class Pooled:
         return cls(arms, means, np.ones_like(pulls), 1 / pulls, 1 / pulls.astype(float) ** 2, pulls, pulls)
 
     def only(self, arms: NDArray[np.int64]) -> "Pooled":
-        """Return what it says of those of *arms* that anybody names; both ascending."""
+        """Return its values for those of *arms* that it contains; both ascending."""
         if np.array_equal(arms, self.arms):
             return self
         at = np.flatnonzero(np.isin(self.arms, arms))

@@ -6,11 +6,12 @@ formula; with arms that stay the same, so are the estimate ``<x, theta_hat>`` an
 each arm, which follow from ``z = V^-1 x`` of the arm chosen: 2 d^2 + K d operations a decision.
 
 Where agents deposit what they know with a server, S holds what they have sent too, U what they have not, and a total
-that comes back waits in a table until its agent decides: most totals are replaced by a later one before anybody needs
-them, and only a new S takes d^3 operations.
+that comes back waits in a table until its agent decides: most totals are replaced by a later one before they are
+needed, and only a new S takes d^3 operations.
 
-To hand all arrays of `Ellipsoids` to a function costs more than a decision. What is called at each takes those alone
-that it needs; what calls them, `netbandit.learners.ellipsoid_learner`, is written into the loop.
+Passing all arrays of `Ellipsoids` to a compiled function costs more than a decision, and takes seconds to compile.
+Plain functions here are compiled by `netbandit.compilation`, for `netbandit.learners.ellipsoid_learner`, as parts of
+functions of the arrays they read.
 """
 
 from math import log, log1p, sqrt
@@ -152,10 +153,7 @@ def ellipsoids(
     )
 
 
-@njit(cache=True)
-def _choose_by(
-    beliefs: Ellipsoids, param_set: int | np.int64, agent: int, gram: Floats, response: Floats, arms: Floats
-) -> None:
+def _choose_by(beliefs: Ellipsoids, param_set: int, agent: int, gram: Floats, response: Floats, arms: Floats) -> None:
     """Have *agent* choose by this matrix and this vector from now on; see `refresh`."""
     inverse = np.linalg.inv(gram)
     dimension = len(gram)
@@ -181,8 +179,7 @@ def _choose_by(
     beliefs.log_det[param_set, agent] = np.linalg.slogdet(gram)[1]
 
 
-@njit(cache=True)
-def refresh(beliefs: Ellipsoids, param_set: int | np.int64, agent: int, arms: Floats) -> None:
+def refresh(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> None:
     """Make all that follows from S, U, s and u afresh, for *param_set* of *agent*.
 
     Agents that choose by what they received go on to choose by the same.
@@ -212,7 +209,6 @@ def refresh(beliefs: Ellipsoids, param_set: int | np.int64, agent: int, arms: Fl
     beliefs.updates[param_set, agent] = 0
 
 
-@njit(cache=True)
 def renew(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> None:
     """Make everything afresh once S is another one, all of which was received; see `refresh`."""
     if beliefs.received:
@@ -221,15 +217,14 @@ def renew(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> None
     refresh(beliefs, param_set, agent, arms)
 
 
-@njit(cache=True)
 def take_in(beliefs: Ellipsoids, agent: int, arms: Floats) -> None:
-    """Let *agent*, who decides next, adopt the total that waits for it, if one does: only sets of one deposit."""
+    """Let *agent*, which decides next, adopt the total that waits for it, if one does: only sets of one deposit."""
     if not beliefs.waiting.size or beliefs.waiting[agent] < 0:
         return
     total = beliefs.totals[beliefs.waiting[agent]]
     apart = beliefs.apart[agent]
     beliefs.waiting[agent] = -1
-    param_set = np.int64(0)  # for a literal 0 all that is called would be compiled once more
+    param_set = 0
     shared, response = beliefs.shared_gram[param_set, agent], beliefs.shared_response[param_set, agent]
     dimension = len(response)
     place = 0
@@ -259,7 +254,6 @@ def take_in(beliefs: Ellipsoids, agent: int, arms: Floats) -> None:
     refresh(beliefs, param_set, agent, arms)
 
 
-@njit(cache=True)
 def copy(beliefs: Ellipsoids, param_set: int, source: int, agent: int) -> None:
     """Let *agent* believe in *param_set* all that *source* does; only where neither has anything of its own."""
     copy_matrix(beliefs.inverse[param_set, source], beliefs.inverse[param_set, agent])
@@ -272,7 +266,6 @@ def copy(beliefs: Ellipsoids, param_set: int, source: int, agent: int) -> None:
     beliefs.updates[param_set, agent] = 0
 
 
-@njit(cache=True)
 def choose_fixed(fits: Floats, widths: Floats, bonus: float) -> int:
     """Return the arm with the largest ``<x, theta_hat> + bonus sqrt(x' V^-1 x)``, the lowest index among equals."""
     best = 0
@@ -285,7 +278,6 @@ def choose_fixed(fits: Floats, widths: Floats, bonus: float) -> int:
     return best
 
 
-@njit(cache=True)
 def choose_fresh(inverse: Floats, estimate: Floats, bonus: float, actions: Floats) -> int:
     """Return the same for *actions* that are new in this slot, shape (K, d)."""
     count, dimension = actions.shape
@@ -335,7 +327,6 @@ def divide(inverse: Floats, action: Floats, product: Floats) -> float:
     return width
 
 
-@njit(cache=True)
 def add(gram: Floats, response: Floats, leaf: Floats, action: Floats, reward: float) -> float:
     """Add an observation to own sums, and return the square of its reward, clipped to [-1, 1]."""
     clipped = min(max(reward, -1.0), 1.0)
@@ -385,7 +376,6 @@ def update_choice(
     return width
 
 
-@njit(cache=True)
 def wants(quiet: bool, uses: int, log_ratio: float, threshold: float, every: int, growth: float, sets: int) -> bool:
     """Return whether an agent wants to synchronise a set, or to deposit, after its decision.
 
@@ -408,10 +398,9 @@ def wants(quiet: bool, uses: int, log_ratio: float, threshold: float, every: int
 
 
 SLOTS, LOG_DET, OBSERVATIONS = 0.0, 1.0, 2.0
-"""What a bonus grows with: see `bonus_at`."""
+"""The quantity that a bonus grows with: see `bonus_at`."""
 
 
-@njit(cache=True)
 def bonus_in(terms: Floats, dimension: int, slot: int) -> float:
     """Return what the width of an arm is multiplied with, in *slot*, from 0, where it grows with the slots.
 
@@ -426,7 +415,6 @@ def bonus_in(terms: Floats, dimension: int, slot: int) -> float:
     return bonus
 
 
-@njit(cache=True)
 def bonus_at(log_det: float, held: int, terms: Floats, dimension: int, slot: int) -> float:
     """Return what the width of an arm is multiplied with when an agent decides in *slot*.
 
@@ -445,19 +433,17 @@ def bonus_at(log_det: float, held: int, terms: Floats, dimension: int, slot: int
     return bonus
 
 
-@njit(cache=True)
 def same_bonus(terms: Floats, others: Floats) -> bool:
     """Return whether agents of these terms have the same bonus in a slot, whatever they have seen; see `bonus_at`."""
     if terms[5] != SLOTS:
         return False
-    for place in range(terms.size):  # noqa: SIM110, numba has no all
-        if terms[place] != others[place]:
-            return False
-    return True
+    same = True
+    for place in range(terms.size):
+        same = same and terms[place] == others[place]
+    return same
 
 
-@njit(cache=True)
 def take_in_all(beliefs: Ellipsoids, agents: Integers, columns: Floats) -> None:
     """Let each of *agents* `take_in` what waits for it."""
-    for agent in agents:
-        take_in(beliefs, agent, columns)
+    for row in range(agents.size):
+        take_in(beliefs, agents[row], columns)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from netbandit.byzantine.adversaries.attacks import Form
+from netbandit.compilation.steps import Compiled
 from netbandit.learners.defence import Defence, SumRule, Tally
 from netbandit.learners.robust_sums import robust_sums, unpacked_gram
 from netbandit.learners.steps import StepLearner
@@ -112,16 +113,16 @@ class EllipsoidLearner(StepLearner):
         self._tally: Tally = common.setdefault("tally", Tally())
 
     def figures(self) -> dict[str, float | int | None]:
-        """Return how often its defence could not do as it should."""
+        """Return the metrics of its defence."""
         found = self._defence().figures()
         return {**found, "repaired": self._tally.repaired} if self.robust in ("median", "trimmed") else found
 
     @abstractmethod
     def _start(self, agents: int) -> Start:
-        """Return what it begins with, once ``world`` is known."""
+        """Return the initial parameters, once ``world`` is known."""
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Believe in the initial matrix."""
+        """Start from the initial matrix."""
         from netbandit.learners import ellipsoid
 
         assert world.members is not None
@@ -149,14 +150,16 @@ class EllipsoidLearner(StepLearner):
             )
         self.beliefs: Ellipsoids = self._common["beliefs"]
         self._waiting = self.beliefs.waiting if begin.growth >= 0 else None
+        of_beliefs = {"beliefs": self.beliefs}
+        self._renew, self._copy = (Compiled(one, of_beliefs, one.__name__) for one in (ellipsoid.renew, ellipsoid.copy))
         param_set = world.param_set
         alike = np.append(begin.diagonal, begin.inflation).reshape(2, agents)
         for agent in range(agents):
             self.beliefs.shared_gram[param_set, agent] = begin.diagonal[agent] * np.eye(world.dimension)
             if agent and (alike[:, agent] == alike[:, agent - 1]).all():
-                ellipsoid.copy(self.beliefs, param_set, agent - 1, agent)
+                self._copy(param_set, agent - 1, agent)
             else:
-                ellipsoid.renew(self.beliefs, param_set, agent, self.columns)
+                self._renew(param_set, agent, self.columns)
         self._product = np.empty(world.dimension)  # room
         self._bonus = np.zeros(1)
         self._bonus_of = np.full(2, -1)  # the slot and the agent of this bonus
@@ -203,7 +206,7 @@ class EllipsoidLearner(StepLearner):
         return self._bonus[0]
 
     def learn_one(self, slot: int, agent: int, arm: int, reward: float, action: Floats) -> None:
-        """Take in what was paid: a new outer product, and a new response."""
+        """Learn from the reward: update the outer products and the response."""
         param_set = slot % self.world.sets
         grown = 0.0
         if not self.beliefs.received:
@@ -241,14 +244,14 @@ class EllipsoidLearner(StepLearner):
         super().learn(slot, agents, arms, rewards)
 
     def _bound(self, agents: NDArray[np.int64], arms: NDArray[Any], rewards: NDArray[Any]) -> None:
-        """Take note of actions that are longer than 1; by default nobody minds."""
+        """Note actions that are longer than 1; by default does nothing."""
 
     def end_turn(self, decisions: int) -> None:
         """Note that an instant has passed."""
         self.beliefs.tally[0] += decisions
 
     def wants_one(self, slot: int, agent: int) -> Any:
-        """Return whether its test says so, or it is time."""
+        """Return whether the test holds, or the interval has passed."""
         param_set = slot % self.world.sets
         wanted = self._steps.wants(
             self.beliefs.quiet[param_set, agent],
@@ -264,7 +267,7 @@ class EllipsoidLearner(StepLearner):
         return wanted
 
     def sync_started(self, slot: int, agents: NDArray[np.int64]) -> None:
-        """Make no test meanwhile."""
+        """Suspend the test meanwhile."""
         self.beliefs.quiet[self.world.param_set, agents] = True
 
     def share_numbers(self, dimension: int) -> int:
@@ -334,9 +337,9 @@ class EllipsoidLearner(StepLearner):
             beliefs.shared_response[param_set, agent] = beliefs.shared_response[param_set, source]
             self._hold(agent, self._observations)
             if nothing_new and beliefs.uses[param_set, source] == 0 and source not in self._lent:
-                self._steps.copy(beliefs, param_set, source, agent)
+                self._copy(param_set, source, agent)
             else:
-                self._steps.renew(beliefs, param_set, agent, self.columns)
+                self._renew(param_set, agent, self.columns)
             return
         adopted = self._sums(agent, combined)
         beliefs.shared_gram[param_set, agent] = adopted.gram
@@ -344,18 +347,18 @@ class EllipsoidLearner(StepLearner):
         self._observations = adopted.observations
         self._hold(agent, adopted.observations)
         self._adopted = agent, combined
-        self._steps.renew(beliefs, param_set, agent, self.columns)
+        self._renew(param_set, agent, self.columns)
 
     def included(self, agents: NDArray[np.int64], shared: NDArray[np.int64]) -> None:
         """Subtract of the agent's own, when the next sums are adopted, no more than what is in them."""
         self._included.update(zip(agents.tolist(), shared.tolist(), strict=True))
 
     def sync_missed(self, slot: int, agents: NDArray[np.int64]) -> None:
-        """Test again."""
+        """Resume the test."""
         self.beliefs.quiet[self.world.param_set, agents] = False
 
     def forget(self, slot: int, agents: NDArray[np.int64]) -> None:
-        """Believe in the initial matrix again."""
+        """Reset to the initial matrix."""
         beliefs, param_set = self.beliefs, self.world.param_set
         for agent in agents.tolist():
             for sums in (
@@ -377,7 +380,7 @@ class EllipsoidLearner(StepLearner):
             self._bonus_of[0] = -1
             if self._adopted is not None and self._adopted[0] == agent:
                 self._adopted = None
-            self._steps.renew(beliefs, param_set, agent, self.columns)
+            self._renew(param_set, agent, self.columns)
 
     def _hold(self, agent: int, count: int) -> None:
         """Note how many observations *agent* holds, of which *count* were shared."""

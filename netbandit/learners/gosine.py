@@ -26,7 +26,7 @@ class Gosine(StepLearner):
     most in its last phase (its first arm before any phase has ended). If the asking agent does not hold that arm when
     the answer comes, it replaces L. Where a phase ends at the boundary at which an answer takes effect, it ends first.
 
-    Where q + 2 arms are all there are, everybody holds every arm and nobody asks.
+    If there are only q + 2 arms, all agents hold all arms and none asks.
 
     An agent that is down where a phase ends ends it when it is back; one that has lost its memory begins with its first
     arms and the first phase.

@@ -51,7 +51,7 @@ def relaxed(
         elif excess > 0.0:
             sellers += 1
             order[producers - sellers] = producer
-    if demand <= surplus:  # there is enough for all: no need to sort anybody
+    if demand <= surplus:  # there is enough for all: no sorting needed
         for place in range(spenders):
             quantities[order[place]] = capacities[order[place]]
         return

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from netbandit.compilation.steps import Compiled
 from netbandit.learners.defence import SumRule, defence_checks
 from netbandit.learners.learner import NO_DEFENCE, AnyLearner
 from netbandit.learners.linear_costs import lints_slot, linucb_slot
@@ -253,6 +254,7 @@ class SharedLinTs(SharedLinUcb):
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Begin as OFUL; draws come from ``thompson``, index: the agent."""
         super().start(world, agents, rng)
+        self._take_in = Compiled(self._steps.take_in_all, {"beliefs": self.beliefs}, "take_in_all")
         # An agent draws one stream, whichever of its sets decides.
         self._rngs = self._common.setdefault(
             "thompson", [world.streams.generator("thompson", agent) for agent in range(agents)]
@@ -265,7 +267,7 @@ class SharedLinTs(SharedLinUcb):
     def choose(self, slot: int, agents: NDArray[np.int64]) -> NDArray[np.int64]:
         """Draw theta for each agent, and choose."""
         beliefs, param_set = self.beliefs, self.world.param_set
-        self._steps.take_in_all(beliefs, agents, self.columns)
+        self._take_in(agents, self.columns)
         beliefs.tally[1] += (beliefs.tally[0] - beliefs.held[param_set, agents]).sum()
         # With V^-1 = C C', C z has the covariance V^-1.
         factors = np.linalg.cholesky(beliefs.inverse[param_set, agents])

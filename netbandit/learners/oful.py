@@ -274,7 +274,7 @@ def unused_keys(learner: Any, others: Others) -> Checks:
     deposits = others.talk == "deposit"
     kind = others.kinds["protocol"]
     unused = ["schedule", "threshold", "every"] if deposits else ["upload", "push"]
-    if others.protocol.out_of_band:  # nobody calls
+    if others.protocol.out_of_band:  # without calls
         unused.append("threshold")
     for key in unused:
         if key in written:

@@ -31,16 +31,16 @@ class OtfLinUcb(Learner):
     delta: float = Field(default=0.05, gt=0, lt=1)
     """delta: with probability 1 - 2 delta the ellipsoid holds tau_m theta."""
     scale: float = Field(default=1.0, ge=0)
-    """What the bonus is multiplied with."""
+    """The factor of the bonus."""
     bonus: Literal["paper", "tight"] = "paper"
-    """How wide the ellipsoid is: as in the paper, or by the determinant of V."""
+    """The width of the ellipsoid: as in the paper, or by the determinant of V."""
 
     def check_with(self, others: Others) -> Checks:
-        """Yield any protocol by which agents could hear of others."""
+        """Yield any protocol by which agents could communicate."""
         yield from not_alone(others)
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
-        """Believe in the initial matrix."""
+        """Start from the initial matrix."""
         assert world.actions is not None
         self.world = world
         self._gram: Numbers = np.tile(self.regularizer * np.eye(world.dimension), (agents, 1, 1))
@@ -81,11 +81,11 @@ class OtfLinUcb(Learner):
         return np.asarray(np.sqrt(self.regularizer) + np.sqrt(confidence + np.maximum(grown, 0.0)) + norms)
 
     def learn(self, slot: int, agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
-        """Count what was paid in u."""
+        """Add the rewards to u."""
         self._response[agents] += rewards[:, None] * self._actions(agents)[np.arange(len(agents)), arms]
 
     def forget(self, slot: int, agents: Agents) -> None:
-        """Believe in the initial matrix again."""
+        """Reset to the initial matrix."""
         self._gram[agents] = self.regularizer * np.eye(self.world.dimension)
         self._response[agents] = self._pulls[agents] = 0.0
         self._recent_slots[agents] = -self._window - 1

@@ -1,7 +1,7 @@
 """P-FCB: agents procure optimistically, share noisy statistics rarely, and accept only plausible ones.
 
 Source: Solanki et al. 2022, Algorithms 1 and 2. Notation: n agents, m producers, T slots; of producer i an agent has
-W units in all (own and accepted), Y of them good, and w and y own ones that it has not told anybody yet.
+W units in all (own and accepted), Y of them good, and w and y own ones that it has not shared yet.
 """
 
 from bisect import bisect_left
@@ -46,7 +46,7 @@ class Pfcb(StepLearner):
     first, shape (n,); ``decided`` and ``since``, how often it has decided in its present life, and the slot in which
     this began (0, unless it lost its memory later), shape (n,);
     ``sharers``, for each agent the number of agents it shares with, itself included, shape (n,); ``factors``, what t is
-    multiplied with in its logarithm, shape (n,): n where everything everybody observes is everybody's (Algorithm 1).
+    multiplied with in its logarithm, shape (n,): n if all agents share all observations (Algorithm 1).
     """
 
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "market"
@@ -290,7 +290,7 @@ def weigh(
 ) -> int:  # fmt: skip
     """Add the statistics that are accepted, one message after another; return how many were.
 
-    Procedure 1 of Solanki et al.: accepted if the quality heard lies within *band* confidence widths of one's own.
+    Procedure 1 of Solanki et al.: accepted if the received quality lies within *band* confidence widths of the own one.
 
     Args:
         units: W of all agents, own and accepted, shape (M, m); updated.

@@ -16,7 +16,7 @@ def sharing_slots(rule: Rule, start: int, stop: int, horizon: int) -> Sequence[i
 
     Args:
         rule: Which.
-        start: The first slot in which anybody may share.
+        start: The first slot in which agents may share.
         stop: The last one.
         horizon: T, in slots.
     """

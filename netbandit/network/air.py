@@ -12,9 +12,9 @@ class Occupation:
     """An interval in which an agent sends or hears a transmission.
 
     Attributes:
-        sender: Who sends.
-        begin: When it begins (ns),
-        end: and the first nanosecond behind it.
+        sender: The sender.
+        begin: When it begins (ns).
+        end: The first nanosecond after it.
         destroyed: Whether another one overlaps it.
     """
 
@@ -39,7 +39,7 @@ class Air:
         """Begin a transmission.
 
         Args:
-            sender: Who sends.
+            sender: The sender.
             now: The present time (ns), no earlier than in the previous call.
             airtime: Its airtime (ns), at least 1.
             hearers: Each neighbour in contact, and the latency (ns) of its link.

@@ -77,7 +77,7 @@ class Battery:
         self._periods = 0  # how many harvests ended after the first
         self._night = (0, 0)  # the deepest fall while nothing was harvested, and how long that was
         self._computes = 0
-        # What is there but for a pull, over what a slot takes, are slots that it lasts.
+        # The level less the energy of a pull, divided by that of a slot, is how many slots it lasts.
         self._takes = idle * slot + pull
         self.lasts_until: float = 0
         self.steady_until: float = 0

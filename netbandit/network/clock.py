@@ -16,11 +16,11 @@ ARRIVALS = URGENT
 AGENTS = NORMAL
 """Then agents end their phases and contribute."""
 ADOPTIONS = EventPriority(2)
-"""Then they adopt what they have heard by now."""
+"""Then they adopt the items received by now."""
 DECISIONS = EventPriority(3)
-"""Then those decide who do so in every slot."""
+"""Then agents decide that do so in every slot."""
 SENDS = EventPriority(4)
-"""Then nodes pass on what they have learnt."""
+"""Then nodes forward new items."""
 _LAST = EventPriority(100)
 
 
@@ -91,8 +91,8 @@ class Clock:
 
     Attributes:
         postpone: Where nodes may be down: returns when (ns) a node acts that would act at some time, which is that
-            time itself unless it is down; infinity: never, or nobody knows.
-        incarnation: Where nodes lose their memory when they go down: returns how often a node has done so by some time.
+            time itself unless it is down; infinity: never, or unknown.
+        incarnation: Where nodes lose their memory when they go down: returns how often a node has by some time.
         when_up: Where recovery times are unknown in advance: calls something once a node has recovered.
     """
 

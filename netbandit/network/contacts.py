@@ -55,11 +55,11 @@ class Matching:
 
 @dataclass(frozen=True)
 class Recurring:
-    """Each link is up from phase + k every on, for all whole k.
+    """Each link comes up at phase + k every, for all integers k.
 
     Attributes:
         up_for: How long it is up (ns).
-        every: The time from one contact's begin to the next one's (ns), longer than that.
+        every: The time between the starts of two contacts (ns), longer than *up_for*.
         phase: ``random``: uniform for each link; ``together``: 0; ``stagger``: e every / L for link e of L.
     """
 
@@ -158,7 +158,7 @@ def up_times(links: Iterable[Downtimes], end: int, *, clipped: bool = True) -> U
     Args:
         links: When each link is down.
         end: Until when (ns).
-        clipped: Whether what goes on then ends then; else it ends when it does, or at `FOR_EVER`.
+        clipped: Whether a contact that is on at *end* ends there; else it keeps its own end, or `FOR_EVER`.
     """
     parts = [np.empty((0, 3), dtype=np.int64)]
     for link, times in enumerate(links):

@@ -23,13 +23,13 @@ _NUMBERS_KEPT = 1 << 21
 class Draws:
     """Uniform numbers from [0, 1) for one purpose: number n of column e is row n mod B, column e of a table.
 
-    A table of B rows is drawn at once for all columns, from the stream (purpose, n // B). So what one column needs
-    never changes what another gets, the order in which messages are processed makes no difference, and no generator
-    is made per column.
+    A table of B rows is drawn at once for all columns, from the stream (purpose, n // B). The numbers of a column thus
+    depend neither on the use of other columns nor on the order in which messages are processed, and columns need no
+    generators of their own.
 
     Args:
         streams: The streams of the replication.
-        purpose: What is drawn, such as ``"loss.peer"``.
+        purpose: The purpose of the streams, such as ``"loss.peer"``.
         columns: The number of columns, one for each channel, link or node.
 
     Attributes:

@@ -12,7 +12,7 @@ LONGEST = 2**62
 NAMED = 5
 """How many of the links without a latency an error names."""
 NOT_TAKEN = 'the links of this graph have latencies of their own, which are not used; "edges" takes them'
-"""What is said where any are given and links.peer.latency says another."""
+"""The note if the graph has latencies and links.peer.latency is a different one."""
 
 
 def any_given(topology: Topology) -> bool:

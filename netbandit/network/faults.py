@@ -16,7 +16,7 @@ class ChannelFaults:
 
     Attributes:
         loss: The loss model; None: no message is lost.
-        jitter: What is added to its latency; None: nothing.
+        jitter: The model of the time added to the latency; None: nothing is added.
         overtaking: Whether jitter lets messages overtake each other; if not, they are held back.
         duplicate: The probability that a message which is not lost arrives once more.
         retry: How senders retransmit unacknowledged messages; None: they do not.

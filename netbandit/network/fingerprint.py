@@ -47,7 +47,7 @@ class Fingerprint:
         self._hashed_events += len(events)
 
     def flush(self) -> None:
-        """Hash what is pending."""
+        """Hash the pending numbers."""
         pending = self.pending
         try:
             block = pack(f"<{len(pending)}q", *pending)

@@ -48,7 +48,7 @@ def latency_nanoseconds(
     Args:
         coordinates: Latitude and longitude of each node in degrees, shape (n, 2), NaN where unknown; None if all are.
         edges: The links, shape (L, 2).
-        missing: What a link gets that has an end without coordinates: "error", or "median" for the median latency of
+        missing: The handling of links with an end without coordinates: "error", or "median" for the median latency of
             the links that have both.
         names: The name of each node, for the error.
 

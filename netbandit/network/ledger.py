@@ -55,7 +55,7 @@ class Outcomes:
         lost: Messages and copies that never arrived.
         duplicates: Copies that the network made.
         duplicates_dropped: Copies and retransmissions of messages that the receiver already had.
-        in_flight: What was still under way; nothing, unless the run was cut.
+        in_flight: Those still in flight at the end; none, unless the run was cut.
         retransmissions: Retransmissions, each counted as a message.
         given_up: Messages whose sender stopped waiting for an acknowledgement, and copies of broadcasts likewise.
     """
@@ -79,7 +79,7 @@ class Outcomes:
 
 
 COUNTED_FATES = tuple(field.name for field in fields(Outcomes) if field.name != "in_flight")
-"""What is counted as it happens."""
+"""The outcomes that are counted as they happen."""
 
 
 @dataclass
@@ -93,7 +93,7 @@ class BroadcastCopies:
         sent: Copies in all.
         delivered: Those that arrived.
         missed: Those that never did.
-        in_flight: What was still under way; nothing, unless the run was cut.
+        in_flight: Those still in flight at the end; none, unless the run was cut.
     """
 
     sent: int = 0

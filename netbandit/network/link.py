@@ -86,7 +86,7 @@ class Link:
             self.activations += 1
 
     def activate_ahead(self, period: int, now: int) -> None:
-        """Count *period*, which may lie ahead of what the other direction will still use.
+        """Count *period*, which may lie ahead of periods that the other direction is still to use.
 
         A queue in one direction books slots of the future, so the two directions reach a slot in any order.
 

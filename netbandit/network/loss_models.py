@@ -89,11 +89,11 @@ class Bursts:
 
 
 def bursts(loss: BurstLoss, states: Draws, column: int) -> Bursts:
-    """Return when a channel is bad.
+    """Return the bad periods of a channel.
 
     Args:
         loss: The loss model of its class of links.
-        states: What the states of channels draw.
+        states: The random numbers for the states of all channels.
         column: The channel's column there.
     """
     return Bursts(Downtimes(failing(states, column, loss.good_for, loss.bad_for)))

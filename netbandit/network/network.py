@@ -63,7 +63,7 @@ class Network:
         trace: Where to write every message, or None.
         topology: The whole graph, even where *neighbours* are left out because no peer link is used; made of
             them if it is not given.
-        streams: The random streams of what nodes of the network draw.
+        streams: The random streams of the nodes.
         faults: What can go wrong.
         energy: The energy plan of the agents; None: they need none.
         compute: What nodes compute, and how fast; None: nothing takes them any time.
@@ -75,7 +75,7 @@ class Network:
         present: Which neighbours are there, where agents see that.
         faults: As given.
         streams: As given.
-        trace: As given; who makes the agents act may write their phases to it.
+        trace: As given; drivers of agents may write their phases to it.
         send: Puts a message on channels between agents; see `netbandit.network.transmission.send`.
         radio: The transmitters of the agents, if they share the air.
         deferred_outcomes: Whether the outcome of a message depends on other messages, so that it is resolved as it
@@ -89,7 +89,7 @@ class Network:
         prompt: Whether it is known how long a message was under way: nothing queues, is late or copied, and no node is
             ever down.
         decides_on_arrival: Whether it must be decided on arrival whether a message is news.
-        is_reliable: Whether nothing queues, fails, waits or is traced.
+        is_reliable: Whether nothing queues, fails, waits or is traced; then `send` is the shorter `send_reliably`.
         energy: As given.
         batteries: Those of the agents, where they may run empty.
         computing: The jobs of all nodes, where these take time.
@@ -99,7 +99,7 @@ class Network:
     batteries: Batteries | None = None
     computing: Computing | None
 
-    # What is read and written once a message: Python finds slots faster than the many other attributes.
+    # Attributes used for every message: Python finds slots faster than the many other attributes.
     __slots__ = (
         "__dict__",
         "always_up",
@@ -280,7 +280,7 @@ class Network:
     def watch_agents(self, changed: Callable[[int, bool], None]) -> list[int]:
         """Call *changed* for every agent that goes down or comes back up; return those that are down now.
 
-        It is called with the agent and whether it is up, before what arrives at that instant.
+        It is called with the agent and whether it is up, before the arrivals of that instant.
         """
         if self.outages is None:
             return []
@@ -341,9 +341,9 @@ class Network:
         return self._down[agent]
 
     def air(self, agent: int) -> Channel:
-        """Return the channel over which *agent* hears what the server broadcasts: no link is counted for it.
+        """Return the channel over which *agent* receives broadcasts of the server: no link is counted for it.
 
-        What is lost of it is drawn as on the agent's uplink, but for itself.
+        Losses follow the model of the agent's uplink, with separate draws.
         """
         air = self._air.get(agent)
         if air is None:
@@ -449,7 +449,7 @@ class Network:
     def contact_from(self, channel: Channel, time: int) -> int:
         """Return when (ns) a message may start that is ready at a *time*, takes its latency alone, and gets through.
 
-        See `netbandit.network.store_carry_forward`. What agents do not see counts as well, where links come and go.
+        See `netbandit.network.store_carry_forward`. Failures that agents do not see count as well.
         """
         if not isinstance(channel, FaultyChannel):
             return time
@@ -461,7 +461,7 @@ class Network:
     def next_coming(self, channel: Channel, after: int) -> tuple[int, int]:
         """Return when (ns) the neighbour on *channel* goes, and comes back, that is there at some time.
 
-        Slotted, it comes back at the first boundary at which it is there. At time -1 nobody is there.
+        Slotted, it comes back at the first boundary at which it is there. At time -1 no neighbour is there.
         """
         assert isinstance(channel, FaultyChannel)  # all are where links come and go
         goes = 0 if after < 0 else int(min(channel.contacts.down(after), NEVER))

@@ -87,7 +87,7 @@ class OutagePlan:
         outages: The scheduled outages, in any order.
         contacts: When peer links are up, where the graph changes.
         sensed: Whether agents see that.
-        waits: Whether what they are handed for a link that is down waits for it, and does so again if it is cut off.
+        waits: Whether messages for a link that is down wait for it, and wait again if they are cut off.
         carry: How long (ns) it waits at most; None: for ever.
         waits_for_slots: Whether it starts at slot boundaries.
     """
@@ -128,7 +128,7 @@ class Outages:
         fail_unseen: Whether peer links fail by `[faults]`.
         changing: Whether peer links come and go, whatever is sent.
         sensed: Whether agents see when they do.
-        waits: Whether what they send waits for that.
+        waits: Whether their messages wait for that.
     """
 
     def __init__(self, plan: OutagePlan, agents: int, links: Mapping[tuple[int, int], int], streams: Streams) -> None:
@@ -194,7 +194,7 @@ class Outages:
         return found
 
     def depend_on(self, downtimes: Sequence[Downtimes]) -> None:
-        """Have agents be down when *downtimes* say so, one for each, which take account of what was known before."""
+        """Replace the downtimes of the agents by *downtimes*, one each, which include the earlier ones."""
         self._nodes.update(enumerate(downtimes))
         self.any_agents = self.any_nodes = True
 

@@ -124,7 +124,7 @@ class Radio:
     def wait_for_contact(self, transmission: Transmission, channel: Channel, time: int, first: bool) -> None:
         """Queue a *transmission* again for the receiver of *channel* at a *time* (ns), when its link comes up.
 
-        What waits for several links that come up at once is one transmission then.
+        A message that waits for several links that come up at once is a single transmission.
 
         Args:
             transmission: What was to be transmitted now.

@@ -75,7 +75,7 @@ def gml(content: bytes) -> Network:
     text = _text(content)
     opens = next((found.end() for found in _GRAPH.finditer(text) if found[1]), None)
     if opens is not None:
-        # Files with parallel links seldom say so, and networkx would refuse them; who says so says it twice.
+        # Files with parallel links seldom declare them, and networkx refuses those; declaring twice does no harm.
         text = f"{text[:opens]}\n multigraph 1\n{text[opens:]}"
 
     def read() -> "networkx.Graph[Any]":
@@ -148,10 +148,9 @@ class _Row(NamedTuple):
 def edge_list(path: Path, columns: Sequence[str] | None = None) -> Network:
     """Read a link a line: two ids, then perhaps a number or ``{...}``, separated by commas, semicolons, tabs or blanks.
 
-    A line that begins with ``#`` or ``%`` is a comment. A first line of column names names the attributes that stand
-    behind the ids; without it a number has no name, and is passed over. It is one if it begins with source, target or
-    from, to and the like, has source and target beside one another, or names what is the id of no node, where all ids
-    are numbers.
+    A line that begins with ``#`` or ``%`` is a comment. A first line of column names names the attributes that follow
+    the ids; without it a number has no name, and is ignored. The first line is one if it begins with source, target or
+    from, to and the like, has source and target side by side, or contains no node's id although all ids are numbers.
 
     Args:
         path: The file.

@@ -26,7 +26,7 @@ class Retry:
 
     Attributes:
         timeout: In nanoseconds.
-        factor: What each repetition multiplies it by.
+        factor: The factor of the timeout at each retransmission.
         spread: The largest factor drawn for a message.
         attempts: Transmissions in all.
     """
@@ -38,7 +38,7 @@ class Retry:
 
     @cached_property
     def factors(self) -> Sequence[float]:
-        """What each repetition multiplies the timeout by, shape (attempts,); infinity where no float is as large."""
+        """The factor of the timeout at each retransmission, shape (attempts,); infinity on overflow."""
         found = [inf] * self.attempts
         with suppress(OverflowError):
             for repetition in range(self.attempts):

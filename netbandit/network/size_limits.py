@@ -8,7 +8,7 @@ MOST_LINKS = 50_000_000
 
 _BYTES_A_LINK = 1_200
 _BYTES_AN_AGENT = 1_500
-"""What a replication takes in memory: measured on stars, rings, dense and random graphs, with the network of a run."""
+"""The memory of a replication: measured on stars, rings, dense and random graphs, with the network of a run."""
 
 
 def memory_of(agents: float, links: float) -> float:
@@ -20,7 +20,7 @@ def too_large(key: str, agents: float, links: float) -> Checks:
     """Yield, at *key*, a graph that has too many links, or that does not fit the memory of this machine.
 
     Args:
-        key: What is blamed.
+        key: The key to blame.
         agents: The number of agents.
         links: The number of links to expect.
     """

@@ -129,7 +129,7 @@ def cut_off(
 def received_from(network: "Network", channel: Channel, handed: int, start: int, arrival: int) -> int:
     """Return when (ns) the receiver takes in a message that has waited for its link, and arrives at *arrival*.
 
-    Slotted, what starts at a boundary takes effect at the next one at the earliest. But its hop began when it was
+    Slotted, a transmission from a boundary takes effect at the next one at the earliest. But its hop began when it was
     handed over; so if it arrives at the boundary at which it has started, it is taken in a nanosecond later, and what
     follows on the channel not before it.
     """

@@ -118,7 +118,7 @@ _AT = re.compile(
 
 
 class _Command(NamedTuple):
-    """A command of a node: what is set, or where it goes and at what speed."""
+    """A command of a node: coordinates to set, or a target and a speed."""
 
     time: int
     line: int
@@ -129,8 +129,8 @@ class _Command(NamedTuple):
 def ns2(lines: TextLines) -> Paths:
     """Read ns-2's ``$ns_ at T "$node_(I) setdest X Y V"`` and ``set X_ X``, and where nodes begin: ``$node_(I) set``.
 
-    A node goes straight at V m/s; a later command takes over wherever it then is. What is set at a time T is a jump,
-    after which the node stays until its next command. Lines of ``$god_`` are skipped.
+    A node goes straight at V m/s; a later command replaces an earlier one wherever the node is. A coordinate set at a
+    time T is a jump, after which the node stays until its next command. Lines of ``$god_`` are skipped.
     """
     start: defaultdict[str, dict[str, float]] = defaultdict(dict)
     commands: defaultdict[str, list[_Command]] = defaultdict(list)

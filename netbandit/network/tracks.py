@@ -20,18 +20,18 @@ _POINTS = 1 << 22
 """About how many points of tracks of many steps are kept at once."""
 _MOST_STEPS = 1 << 28
 _BYTES_A_POINT = 160
-"""What a point takes while tracks are drawn: measured."""
+"""The memory of a point while tracks are drawn: measured."""
 
 
 class Tracks(NamedTuple):
     """The positions of agents over an interval. Before its first point an agent rests there, after its last one too.
 
     Attributes:
-        begin: From when (ns)
-        end: until when.
-        first: Where the points of each agent begin in what follows, and the end, shape (agents + 1,).
-        time: When an agent is at each point (ns), ascending for each,
-        place: and where (m), shape (points, 2), or (points, 3) where heights differ.
+        begin: The begin of the interval (ns).
+        end: Its end (ns).
+        first: The index of the first point of each agent, and the number of points, shape (agents + 1,).
+        time: When the agent is at each point (ns), ascending for each agent, shape (points,).
+        place: The coordinates of each point (m), shape (points, 2), or (points, 3) if heights differ.
     """
 
     begin: int
@@ -82,7 +82,7 @@ class Waypoint(NamedTuple):
         )
 
     def too_many(self, agents: int, end: int) -> str | None:
-        """Return what is wrong where tracks until *end* (ns) have more points than fit into memory; None: they fit."""
+        """Return the mistake if tracks until *end* (ns) have more points than fit into memory; None: they fit."""
         legs = agents * (_LEGS + end / _SECOND / (self.pause + self._leg()))
         size = 2 * legs * _BYTES_A_POINT
         if (most := exceeded(size)) is None:
@@ -149,7 +149,7 @@ class GaussMarkov(NamedTuple):
     sigma: float
 
     def too_many(self, agents: int, end: int) -> str | None:
-        """Return what is wrong where tracks until *end* (ns) have more steps than are possible; None: they do not."""
+        """Return the mistake if tracks until *end* (ns) have more steps than are possible; None: they do not."""
         steps = ceil(end / self.step)
         if steps <= _MOST_STEPS and steps * agents <= _MOST_STEPS << 4:
             return None

@@ -53,15 +53,15 @@ DROPPED = -3
 def send(network: "Network", message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
     """Put *message* on all of these *channels*, of one class of links, but not on the one to the node *excepted*.
 
-    They are those of its sender; nodes that say the same at once may do so together.
+    The channels are its sender's; nodes that send the same message at an instant may share a call.
     """
     put(network, channels, message, None, excepted)
 
 
 def send_reliably(network: "Network", message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
-    """As `send`, where nothing queues, fails, waits or is traced (`Network.is_reliable`): most messages are such.
+    """As `send`, if nothing queues, fails, waits or is traced (`Network.is_reliable`), which is the most common case.
 
-    It is `put` and `begin` without all that cannot happen then.
+    It is `put` and `begin` without everything that cannot happen then, with the calls of `enter` and `count` inlined.
     """
     now = network.environment._now
     if now >= network.end or not channels:
@@ -107,8 +107,8 @@ def put(
     Args:
         network: The network.
         channels: The channels.
-        message: What is sent, as it is counted: an acknowledgement, or a repetition, is a message of its own.
-        packet: The packet that it transmits; None: it is sent for the first time, and has no packet.
+        message: The message as it is counted: acknowledgements and retransmissions are separate messages.
+        packet: The packet that it transmits; None: a first transmission, which has no packet.
         excepted: The node to which it is not sent; -1: none.
 
     Returns:
@@ -123,10 +123,15 @@ def put(
     duration = link_class.transmission(message.size)
     if link_class.most_waiting is not None:
         others = [channel for channel in channels if channel.receiver != excepted]
-        channels = [channel for channel in others if not is_dropped(network, channel, link_class, message, packet)]
+        ready = -1 if network.deferred_outcomes else now  # what has waited for a channel that is free by then has left
+        channels = [
+            channel
+            for channel in others
+            if channel.free_at <= ready or not is_dropped(network, channel, link_class, message, packet)
+        ]
         if not channels:
             return DROPPED if others else NOT_SENT
-    if network.always_up and not network.deferred_outcomes:  # nothing holds it back but what is queued
+    if network.always_up and not network.deferred_outcomes:  # only its queue can delay it
         return begin(network, channels, message, packet, now, now, slot, duration, excepted)
     arrival = NOT_SENT
     for channel in channels:
@@ -150,18 +155,21 @@ def is_dropped(
     """
     now, most = network.environment._now, link_class.most_waiting
     assert most is not None
+    by_bytes = link_class.counts_bytes
     if network.deferred_outcomes:
         sizes = [queued.message.size for queued in network.queues[channel]]
+        if channel.free_at <= now and not sizes:
+            return False
+        waiting, occupied = len(sizes), sum(sizes)
     else:
-        starts = channel.queue.starts if channel.queue is not None else ()
+        starts = channel.queue.starts  # type: ignore[union-attr]  # occupied, it has one
         while starts and starts[0][0] <= now:
             starts.popleft()
-        sizes = [size for _, size in starts]
+        waiting, occupied = len(starts), sum([size for _, size in starts]) if by_bytes else 0
     tally = network.tally
-    if channel.free_at <= now and not sizes:
-        return False
-    if (sum(sizes) + message.size if link_class.counts_bytes else len(sizes) + 1) <= most:
-        tally.waiting_most = max(tally.waiting_most, len(sizes) + 1)
+    if (occupied + message.size if by_bytes else waiting + 1) <= most:
+        if waiting >= tally.waiting_most:
+            tally.waiting_most = waiting + 1
         return False
     tally.dropped += 1
     tally.dropped_on_uplinks += channel.link.second == network.server
@@ -184,7 +192,7 @@ def start_of(network: "Network", channel: Channel, message: Message, now: int, s
 
 
 def is_withheld(network: "Network", channel: Channel, now: int, start: int) -> bool:
-    """Return whether what is put on *channel* at *now* (ns) is not sent when its turn comes, at *start* (ns)."""
+    """Return whether a message put on *channel* at *now* (ns) is discarded before its turn, at *start* (ns)."""
     return start >= network.end or network.is_down_during(channel.sender, now, start)
 
 
@@ -265,7 +273,7 @@ def begin(
         if not lost and not always_up:
             lost = is_cut(network, channel, began, arrival)
         copied = False
-        if doubles:  # drawn for each message, whatever becomes of it
+        if doubles:  # drawn for each message, whatever its outcome
             copied = next(channel.duplicates) < faults.duplicate
             copy_arrival = sent + channel.latency
             if jitters:
@@ -275,7 +283,7 @@ def begin(
         record, waits = packet, LATE
         if attempts:
             if network.prompt and packet is None and not lost and channel.latency <= faults.least_patience:
-                waits = index  # of what may be acknowledged in time nothing is kept
+                waits = index  # a message that may be acknowledged in time needs no record yet
             else:
                 record = packet or Packet(message, channel, index)
                 waits = wait_for_arrival(network, channel, record, sent, arrival, lost)
@@ -348,8 +356,9 @@ def is_missed(network: "Network", channel: Channel, due: int) -> bool:
 def broadcast(network: "Network", message: Message, agents: Iterable[int]) -> None:
     """Broadcast *message* of the server to *agents*, without using any link.
 
-    It reaches each after the latency of its uplink and the time its bytes take there, and occupies none. It fares as on
-    the agent's own uplink. Where uplinks repeat, each agent acknowledges it over its own, over which it is repeated.
+    It reaches each agent after the transmission time and the latency of its uplink, which it does not occupy, and
+    faults are those of the uplink. Where uplinks retransmit, each agent acknowledges it over its own uplink, over which
+    it is retransmitted.
     """
     now = network.environment._now
     sent = now + network.uplink_class.transmission(message.size)
@@ -399,7 +408,7 @@ def enqueue(network: "Network", channel: Channel, queued: QueuedMessage) -> None
 
 
 def start_next(network: "Network", channel: Channel, queued: QueuedMessage) -> None:
-    """Let what is next on *channel* begin, and what follows on it; or have it looked at again when it may begin."""
+    """Begin the next message on *channel*, and those after it, or schedule another try for when it may begin."""
     queue = network.queues[channel]
     again = try_to_begin(network, channel, queued)
     while again == NEVER and queue.others:
@@ -413,9 +422,9 @@ def start_next(network: "Network", channel: Channel, queued: QueuedMessage) -> N
 
 
 def try_to_begin(network: "Network", channel: Channel, queued: QueuedMessage) -> int:
-    """Let a message begin now if it can; return when (ns) to look at it again, or `NEVER`: it has begun, or will not.
+    """Begin a message now if possible; return when (ns) to try again, or `NEVER`: it has begun, or never will.
 
-    It begins when it would if all was known ahead, see `put`; but nothing is decided before its time.
+    It begins when it would if everything was known ahead, see `put`; but nothing is decided before its time.
     """
     now, end = network.environment._now, network.end
     if queued.start < 0:  # its turn has not come before
@@ -455,7 +464,7 @@ def try_to_begin(network: "Network", channel: Channel, queued: QueuedMessage) ->
 def transmit(network: "Network", transmission: "Transmission") -> int:
     """Start a transmission on the shared radio channel: the first half of a hop to each of its receivers.
 
-    Who is not in contact then receives another one, which has its turn when it is; so does who was cut off.
+    Receivers that are not in contact, or are cut off, get another transmission once they are in contact.
 
     Returns:
         For how many receivers it starts, including those whose link goes down before it is over; 0: it does not.

@@ -12,13 +12,13 @@ class QueuedMessage:
 
     Attributes:
         message: The message.
-        packet: What it is a transmission of, if there is a record of that.
-        handed: When (ns) it was put on its channel,
-        slot: and in which slot.
+        packet: The packet that it transmits; None: there is no record.
+        handed: When (ns) it was put on its channel.
+        slot: The slot of that time.
         duration: How long (ns) it occupies the channel.
-        start: When (ns) its turn comes; -1: that is not known.
-        tried: When (ns) it is tried next, once its turn has come; -1: it has not.
-        first: Whether it was never tried.
+        start: When (ns) its turn comes; -1: unknown.
+        tried: The time (ns) of its next attempt, once its turn has come; -1: it has not.
+        first: Whether no attempt was made yet.
     """
 
     __slots__ = ("duration", "first", "handed", "message", "packet", "slot", "start", "tried")

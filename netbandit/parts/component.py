@@ -29,7 +29,7 @@ How to write a part (bandit, learner, protocol, topology family)::
   a `Mistake` or a `Note` for a key. What has mistakes of its own, or is not known yet, is not there to be looked at:
   to read it ends the check quietly, so a check asks for nothing twice and needs no ``if ... is None``. Put first what
   needs least.
-* *Tests.* `netbandit.testing` checks parts of one's own.
+* *Tests.* `netbandit.testing` checks user-defined parts.
 """
 
 import linecache
@@ -233,7 +233,7 @@ class Others:
         kinds: The kind of each, as it was written: ``{"bandit": "bernoulli", ...}``.
         talk: The communication pattern of the learner in this world: ``round``, ``call``, ``broadcast``, ``gather``.
         horizon: The slots each agent plays (T).
-        activity: Who decides when, ``run.activity``.
+        activity: Which agents decide when, ``run.activity``.
         slot: The length of a slot (ns).
         agents: The number M of agents.
         components: The number of connected components of the graph.
@@ -324,7 +324,7 @@ def _with_reason(kind: type[Part], path: KeyPath, text: str) -> str:
 
 
 def _unwritable(part: Part, prefix: str) -> Iterator[Problem]:
-    """Yield keys of a part of the user's own whose values no file of a scenario can hold, nor a result."""
+    """Yield keys of a user-defined part whose values can be stored neither in a scenario file nor in a result."""
     for name, field in type(part).model_fields.items():
         wrong = _no_value(getattr(part, name))
         if wrong is not None:

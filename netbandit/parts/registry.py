@@ -136,7 +136,7 @@ def part_class(table: str, kind: str | type, folder: Path) -> Any:
     Args:
         table: ``topology``, ``bandit``, ``learner`` or ``protocol``.
         kind: One of ours, one that an installed package offers, ``"package.module:Class"``, or the class itself.
-        folder: The scenario's folder, in which the user's own modules are found first.
+        folder: The scenario's folder, which is searched first for user-defined modules.
 
     Raises:
         KindError: There is no such part.
@@ -156,7 +156,7 @@ def attack_class(target: str, folder: Path) -> type:
 
     Args:
         target: ``"package.module:Class"``.
-        folder: The scenario's folder, in which the user's own modules are found first.
+        folder: The scenario's folder, which is searched first for user-defined modules.
 
     Raises:
         KindError: There is none, or it cannot be made.
@@ -168,7 +168,7 @@ def attack_class(target: str, folder: Path) -> type:
         found()
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # code of the user's own can fail in any way
+    except BaseException as error:  # user code can fail in any way
         packages = frozenset({found.__module__.partition(".")[0]})
         raise KindError(f"{target} cannot be made without arguments: {complaint(error, packages)}") from None
     return found
@@ -240,7 +240,7 @@ def named_parts(table: str) -> Iterator[NamedPart]:
 
 
 def own_module(table: str, kind: str) -> str | None:
-    """Return the module of a *kind* that is not ours, as far as its name says it; None where it is ours or nobody's."""
+    """Return the module of a *kind* that is not ours, as far as its name says; None if it is ours or unknown."""
     if kind in BUILT_IN.get(table, {}):
         return None
     found = [kind] if ":" in kind else [offer.target for offer in offered(table, kind)]
@@ -271,7 +271,7 @@ def _imported(target: str, folder: Path | None) -> Any:
         raise
     except RefusedModuleError as error:
         raise KindError(str(error)) from None
-    except BaseException as error:  # a module of the user's own can fail in any way, and leave by any door
+    except BaseException as error:  # a user-defined module can fail in any way, even exit
         packages = frozenset({module_name.partition(".")[0]})
         raise KindError(f"cannot import {module_name}: {complaint(error, packages)}") from None
     try:

@@ -15,8 +15,7 @@ class Heard(NamedTuple):
     Attributes:
         source: The agent whose item it is.
         round: The number of the round in which it was sent.
-        item: What it said; None: it takes part in that round and all later ones no more; see
-            `BroadcastProtocol.announce`.
+        item: The item; None: the agent has left from that round on; see `BroadcastProtocol.announce`.
     """
 
     source: int
@@ -37,7 +36,7 @@ class BroadcastProtocol(NetworkProtocol):
     """Called whenever something reaches an agent, before the agent decides at that instant."""
 
     absorbs: Callable[[int, Item], bool] | None = state(default=None)
-    """Says whether an agent keeps an item that it hears, where a protocol asks; for a learner to set."""
+    """Returns whether an agent absorbs a received item, for protocols that ask; set by the learner's side."""
 
     def start(self, network: Network, hear: Hear) -> None:
         """Connect to *network*; the event loop has not run yet.
@@ -66,16 +65,16 @@ class BroadcastProtocol(NetworkProtocol):
         return {}
 
     def leave(self, agent: int, *, forgets: bool) -> None:
-        """Note that *agent* goes down; whether it *forgets* what it has heard; by default nothing is kept of that."""
+        """Note that *agent* goes down, and whether it loses its memory; by default it does nothing."""
         return
 
     def announce(self, round: int, agent: int) -> bool:
-        """Let *agent* tell all others, by a header alone, that it takes part in *round* and all later ones no more.
+        """Let *agent* send all others a header-only notice that it leaves from *round* on.
 
-        They hear it as an item that is None. Return whether it has a way to do so; by default it has none.
+        They receive it as an item that is None. Return whether the protocol supports it; by default it does not.
         """
         return False
 
     @abstractmethod
     def broadcast(self, round: int, agent: int, item: Item) -> None:
-        """Let *agent* tell all others its *item*, from this instant on."""
+        """Send the *item* of *agent* to all others, from this instant on."""

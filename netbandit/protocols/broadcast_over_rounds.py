@@ -57,7 +57,7 @@ class BroadcastOverRounds(BroadcastProtocol):
         """Contribute *item* to *round*."""
         if round not in self._reached:
             self._reached[round] = [{other} for other in range(self.network.agents)]
-            # Who is down does not contribute, and is not informed.
+            # An agent that is down does not contribute, and is not informed.
             self._uninformed[round] = 0 if self.network.agents_fail else self.network.agents
         if self.network.agents_fail:
             self._uninformed[round] += 1
@@ -73,7 +73,7 @@ class BroadcastOverRounds(BroadcastProtocol):
         return self.rounds.handler
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Hand on what belongs to rounds, which is all."""
+        """Pass all arrivals to the round protocol."""
         self.rounds.receive(node, arrivals)
 
     def _informing(self, agent: int, round: int) -> Callable[[Event], None]:
@@ -87,7 +87,7 @@ class BroadcastOverRounds(BroadcastProtocol):
             del self._uninformed[round], self._reached[round]
 
     def _overhear(self, agent: int, round: int, items: Iterable[Item]) -> None:
-        """Let *agent* hear, in this instant, what it has not heard yet."""
+        """Let *agent* receive, at this instant, the items that are new to it."""
         if round not in self._reached or self.network.is_down(agent):
             return
         reached = self._reached[round][agent]

@@ -35,10 +35,10 @@ class SyncHandler(Protocol):
         Args:
             agent: The agent.
             param_set: The set of parameters.
-            aggregate: What stands for the releases.
+            aggregate: The aggregate of the releases.
             round: The number of the round.
-            included: The number of the agent's own release in it, among those of its present life, from 1; 0: none is;
-                None: its last, as nothing can be lost.
+            included: The number of the agent's own release in it, within its present incarnation, from 1; 0: none is
+                included; None: its latest is, as nothing can be lost.
         """
 
     def sync_missed(self, agent: int, param_set: int) -> None:
@@ -59,7 +59,7 @@ class CallProtocol(NetworkProtocol):
     patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"call"})
 
     sync_handler: SyncHandler = state()
-    """What agents do."""
+    """The actions of agents."""
     groups: Sequence[int] = state()
     """For each agent the number of its group: agents of a group synchronise together, shape (M,)."""
     sets: int = state(default=1)
@@ -70,7 +70,7 @@ class CallProtocol(NetworkProtocol):
 
         Args:
             network: The network.
-            sync_handler: What agents do.
+            sync_handler: The actions of agents.
         """
         self.connect(network)
         self.sync_handler = sync_handler

@@ -51,7 +51,7 @@ class Consensus(DeadlineKey, ExchangeProtocol):
 
     With a `deadline` an agent that still lacks rows so long after it has told its own steps at the boundary that
     follows, its own row in place of those that are missing; sums are then not kept, and ``mass`` shows it. Neighbours
-    may be further apart; the rows of who is ahead are kept until they are due.
+    may be further apart; rows that are ahead are kept until they are due.
 
     Where agents see which of their links are up, rows wait for them with ``pace = "step"``. With ``pace = "slot"`` rows
     go to those who are there, and the own row stands for who is away: with ``max-degree``, and without latency, P is
@@ -198,7 +198,7 @@ class Consensus(DeadlineKey, ExchangeProtocol):
             clock.environment.schedule(ScheduledEvent(self._callbacks), SENDS, clock.slot)
 
     def _act(self, due: list[tuple[int, list[list[Arrival] | None]]]) -> None:
-        """Let agents take in what has arrived, and step."""
+        """Let agents process arrivals, and step."""
         link = self._link
         links: list[int] = []
         rows: list[_Row] = []
@@ -222,7 +222,7 @@ class Consensus(DeadlineKey, ExchangeProtocol):
                 self._take_in_kept(stepping.tolist())
 
     def _take_in(self, links: NDArray[np.int64], steps: NDArray[np.int64], rows: Rows) -> None:
-        """Keep what is new of the *rows* that have come over *links*, the newest last."""
+        """Store the new ones of the *rows* that have arrived over *links*, the newest last."""
         if self._patience is not None:
             links, steps, rows = self._due(links, steps, rows)
         places = steps & 1 if self.pace == "step" else np.zeros_like(steps)
@@ -238,7 +238,7 @@ class Consensus(DeadlineKey, ExchangeProtocol):
     def _due(
         self, links: NDArray[np.int64], steps: NDArray[np.int64], rows: Rows
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], Rows]:
-        """Return what of the *rows* can be used in this step or the next; keep what is for later ones.
+        """Return the *rows* for this step or the next; store those for later steps.
 
         Where agents wait for a deadline only, neighbours may be any number of steps apart.
         """
@@ -256,7 +256,7 @@ class Consensus(DeadlineKey, ExchangeProtocol):
         return links[now], steps[now], rows[now]
 
     def _take_in_kept(self, agents: list[int]) -> None:
-        """Let *agents* that have stepped take in what was too early for them."""
+        """Let *agents* that have stepped use the rows that had arrived early."""
         for agent in agents:
             kept = self._later.get(agent, {})
             due = sorted(key for key in kept if key[1] <= self.steps[agent] + 1)
@@ -267,7 +267,7 @@ class Consensus(DeadlineKey, ExchangeProtocol):
                 self._later.pop(agent, None)
 
     def _step(self, agents: Agents) -> None:
-        """Let *agents* mix what they hold."""
+        """Let *agents* mix their rows."""
         matrix = self._matrix
         links = matrix.links_to(agents)
         if self.pace == "step":

@@ -19,7 +19,7 @@ from netbandit.util.units import DURATION, Duration
 from netbandit.util.wording import Allowed
 
 DEADLINES = EventPriority(5)
-"""What arrives, or takes effect, at the instant of a deadline is in time."""
+"""A deadline passes after all arrivals and effects of its instant."""
 
 
 def _positive(text: Any) -> Any:
@@ -32,13 +32,13 @@ def _positive(text: Any) -> Any:
 
 
 class DeadlineKey(Part):
-    """The key of a protocol whose agents wait no longer than so."""
+    """The key of a protocol whose agents wait for a limited time."""
 
     deadline: Annotated[Duration, BeforeValidator(_positive), Allowed(DURATION)] | None = None
     """How long a node waits for others, by its own clock; absent: without limit."""
 
     def deadline_ns(self, slot: int) -> int | None:
-        """Return how long one waits (ns), for slots of so many nanoseconds; None: for ever."""
+        """Return the deadline in nanoseconds, for slots of *slot* nanoseconds; None: unlimited."""
         return None if self.deadline is None else max(1, self.deadline.nanoseconds(slot))
 
 
@@ -59,10 +59,10 @@ class WaitList:
         clock: The clock.
         deadline: How long (ns) an agent waits, from its own contribution; None: for ever.
         holds: Returns the items that an agent holds in a round, given (round, agent), at its deadline.
-        conclude: Returns what an agent is told that concludes from items, given (round, items, agent).
+        conclude: Returns the conclusion of an agent from items, given (round, items, agent).
 
     Attributes:
-        late: Items that reached an agent when it had gone on without them.
+        late: The number of items that reached an agent after it had proceeded without them.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class WaitList:
         self.late = 0
 
     def wait(self, round: int, agent: int) -> Event:
-        """Return the event that *agent* goes on: with what it concludes, or with None if it has heard nothing."""
+        """Return the event that *agent* proceeds; its value is the conclusion, or None if it has received nothing."""
         self._done.discard(agent)
         informed = Event(self._clock.environment)
         kept = self._kept.pop((round, agent), None)
@@ -105,7 +105,7 @@ class WaitList:
         return agent in self._waiting.get(round, ())
 
     def went_on(self, round: int, agent: int) -> bool:
-        """Return whether *agent* has left *round*, and so cannot use what comes."""
+        """Return whether *agent* has left *round*, and so cannot use later items."""
         return (round, agent) in self._gone_on
 
     def inform(self, round: int, agent: int, items: Sequence[Item]) -> None:
@@ -114,12 +114,12 @@ class WaitList:
             self.tell(round, agent, self._conclude(round, items, agent))
 
     def tell(self, round: int, agent: int, answer: Item | None) -> None:
-        """Let *agent*, which waits, go on with an *answer*; None: it has heard nothing."""
+        """Let *agent*, which waits, proceed with an *answer*; None: it has received nothing."""
         self._gone_on.add((round, agent))
         self._leave(round, agent).succeed(answer)
 
     def answer(self, round: int, agent: int, answer: Item) -> None:
-        """Let *agent* hear an *answer*: now if it waits for it, or when it comes to that round; else it is late."""
+        """Pass an *answer* to *agent*: now if it waits, or when it reaches that round; otherwise count it as late."""
         if self.waits(round, agent):
             self.tell(round, agent, answer)
         elif self.went_on(round, agent):
@@ -128,11 +128,11 @@ class WaitList:
             self._kept[round, agent] = answer
 
     def done(self, agent: int) -> None:
-        """Let *agent* take part no more: no answer is for it."""
+        """Note that *agent* has left: it gets no more answers."""
         self._done.add(agent)
 
     def is_done(self, agent: int) -> bool:
-        """Return whether *agent* takes part no more."""
+        """Return whether *agent* has left."""
         return agent in self._done
 
     def forget(self, agent: int) -> None:

@@ -14,7 +14,7 @@ from netbandit.protocols.protocol import Item, SeenLinks
 class Earliest(BroadcastProtocol):
     """A bound, not a protocol: nothing is ever heard later than these links allow.
 
-    What is told is heard by each agent at the earliest at which any message over these links could bring it there.
+    Each agent receives an item at the earliest time at which any message over these links could bring it there.
 
     It goes along the earliest path over time (Xuan, Ferreira and Jarry, Int. J. Found. Comput. Sci. 2003): a hop takes
     the latency of its link, begins and ends within a contact, and waits for nothing else. On links that are always up
@@ -48,7 +48,7 @@ class Earliest(BroadcastProtocol):
             self._hearings.at(time, other, Heard(agent, round, item))
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Never called: nobody sends."""
+        """Never called: no message is sent."""
         raise RuntimeError("a message was sent although all is known without any")
 
     def _arrivals(self, source: int, since: int) -> tuple[int, dict[int, int]]:

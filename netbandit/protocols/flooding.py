@@ -11,7 +11,7 @@ FLOOD = Kind("FLOOD")
 
 
 class Flooding(CarryKey, NeighbourRounds):
-    """Rounds among neighbours: every node passes each new item on to all others.
+    """Rounds among neighbours: every node forwards each new item to all its other neighbours.
 
     One message per item and channel.
 
@@ -28,5 +28,5 @@ class Flooding(CarryKey, NeighbourRounds):
         node.accept(neighbour, message)
 
     def act(self, node: Node, labels: Labels) -> None:
-        """Pass the item on to all who have not told it."""
+        """Forward the item to all neighbours that have not sent it."""
         node.send_others(FLOOD, labels, items=True)

@@ -12,7 +12,7 @@ DATA = Kind("DATA")
 
 
 class Gis(NeighbourRounds):
-    """Rounds among neighbours: who has something new offers it, and sends what it is asked for.
+    """Rounds among neighbours: nodes advertise new items, and send them on request.
 
     All agents synchronise: the protocol of DDP-MAB (Li & Song, Algorithms 2 and 3).
 
@@ -27,21 +27,21 @@ class Gis(NeighbourRounds):
     counts_ties: ClassVar[bool] = True
 
     def on_message(self, node: Node, neighbour: int, message: LabelMessage) -> None:
-        """Request what is advertised, unless another was asked for it; answer requests; take in what comes.
+        """Request advertised items that are not requested elsewhere; answer requests; take in items.
 
-        The handshake never waits for a slot boundary: only what it brings does.
+        The handshake never waits for a slot boundary; only the items take effect at one.
         """
         if message.kind is ADV:
             wanted = node.claim(message.labels)
             if wanted:
                 node.send(neighbour, REQ, wanted, begun=message.begun)
         elif message.kind is REQ:
-            held = message.labels & node.held  # who has lost its memory may hold less than it advertised
+            held = message.labels & node.held  # after a loss of memory it may hold less than it advertised
             if held:
                 node.send(neighbour, DATA, held, items=True, begun=message.begun)
         else:
             node.take_in(message, message.labels)
 
     def act(self, node: Node, labels: Labels) -> None:
-        """Advertise what is new."""
+        """Advertise the new items."""
         node.send_all(ADV, labels)

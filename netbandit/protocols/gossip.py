@@ -35,11 +35,11 @@ class Gossip(NeighbourRounds):
     seen_links: ClassVar[SeenLinks | None] = "choose"
 
     def on_message(self, node: Node, neighbour: int, message: LabelMessage) -> None:
-        """Take in what a neighbour tells: now, or at the slot boundary that ends the hop."""
+        """Take in the items of a neighbour: now, or at the slot boundary that ends the hop."""
         node.take_in_at(node.effective_time(message), message.labels)
 
     def act(self, node: Node, labels: Labels) -> None:
-        """Tell a neighbour all that one holds, unless one has spoken in this slot, and again in the next."""
+        """Send all items held to a random neighbour, once a slot, and again in the next slot."""
         if self.aggregation.per_agent and (node.is_deserted or not node.held):
             node.next_slot = -1
             return

@@ -14,7 +14,7 @@ from netbandit.protocols.ttl_flood import DisseminationState, TtlFlood
 
 LEAVE = Kind("DONE")
 LEAVE_FLOODED = Kind("DONE")
-"""The same, where it is flooded apart from all else."""
+"""The kind of notices that are flooded separately from other messages."""
 
 
 class _LeaveNotice(NamedTuple):
@@ -45,8 +45,7 @@ class LeaveFlood(TtlFlood[_LeaveNotice]):
         network: The network.
         slotted: See above.
         hops: The hop limit; None: unlimited.
-        hear: Called with (node, agent, round) when a node first hears that an agent takes part in *round* and all later
-            ones no more.
+        hear: Called with (node, agent, round) when a node first learns that an agent has left from *round* on.
     """
 
     def __init__(
@@ -65,7 +64,7 @@ class LeaveFlood(TtlFlood[_LeaveNotice]):
         self.originate(agent, _LeaveNotice(agent, round, self._furthest[agent, round], self._hops, now))
 
     def receive(self, node: int, arrival: Arrival) -> None:
-        """Let *node* hear what has arrived, now or at the slot boundary."""
+        """Process an arrival at *node*, now or at the slot boundary."""
         arrived, sender, message = arrival
         packet: _LeaveNotice = message.value
         if self._slotted:

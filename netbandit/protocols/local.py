@@ -48,16 +48,17 @@ class Meeting(NamedTuple):
 class Progress:
     """How far a meeting has come.
 
-    Who takes part in it and each of its messages hold on to it, and nothing else does: when none is left, be it that
-    the last one was lost, it is gone.
+    Only its participants and its messages refer to it: when none is left, even if the last message was lost, it is
+    garbage-collected.
 
     Attributes:
         number: Its number among all synchronisations, from 1.
         furthest: `FloodPacket.furthest` of each packet, by (source, whether it is a call). An agent that releases twice
             sends copies of one packet: their contents are the same to all others.
         heard: For each member that takes part, the releases it has heard, by their source.
-        concluded: What follows from the releases of some sources.
-        joined: How many members take part; fewer than all if a call comes so late that some are in the next meeting.
+        concluded: The aggregate of the releases of these sources.
+        joined: The number of members that take part; fewer than all if a call arrives so late that some are already in
+            the next meeting.
         adopted: How many members have adopted.
     """
 
@@ -81,15 +82,15 @@ class Part:
 
 
 class SyncPacket(NamedTuple):
-    """What a message says; see `netbandit.protocols.ttl_flood.FloodPacket`.
+    """The payload of a message; see `netbandit.protocols.ttl_flood.FloodPacket`.
 
     Attributes:
-        meeting: What it belongs to.
-        progress: How far that has come.
-        source: The agent that said it.
-        item: What this agent releases, or None if it calls.
+        meeting: Its meeting.
+        progress: The progress of the meeting.
+        source: The agent that originated it.
+        item: The release of this agent; None: a call.
         furthest: See there.
-        left: How many hops it may still go.
+        left: The remaining hops.
         begun: When (ns) this hop began.
     """
 
@@ -103,7 +104,7 @@ class SyncPacket(NamedTuple):
 
 
 _Copy = tuple[int, SyncPacket]
-"""Who has sent it, and what it says."""
+"""The sender, and the payload."""
 
 
 class Local(TtlFlood[SyncPacket], LocalKeys, CallProtocol):
@@ -234,7 +235,7 @@ class Local(TtlFlood[SyncPacket], LocalKeys, CallProtocol):
         self._join(agent, meeting, self._progress(meeting), 0)
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Hear what arrives, now or at the slot boundary."""
+        """Process arrivals, now or at the slot boundary."""
         if not self._slotted:
             self.receive_copies(node, [(sender, message.value) for _, sender, message in arrivals])
             return
@@ -247,7 +248,7 @@ class Local(TtlFlood[SyncPacket], LocalKeys, CallProtocol):
             self.receive_copies(node, copies)
 
     def on_new_packet(self, node: int, packet: SyncPacket) -> None:
-        """Let *node* act on a packet of its own clique."""
+        """Process a call or a release of the node's own clique."""
         if self.groups[node] != packet.meeting.clique:
             return
         if packet.item is None:
@@ -271,7 +272,7 @@ class Local(TtlFlood[SyncPacket], LocalKeys, CallProtocol):
             self.network.send(Message(kind, size_of(packet), told, packet.progress.number), channels)
 
     def _say(self, agent: int, meeting: Meeting, progress: Progress, item: Item | None) -> None:
-        """Let *agent* tell others what it releases, or that it calls."""
+        """Let *agent* send its release, or with None a call."""
         furthest = progress.furthest.setdefault((agent, item is None), DisseminationState())
         self.originate(agent, SyncPacket(meeting, progress, agent, item, furthest, self.ttl, self.clock.now))
 
@@ -364,12 +365,12 @@ class Local(TtlFlood[SyncPacket], LocalKeys, CallProtocol):
                 self._end_if_over(progress)
 
     def _end_if_over(self, progress: Progress) -> None:
-        """Note that all who take part in a meeting have adopted, if they have; others may still hear of it."""
+        """End a meeting if all its participants have adopted; its messages may still reach others."""
         if progress.adopted and progress.adopted == progress.joined:
             self.end(progress.number)
 
     def _conclusion(self, progress: Progress, heard: dict[int, Item]) -> Item:
-        """Return what follows from what was *heard*; the same for all who heard the same, so it is made once."""
+        """Return the aggregate of the releases *heard*, computed once for each set of sources."""
         sources = tuple(sorted(heard))
         found = progress.concluded.get(sources)
         if found is None:

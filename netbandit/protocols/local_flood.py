@@ -30,12 +30,12 @@ class _Copy(NamedTuple):
     """An item in flight; see `netbandit.protocols.ttl_flood.FloodPacket`.
 
     Attributes:
-        source: Whose it is.
+        source: The agent whose item it is.
         round: The round in which it was sent.
-        item: What it is.
+        item: The item.
         furthest: See there.
-        left: How many hops it may still go.
-        said: When (ns) its source told it.
+        left: The remaining hops.
+        said: When (ns) its source sent it.
     """
 
     source: int
@@ -47,18 +47,18 @@ class _Copy(NamedTuple):
 
 
 _Parcel = tuple[_Copy, Sequence[int]]
-"""What a node passes on, and the neighbours from which it has just come."""
+"""An item to forward, and the neighbours that have just sent it."""
 
 
 class RandomStops:
-    """Which items nodes do not pass on by chance: a number of stream ``stop`` for each pair, index: the round.
+    """The items that nodes do not forward, at random: a number of stream ``stop`` for each pair, index: the round.
 
-    So it is the same however often, and in whichever order, a node hears an item.
+    The outcome is therefore the same however often, and in whichever order, a node receives an item.
 
     Args:
         streams: The streams of the replication.
         agents: M.
-        probability: That of a stop.
+        probability: The probability of a stop.
     """
 
     def __init__(self, streams: Streams, agents: int, probability: float) -> None:
@@ -71,7 +71,7 @@ class RandomStops:
         if found is None:
             import numpy as np
 
-            while len(self._drawn) >= _STOPS_KEPT:  # who is late has it drawn again, and it is the same
+            while len(self._drawn) >= _STOPS_KEPT:  # for late items it is drawn again, with the same result
                 del self._drawn[min(self._drawn)]
             uniforms = self._streams.generator("stop", round).random((self._agents, self._agents))
             found = self._drawn[round] = np.asarray(uniforms < self._probability)
@@ -89,11 +89,11 @@ class LocalFlood(TtlFlood[_Copy], BroadcastProtocol):
     """
 
     hops: int = state(default=1)
-    """How many hops an item goes at most."""
+    """The hop limit."""
     stop: float = state(default=0.0)
-    """With which probability a node does not pass an item on that it has heard."""
+    """The probability that a node does not forward a received item."""
     carry: int | None = state(default=None)
-    """How old (ns) an item may be that neighbours are told who come later; None: they are told nothing."""
+    """The greatest age (ns) of items sent to neighbours that come into contact later; None: they receive none."""
     items: int = state(default=0)
     """Items put on links."""
 
@@ -121,7 +121,7 @@ class LocalFlood(TtlFlood[_Copy], BroadcastProtocol):
         return {"items": self.items}
 
     def broadcast(self, round: int, agent: int, item: Item) -> None:
-        """Let *agent* tell its neighbours, in this instant."""
+        """Send the item of *agent* to its neighbours, at this instant."""
         furthest = self._furthest.get((round, agent))
         if furthest is None:
             furthest = self._furthest[round, agent] = array("H", bytes(2 * self.network.agents))
@@ -136,7 +136,7 @@ class LocalFlood(TtlFlood[_Copy], BroadcastProtocol):
                 self._carried.forget(agent)
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Take in what arrives, now or at the slot boundary."""
+        """Process arrivals, now or at the slot boundary."""
         now = self.clock.now
         if not self._slotted:
             self._take_in([(node, [(sender, message.value[0]) for _, sender, message in arrivals])])
@@ -146,7 +146,7 @@ class LocalFlood(TtlFlood[_Copy], BroadcastProtocol):
             self._arrivals.at(self.clock.effective_time(begun, now), node, (sender, copies))
 
     def _take_in(self, due: list[tuple[int, list[tuple[int, list[_Copy]]]]]) -> None:
-        """Let nodes hear all that takes effect at once."""
+        """Let nodes receive all copies that take effect now."""
         for node, bundles in due:
             told = [(sender, copy) for sender, copies in bundles for copy in copies]
             self.receive_copies(node, told)
@@ -161,19 +161,19 @@ class LocalFlood(TtlFlood[_Copy], BroadcastProtocol):
         return self.stop > 0 and bool(self._stops.of(packet.round)[node, packet.source])
 
     def on_new_packet(self, node: int, packet: _Copy) -> None:
-        """Keep *packet* until *node* has heard all that has reached it."""
+        """Collect *packet* until all copies of this instant have been processed."""
         self._news.append(Heard(packet.source, packet.round, packet.item))
 
     def forward(self, node: int, packet: _Copy, left: int, senders: Sequence[int]) -> None:
-        """Have *packet* put on the channels of *node* with all else of this instant."""
+        """Queue *packet* for the message that *node* sends at this instant."""
         self._departures.at(self.clock.now, node, (packet._replace(left=left), senders))
 
     def _comes(self, channel: Channel) -> None:
-        """Have a neighbour told, with all else of this instant, what is carried for it."""
+        """Queue the carried items for a neighbour that has come into contact."""
         self._departures.at(self.clock.now, channel.sender, channel)
 
     def _send(self, due: list[tuple[int, list[_Parcel | Channel]]]) -> None:
-        """Put what nodes have to pass on on their links: to each neighbour all that did not come from it."""
+        """Send the queued items: to each neighbour all that did not come from it."""
         now = self.clock.now
         if now >= self.clock.end:
             return

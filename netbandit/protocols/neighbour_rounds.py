@@ -16,23 +16,24 @@ from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Ite
 
 
 class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
-    """Rounds in which nodes pass items on to their neighbours: ``gis``, ``flooding``, ``gossip``, and one's own.
+    """Rounds in which nodes forward items to their neighbours: ``gis``, ``flooding``, ``gossip``, and user protocols.
 
-    What nodes do is said by two handlers: `on_message`, and `act`.
+    Two handlers define the behaviour of nodes: `on_message`, and `act`.
 
-    The free clock, out of band, ends a round when all who are up and have not committed hold one another's items. With
-    a `deadline` an agent goes on without the others when so much time has passed since its own contribution; it keeps
-    on passing items to those that still wait. An agent that contributes to a round that the clock has ended, because
-    it was down, goes on at once: with what all have concluded, or with what it holds if agents conclude individually.
+    The free clock, out of band, ends a round when all agents that are up and have not committed hold one another's
+    items. With a `deadline` an agent proceeds without the others when this time has passed since its own contribution;
+    it still forwards items to agents that wait. An agent that was down when the clock ended a round, and contributes
+    to it later, proceeds at once: with the common conclusion, or with the items it holds if agents conclude
+    individually.
     """
 
     uses_uplinks: ClassVar[bool] = False
     ends_without: ClassVar[bool] = True
     forgetful: ClassVar[bool] = True
     merges: ClassVar[bool] = True
-    """Whether a node acts once on all that it takes in of a round in an instant, not on each part of it."""
+    """Whether a node acts once on all items of a round that it takes in at an instant, not on each part separately."""
     stream: ClassVar[str] = "neighbours"
-    """The purpose of the numbers that each node draws to choose neighbours; see `Streams`."""
+    """The purpose of the random stream from which each node draws neighbours; see `Streams`."""
 
     rounds: OpenRounds = state()
     """The rounds that are open."""
@@ -53,13 +54,13 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
 
     @abstractmethod
     def on_message(self, node: Node, neighbour: int, message: LabelMessage) -> None:
-        """Say what *node* does with a message of an open round that has just reached it from a *neighbour*."""
+        """Handle a *message* of an open round that has just reached *node* from a *neighbour*."""
 
     @abstractmethod
     def act(self, node: Node, labels: Labels) -> None:
-        """Say what *node* does when it has taken in the items that *labels* name, if the round has not ended.
+        """Act on the items with these *labels*, which *node* has taken in, unless the round has ended.
 
-        All nodes have taken in then what is due in this instant.
+        It is called after all nodes have taken in the items due at this instant.
         """
 
     def listen(self, overhear: Overhear) -> None:
@@ -81,7 +82,7 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
         yield from deadline_without_rounds(self, others)
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
-        """Let the agent pass its item on, in this instant."""
+        """Let the agent send its item, at this instant."""
         item = contributed(item)
         afterwards = self._contribute_afterwards(round, agent, item)
         if afterwards is not None:
@@ -110,11 +111,11 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
 
     @property
     def late(self) -> int:
-        """Items that reached an agent when it had gone on without them."""
+        """The number of items that reached an agent after it had proceeded without them."""
         return self._wait_list.late + self.rounds.late
 
     def _contribute_afterwards(self, number: int, agent: int, item: Item) -> Event | None:
-        """Tell *agent* what was concluded of a round that has ended without it; None: the round has not ended."""
+        """Inform *agent* of the conclusion of a round that has ended without it; None: the round has not ended."""
         if number in self._answers:
             return Event(self.clock.environment).succeed(self._answers[number])
         if number not in self._over:
@@ -126,7 +127,7 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
         return informed
 
     def _end_round(self, round: OpenRound, labels: Labels) -> None:
-        """End a *round*, of which all hold the items that *labels* name."""
+        """End a *round*, of which all agents hold the items with these *labels*."""
         self.end(round.number)
         if self._per_agent:
             self._over[round.number] = round, labels
@@ -139,7 +140,7 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
         self._informed.pop(round.number).succeed(answer)
 
     def _let_go_on(self, round: OpenRound, agent: int, labels: Labels) -> None:
-        """Let *agent* go on in a round that has ended with those of the items of all that it holds itself."""
+        """Let *agent* proceed, in a round that has ended, with those of the common items that it holds itself."""
         items = round.held(agent, labels)
         if len(items) > 1 or labels == 1 << agent:
             self._wait_list.inform(round.number, agent, items)
@@ -147,10 +148,10 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
             self._wait_list.tell(round.number, agent, None)
 
     def _held(self, number: int, agent: int) -> Sequence[Item]:
-        """Return the items of an open round that *agent* holds at its deadline, when it goes on."""
+        """Return the items of an open round that *agent* holds at its deadline, when it proceeds."""
         round = self.rounds.get(number, agent)
         assert round is not None  # it waits in it
-        round.go_on(agent)
+        round.went_on |= 1 << agent
         self.rounds.look_who_is_left(round, leaving=agent)
         return round.held(agent)
 
@@ -163,7 +164,7 @@ def must_be_connected(others: Others, what: str = "") -> Checks:
 
     Args:
         others: The scenario.
-        what: What is not possible: ``"a round over "``; the protocol's kind follows.
+        what: The operation that is impossible, such as ``"a round over "``; the protocol's kind follows.
     """
     if others.components > 1:
         kind = others.kinds["protocol"]

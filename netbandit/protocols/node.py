@@ -17,8 +17,8 @@ class LabelMessage(Message):
     """A message about items, in a round.
 
     Attributes:
-        labels: Which items.
-        items: Whether it brings them; None: it has a size of its own.
+        labels: The labels of the items.
+        items: Whether it carries the items themselves; None: its size was given explicitly.
         begun: When (ns) the hop began, or the handshake that it belongs to.
     """
 
@@ -46,14 +46,14 @@ class LabelMessage(Message):
 class Node:
     """The state of an agent in an open round.
 
-    Its methods that send something take the *kind* of the message and the *labels* that it tells; with ``items=True``
-    it brings their items as well. The *size* in bytes follows, if it is not given: of a header and labels, and items.
+    Its methods that send take the *kind* of the message and the *labels* that it names; with ``items=True`` it carries
+    their items as well. The *size* in bytes is that of a header, the labels, and the items, unless it is given.
 
     Attributes:
         number: The agent.
         round: The round.
         held: The labels of all items that it holds.
-        claimed: The labels of those that it holds, or has claimed.
+        claimed: The labels of the items that it holds or has claimed.
         next_slot: For the protocol to use; -1 at first, and when the agent has lost its memory.
     """
 
@@ -98,25 +98,25 @@ class Node:
 
     @property
     def is_deserted(self) -> bool:
-        """Whether nobody waits in the round any more, nor will, so that there is nobody left to talk for."""
+        """Whether no agent waits in the round any more, nor will, so that no message is needed."""
         return self.round.deserted
 
     @property
     def busy_until(self) -> int:
-        """When (ns) the last message has left it that it sent to a neighbour it had drawn; 0: there is none."""
+        """When (ns) its latest message to a randomly drawn neighbour has been transmitted; 0: there is none."""
         return self._rounds.busy_until(self.number)
 
     def claim(self, labels: Labels) -> Labels:
-        """Return those of *labels* that it neither holds nor has claimed, and claim them: they come but once."""
+        """Claim those of *labels* that it neither holds nor has claimed, and return them: none is returned twice."""
         fresh = labels & ~self.claimed
         if fresh:
             self.claimed |= fresh
         return fresh
 
     def take_in(self, message: LabelMessage, labels: Labels) -> None:
-        """Hold the items that *labels* name, which *message* has brought, and act: slotted, when its hop ends.
+        """Hold the items with these *labels*, which *message* has brought, and act: slotted, when its hop ends.
 
-        Asynchronous, it acts on all that has reached it in this instant together.
+        Asynchronous, it acts once on all items that have reached it at this instant.
         """
         rounds = self._rounds
         if rounds.slotted:
@@ -125,11 +125,11 @@ class Node:
             rounds.taken_in.append((self, labels))
 
     def take_in_at(self, time: int, labels: Labels) -> None:
-        """Hold the items that *labels* name at a *time* (ns), now or later, after all that arrives then, and act."""
+        """Hold the items with these *labels* at a *time* (ns), now or later, after all its arrivals, and act."""
         self._rounds.steps.at(time, self.number, (self.round.number, labels))
 
     def effective_time(self, message: LabelMessage) -> int:
-        """Return when (ns) what *message* brings takes effect: slotted, at the slot boundary that ends its hop."""
+        """Return when (ns) *message* takes effect: slotted, at the slot boundary that ends its hop."""
         network = self._network
         now = network.environment._now
         return effective_time(message.begun, now, network.slot) if self._rounds.slotted else now
@@ -157,7 +157,7 @@ class Node:
             self._also_told.setdefault(labels, []).append(neighbour)
 
     def note_teller(self, neighbour: int, message: LabelMessage) -> None:
-        """Note who has told what `send_others` is to pass on."""
+        """Note *neighbour* as a sender of the labels of *message*, to which `send_others` does not send them back."""
         labels = message.labels
         if labels not in self._told:
             self._told[labels] = message, neighbour
@@ -198,7 +198,7 @@ class Node:
         message, first = self._told.pop(labels)
         if self._rounds.slotted or message.kind is not kind or message.items is not items or size is not None:
             message = LabelMessage(self.round, kind, labels, items, size, network.environment._now)
-        # else it passes on the very same message
+        # else it forwards the same object
         if labels in self._also_told:
             others = self._also_told.pop(labels)
             channels = [channel for channel in channels if channel.receiver not in others]
@@ -206,9 +206,10 @@ class Node:
         send(message, channels, first)
 
     def send_one(self, kind: Kind, labels: Labels, *, items: bool = False, size: int | None = None) -> None:
-        """Send to one neighbour, drawn uniformly, with numbers of the protocol's `NeighbourRounds.stream`.
+        """Send to one neighbour, drawn uniformly from the random stream `NeighbourRounds.stream`.
 
-        Where agents see which of their links are up, it is drawn of those who are there; if nobody is, nothing is sent.
+        Where agents see which of their links are up, it is one of the neighbours in contact; without any, nothing is
+        sent.
         """
         channel = self._rounds.draw_neighbour(self.number)
         if channel is not None:

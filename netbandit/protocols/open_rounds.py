@@ -19,11 +19,11 @@ Key = int | tuple[int, int]
 """The number of a round; where there are several groups, and that of the group."""
 
 Part = tuple[int, Labels]
-"""The number of a round, and what a node takes in of it."""
+"""The number of a round, and the labels of the items that a node takes in."""
 
 
 class Handlers(Protocol):
-    """What nodes do; see `netbandit.protocols.neighbour_rounds.NeighbourRounds`."""
+    """The handlers of nodes; see `netbandit.protocols.neighbour_rounds.NeighbourRounds`."""
 
     @property
     def merges(self) -> bool:
@@ -48,17 +48,18 @@ class OpenRound:
         group: The number of the group.
         members: The agents of the group, ascending.
         everybody: The same.
-        items: What each has contributed.
-        again: What an agent has contributed once more, after it had lost its memory: for itself alone.
+        items: The item that each agent has contributed.
+        again: The second contribution of an agent that had lost its memory, which only that agent uses.
         uniform: The bytes of every item contributed so far, with its label; None if they differ.
-        contributed: Who has contributed.
-        missed: Who was down at some time of the round.
-        counting: Who counts: the round ends when all of them hold the items of all of them.
-        missing: Of how many pairs of those who count the first, if it acts here, lacks the item of the second.
-        went_on: Who has gone on before the end.
-        deserted: Whether all who count have contributed and nobody waits any more: nobody is left to talk for.
+        contributed: The agents that have contributed.
+        missed: The agents that were down at some time of the round.
+        counting: The agents that count: the round ends when each of them holds the items of all of them.
+        missing: The number of pairs of counting agents of which the first, if it acts in this process, lacks the item
+            of the second.
+        went_on: The agents that have proceeded before the end.
+        deserted: Whether all counting agents have contributed and none waits any more, so that no message is needed.
         is_open: Whether it has not ended.
-        nodes: What each agent holds.
+        nodes: The node of each agent.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class OpenRound:
         self.nodes = {agent: Node(rounds, self, agent) for agent in members}
 
     def contribute(self, agent: int, item: Item) -> None:
-        """Keep what *agent* contributes; what it contributed before stays with the others."""
+        """Store the contribution of *agent*; the other agents keep an earlier one."""
         if agent in self.items:
             self.again[agent] = item
             return
@@ -93,20 +94,12 @@ class OpenRound:
         self.items[agent] = item
         self.contributed |= 1 << agent
 
-    def holds(self, agent: int) -> Labels:
-        """Return whose items *agent* holds."""
-        return self.nodes[agent].held
-
     def count_only(self, counting: Labels) -> None:
         """Restrict the agents that the round waits for to *counting*."""
         self.counting = counting
         self.missing = sum(
-            (counting & ~self.holds(agent)).bit_count() for agent in self.in_order(counting & self._acting)
+            (counting & ~self.nodes[agent].held).bit_count() for agent in self.in_order(counting & self._acting)
         )
-
-    def go_on(self, agent: int) -> None:
-        """Note that *agent* has gone on without the others."""
-        self.went_on |= 1 << agent
 
     def forget(self, agent: int) -> None:
         """Discard all items that *agent* holds."""
@@ -115,36 +108,31 @@ class OpenRound:
         self.again.pop(agent, None)
 
     @property
-    def complete(self) -> bool:
-        """Whether the round may end."""
-        return not self.missing and self.counting != 0
-
-    @property
     def common(self) -> Labels:
-        """Whose items all who count hold, where they hold all they need."""
+        """The labels of the items that all counting agents hold, once none of them misses any."""
         if self.counting == self.everybody:
             return self.everybody
         held = -1
         for agent in self.in_order(self.counting):
-            held &= self.holds(agent)
+            held &= self.nodes[agent].held
         return held
 
     def in_order(self, agents: Labels) -> list[int]:
-        """Return *agents*, as far as they are members, ascending."""
+        """Return those of *agents* that are members, ascending."""
         return [agent for agent in self.members if agents >> agent & 1]
 
     def named(self, labels: Labels) -> list[Item]:
-        """Return the items that *labels* name, in order of their agents."""
+        """Return the items with these *labels*, in order of their agents."""
         return [self.items[agent] for agent in self.in_order(labels & self.contributed)]
 
     def held(self, agent: int, labels: Labels = -1) -> list[Item]:
-        """Return the items of *labels* that *agent* holds, its own among them in any case, in order of their agents."""
-        labels = (self.holds(agent) & labels | 1 << agent) & self.contributed
+        """Return the items of *labels* that *agent* holds and always its own, in order of their agents."""
+        labels = (self.nodes[agent].held & labels | 1 << agent) & self.contributed
         own = self.again.get(agent)
         return [own if other == agent and own is not None else self.items[other] for other in self.in_order(labels)]
 
     def size(self, labels: Labels) -> int:
-        """Return the bytes of the items that *labels* name, each with its label."""
+        """Return the bytes of the items with these *labels*, labels included."""
         if self.uniform is not None:
             return labels.bit_count() * self.uniform
         total = 0
@@ -156,30 +144,29 @@ class OpenRound:
 
 
 class OpenRounds:
-    """The rounds that are open in groups of agents that pass items on to each other.
+    """The open rounds of groups of agents that forward items to each other.
 
-    The clock ends a round when all who count in it have contributed, and all of them hold one another's items. Who has
-    been up for as long as the round counts in it; who comes back counts from the next round on. Where nobody is left
-    that was up all the time, those count that are. Who has committed counts no more.
+    The clock ends a round when all counting agents have contributed and hold one another's items. An agent counts if it
+    has been up for the whole round; an agent that recovers counts from the next round on. If no agent was up all the
+    time, the agents that are up now count. Agents that have committed no longer count.
 
     Args:
         network: The network.
         groups: The agents of each group, ascending.
-        handlers: What nodes do.
+        handlers: The handlers of nodes.
         slotted: Whether hops take effect at slot boundaries.
-        turn: The turn of an instant in which nodes take in what they were to take in later.
-        conclude: Called with each round that has ended, and whose items all who counted hold.
+        turn: The turn of an instant in which nodes take in items scheduled for it.
+        conclude: Called with each round that has ended, and the labels of the items that all counting agents hold.
         per_agent: Whether agents conclude individually, so that some commit, or go on, before others.
 
     Attributes:
         open: The rounds by their numbers and groups.
         group: The group of each agent.
-        late: Items that reached an agent when it had gone on without them.
-        taken_in: What nodes are to take in of what has just reached them.
-        steps: What they are to take in later.
-        acting: Who acts in this process.
-        when_complete: Called with each round in which all who count have just come to hold all they need; by default it
-            ends it.
+        late: The number of items that reached an agent after it had proceeded without them.
+        taken_in: The nodes and items to be taken in once the present arrivals have been handled.
+        steps: The nodes and items to be taken in at a later time.
+        acting: The agents that act in this process.
+        when_complete: Called with each round as soon as no counting agent misses an item; by default this ends it.
     """
 
     def __init__(
@@ -227,11 +214,11 @@ class OpenRounds:
             self._down = sum(1 << agent for agent in network.watch_agents(self._changed))
 
     def listen(self, overhear: Overhear) -> None:
-        """Have *overhear* told of every item that reaches a node; see `CallbackRoundProtocol.listen`."""
+        """Call *overhear* with every item that reaches a node; see `CallbackRoundProtocol.listen`."""
         self._overhear, self._unwatched = overhear, False
 
     def listen_to_news(self, news: Callable[[int, int, int], None]) -> None:
-        """Have *news* told of a round, a node, and how many items the node has just heard, or contributed, in it."""
+        """Call *news* with a round, a node, and the number of items that the node has just received or contributed."""
         self._news, self._unwatched = news, False
 
     def ask_who_waits(self, waiting: Callable[[int], Sequence[int]]) -> None:
@@ -247,9 +234,9 @@ class OpenRounds:
         return self.open.get(self.key(number, self.group[agent]))
 
     def contribute(self, number: int, agent: int, item: Item) -> OpenRound:
-        """Keep what *agent* contributes to a round, which begins with its first item; return the round.
+        """Store the contribution of *agent* to a round, which begins with its first item; return the round.
 
-        The agent acts on its item in this instant.
+        The agent acts on its item at this instant.
         """
         round = self._opened(number, self.group[agent])
         round.contribute(agent, item)
@@ -268,7 +255,7 @@ class OpenRounds:
         return round
 
     def note_items(self, number: int, items: Mapping[int, Item]) -> None:
-        """Keep what agents of the first group contribute in other processes to a round, which begins if it has not."""
+        """Store contributions of agents of the first group in other processes; the round begins if it has not."""
         round = self._opened(number, 0)
         for agent, item in items.items():
             if agent not in round.items:
@@ -309,8 +296,10 @@ class OpenRounds:
                 round.missing -= news.bit_count()
                 if not round.missing:
                     self._completed.append(round)
-        if self._overheard:
-            self._overhear_all()
+        if self._overhear is not None:
+            overheard, self._overheard = self._overheard, {}
+            for node, labels in overheard.items():
+                self._overhear(node.number, node.round.number, node.round.named(labels))
         if self._completed:
             completed, self._completed = self._completed, []
             for round in completed:
@@ -325,7 +314,7 @@ class OpenRounds:
                 act(node, labels)
 
     def _counted(self, node: Node, news: Labels) -> Labels:
-        """Tell who listens of the *news* of a node; return those of them for which the round has waited."""
+        """Report the *news* of a node to the listeners; return the labels among them for which the round waits."""
         round, agent = node.round, node.number
         if self._news is not None:
             self._news(round.number, agent, news.bit_count())
@@ -335,21 +324,14 @@ class OpenRounds:
             self.late += news.bit_count()
         return news & round.counting if round.counting >> agent & 1 else 0
 
-    def _overhear_all(self) -> None:
-        """Tell who listens of what has reached nodes."""
-        assert self._overhear is not None
-        overheard, self._overheard = self._overheard, {}
-        for node, labels in overheard.items():
-            self._overhear(node.number, node.round.number, node.round.named(labels))
-
     def draw_neighbour(self, node: int) -> Channel | None:
-        """Return the channel to a neighbour of *node*, drawn uniformly; None: agents see links, and nobody is there."""
+        """Return the channel to a neighbour of *node*, drawn uniformly; None: no neighbour is in contact."""
         network = self.network
         near = network.channels[node]
         choices = self._choices.get(node)
         if not choices:
             if node not in self._generators:
-                # What a node draws alone is its own stream, whoever else draws.
+                # Each node has a stream of its own, so its draws do not depend on those of others.
                 self._generators[node] = network.streams.generator(self._stream, node)
             choices = self._choices[node] = self._generators[node].integers(len(near), size=CHOICES).tolist()
         choice = choices.pop()
@@ -365,7 +347,7 @@ class OpenRounds:
         return self.network.free_from(self._drawn[node]) if node in self._drawn else 0
 
     def draw_again(self, time: int) -> None:
-        """Let what nodes have drawn since a *time* (ns) be drawn again, where others act in other processes."""
+        """Undo the draws made since a *time* (ns), so that they are repeated; where agents act in several processes."""
         while self._draws and self._draws[-1][0] >= time:
             _, node, choice = self._draws.pop()
             self._choices[node].append(choice)
@@ -377,12 +359,12 @@ class OpenRounds:
         self._conclude(round, round.common)
 
     def done(self, agent: int, number: int) -> None:
-        """Note that *agent* has committed, and takes part in round *number* and all later ones no more."""
+        """Note that *agent* has committed, and takes no part in round *number* and all later ones."""
         self._done_from[agent] = number
         self._look()
 
     def forget(self, agent: int) -> None:
-        """Note that *agent* knows nothing any more, and takes part anew."""
+        """Note that *agent* has lost its memory, and takes part anew."""
         self._done_from.pop(agent, None)
         for round in self.open.values():
             if round.group == self.group[agent]:
@@ -390,7 +372,7 @@ class OpenRounds:
                 self._count(round)
 
     def look_who_is_left(self, round: OpenRound, leaving: int = -1) -> None:
-        """Note whether anybody waits in *round*, or will; who is *leaving* does not."""
+        """Note whether any agent waits in *round*, or will; the agent *leaving* does not."""
         if self._per_agent:
             waits = any(agent != leaving for agent in self._waiting(round.number))
             round.deserted = not waits and not round.counting & ~round.contributed
@@ -405,10 +387,10 @@ class OpenRounds:
         self._look()
 
     def _look(self) -> None:
-        """End each round that may end now that others count."""
+        """Recount the open rounds, and end those that are complete."""
         for round in list(self.open.values()):
             self._count(round)
-            if round.complete:
+            if round.counting and not round.missing:
                 self.when_complete(round)
 
     def _count(self, round: OpenRound) -> None:

@@ -1,4 +1,4 @@
-"""Parameter server: agents upload asynchronously, and receive what the server has of all agents."""
+"""Parameter server: agents upload asynchronously, and download the sums over all agents."""
 
 from collections.abc import Callable
 from functools import partial
@@ -69,7 +69,7 @@ class ParameterServer(CarryKey, DeadlineKey, UploadProtocol):
         return self.server != "uplink" and super().slotted
 
     def check(self) -> Checks:
-        """Yield a deadline that nobody waits for."""
+        """Yield a deadline that has no effect."""
         if self.answer == "lagging" and self.deadline is not None:
             yield Note("deadline", 'is used only with answer = "uploader": no agent waits for an answer')
 
@@ -128,7 +128,7 @@ class ParameterServer(CarryKey, DeadlineKey, UploadProtocol):
             self._send(agent, Message(UPLOAD, HEADER_BYTES + item.size, _Parcel(agent, item, now), number))
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Finish the hops of what arrives, now or at the slot boundary."""
+        """Finish the hops of arrivals, now or at the slot boundary."""
         now, slotted = self.clock.now, self.slotted
         for _, _, message in arrivals:
             if message.kind is PUSH and self._host == self.network.server:
@@ -145,7 +145,7 @@ class ParameterServer(CarryKey, DeadlineKey, UploadProtocol):
                 self._finish_hop(node, message)
 
     def _finish_hop(self, node: int, message: Message) -> None:
-        """Let *node* take in what is meant for it, or pass it on."""
+        """Let *node* process messages addressed to it, and forward others."""
         parcel: _Parcel = message.value
         if node == self._host and message.kind is UPLOAD:
             self._uploaded.at(self.clock.now, node, (parcel.agent, message.round, parcel.item))
@@ -210,7 +210,7 @@ class ParameterServer(CarryKey, DeadlineKey, UploadProtocol):
         self.downloads += len(agents)
         items = handler.give(agents)
         if items and kind is PUSH and host == self.network.server:
-            # One message that says to each agent what is for it: there may be very many of them.
+            # One message with the download of each agent: there may be very many.
             found = dict(zip(agents, items, strict=True))
             self.network.send_down(Message(PUSH, HEADER_BYTES + items[0].size, found, self._number), agents)
             return

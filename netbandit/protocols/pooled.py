@@ -16,7 +16,7 @@ from netbandit.protocols.protocol import Item
 class Pooled(BroadcastProtocol):
     """A bound, not a protocol: all agents learn as one, with no message and no delay but a slot.
 
-    What is shared in a slot is known to all others before the decision of the next.
+    Items shared in a slot are known to all others before the decision of the next.
 
     No message is sent, whatever the graph and the timing: there is nothing to count, and nothing to be late. Learners
     that call for a synchronisation, or deposit, when they know enough new, share in every slot instead; with a fixed
@@ -75,5 +75,5 @@ class Pooled(BroadcastProtocol):
                 self.hear(agent, others)
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Never called: nobody sends."""
+        """Never called: no message is sent."""
         raise RuntimeError("a message was sent although all is known without any")

@@ -74,13 +74,13 @@ class Aggregation(Protocol):
 
 
 SeenLinks = Literal["wait", "choose"]
-"""What is sent over a link that is seen down: it waits for the link; or it is not sent, but to those who are there."""
+"""Handling of messages for a link that is seen down: they wait for it; or only neighbours in contact are chosen."""
 
 
 class NetworkProtocol(Part, ABC):
     """The base class of protocols: handles all messages of a network, once its handler is attached.
 
-    It is started by the ``start`` of its pattern, with what acts for the agents.
+    The ``start`` of its pattern starts it, with the handlers of the agents.
     """
 
     timing: Literal["slotted", "asynchronous"] = "slotted"
@@ -98,9 +98,9 @@ class NetworkProtocol(Part, ABC):
     uses_peer_links: ClassVar[bool] = True
     """Whether agents communicate with their neighbours; if not, the network is built without peer links."""
     seen_links: ClassVar[SeenLinks | None] = None
-    """What agents do who see which of their links are up; None: it does not say."""
+    """The behaviour of agents that see which of their links are up; None: undefined."""
     uses_uplinks: ClassVar[bool] = True
-    """Whether agents talk to a server; what is said of links that nobody uses has no effect, and ``check`` says so."""
+    """Whether agents communicate with a server; ``check`` reports keys of links that are not used as ineffective."""
 
     ends_without: ClassVar[bool] = False
     """Whether a round may end without agents that are down, who then know something else than the others."""
@@ -109,11 +109,11 @@ class NetworkProtocol(Part, ABC):
     counts_slots: ClassVar[bool] = False
     """Whether it goes by slots in which every agent decides, so that no other activity fits."""
     counts_ties: ClassVar[bool] = False
-    """Whether it sends fewer messages where some reach a node in the same instant."""
+    """Whether it sends fewer messages if several reach a node at the same instant."""
     out_of_band: ClassVar[bool] = False
     """Whether agents share data without any message."""
     speaks_for_groups: ClassVar[bool] = False
-    """Whether sinks tell what stands for their components, so that one that lies does so for all of them."""
+    """Whether sinks send aggregates of their components, so that a lying sink lies for all of them."""
 
     network: Network = state()
     """The network it talks over."""
@@ -137,7 +137,7 @@ class NetworkProtocol(Part, ABC):
         return graph.agents
 
     def over_seen_links(self, talk: str) -> SeenLinks | None:
-        """Return what agents do who see which of their links are up, where they *talk* so; None: it does not say."""
+        """Return `seen_links` for the communication pattern *talk*; None: undefined."""
         return self.seen_links
 
     @property
@@ -172,7 +172,7 @@ class NetworkProtocol(Part, ABC):
 
 
 def contributed(item: Item | None) -> Item:
-    """Return what an agent contributes where nobody can choose the participants.
+    """Return the contribution of an agent in a protocol that does not choose participants.
 
     Raises:
         ValueError: It contributes nothing.
@@ -197,22 +197,22 @@ class CallbackRoundProtocol(NetworkProtocol):
     """Whether there is a server, so that calls go up to it and down from it; if not, they are flooded."""
 
     aggregation: Aggregation = state()
-    """What is made of the items."""
+    """The aggregation of the items."""
     overhear: Overhear | None = state(default=None)
-    """Told of items that reach agents on the way, if anybody listens."""
+    """Called with items that reach agents before the round ends; None: nothing listens."""
 
     def start(self, network: Network, aggregation: Aggregation) -> None:
-        """Begin to talk over *network*; the event loop has not run yet.
+        """Connect to *network*; the event loop has not run yet.
 
         Args:
             network: The network.
-            aggregation: What is made of the items.
+            aggregation: The aggregation of the items.
         """
         self.connect(network)
         self.aggregation = aggregation
 
     def listen(self, overhear: Overhear) -> None:
-        """Have *overhear* told what reaches agents on the way; of a protocol that never tells, conclusions alone."""
+        """Call *overhear* with items that reach agents before the round ends; by default it is only stored."""
         self.overhear = overhear
 
     def conclude(self, round: int, items: Sequence[Item], weights: Sequence[int] | None = None, group: int = 0) -> Item:
@@ -248,9 +248,9 @@ class CallbackRoundProtocol(NetworkProtocol):
         return getattr(self, "deadline", None) is not None
 
     def note_items(self, round: int, items: Mapping[int, Item]) -> None:
-        """Take in what a message is about to bring of agents that act in other processes, by their numbers.
+        """Store items, by agent, of agents in other processes, before a message that names them is delivered.
 
-        By default nothing is done: messages say what they bring.
+        By default it does nothing: messages carry their items.
         """
         return
 
@@ -258,4 +258,4 @@ class CallbackRoundProtocol(NetworkProtocol):
         """Announce that *agent* leaves from *round* on; where each agent concludes for itself."""
 
     def forget(self, agent: int) -> None:
-        """Let *agent*, which goes down now and loses its memory, know nothing; what others hold stays with them."""
+        """Discard the memory of *agent*, which goes down now; the other agents keep what they hold."""

@@ -17,11 +17,11 @@ ANSWER = Kind("ANSWER")
 
 
 class _Said(NamedTuple):
-    """What a message says.
+    """The payload of a message.
 
     Attributes:
-        sender: Who says it.
-        answer: What it answers; None: it asks.
+        sender: Its sender.
+        answer: The response; None: it is a request.
         begun: When (ns) its hop began.
     """
 
@@ -31,26 +31,26 @@ class _Said(NamedTuple):
 
 
 class PullGossip(DeadlineKey, RequestProtocol):
-    """GosInE's way to talk (Chawla et al. 2020): a request, a header alone, to a random neighbour, and its answer.
+    """The communication of GosInE (Chawla et al. 2020): a header-only request to a random neighbour, and its response.
 
     Slotted, each of the two takes effect at a boundary after the one it was sent at; asynchronous, at once, so that
-    over links without latency the answer is there at the instant of the question. What is lost is not asked for again.
+    over links without latency the response arrives at the instant of the request. Lost messages are not repeated.
     """
 
     def check_with(self, others: Others) -> Checks:
-        """Yield a deadline where nobody waits."""
+        """Yield a deadline that has no effect."""
         yield from super().check_with(others)
         yield from deadline_without_rounds(self, others)
 
     def start(self, network: Network, answer: Answer, hear: HearResponse) -> None:
-        """See `RequestProtocol.start`; what a node draws alone is its own stream ``gossip``."""
+        """See `RequestProtocol.start`; each node draws from its own stream ``gossip``."""
         super().start(network, answer, hear)
         self._slotted = self.slotted
         self._generators = [network.streams.generator("gossip", node) for node in range(network.agents)]
         self._steps: InstantQueue[_Said] = InstantQueue(self.clock, self._take_in, AGENTS)
 
     def ask(self, agent: int, avoided: frozenset[int] = frozenset()) -> None:
-        """See `RequestProtocol.ask`; who has no such neighbour asks nobody."""
+        """See `RequestProtocol.ask`; without such a neighbour it sends nothing."""
         channels = self.network.channels[agent]
         if avoided:
             channels = [channel for channel in channels if channel.receiver not in avoided]
@@ -61,7 +61,7 @@ class PullGossip(DeadlineKey, RequestProtocol):
                 self._say(REQUEST, HEADER_BYTES, agent, chosen.receiver, None)
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Take in what arrives, now or at the slot boundary."""
+        """Process arrivals, now or at the slot boundary."""
         said = [message.value for _, _, message in arrivals]
         if not self._slotted:
             self._take_in([(node, said)])

@@ -71,7 +71,7 @@ class Relay(CarryKey, DeadlineKey, BroadcastProtocol):
     """How many hops a message goes at most; None: as many as there are."""
 
     def check_with(self, others: Others) -> Checks:
-        """Yield a deadline where nobody waits."""
+        """Yield a deadline that has no effect."""
         yield from deadline_without_rounds(self, others)
 
     def start(self, network: Network, hear: Hear) -> None:
@@ -79,7 +79,7 @@ class Relay(CarryKey, DeadlineKey, BroadcastProtocol):
         super().start(network, hear)
         self._slotted = self.slotted
         self._trees: dict[int, list[list[Channel]]] = {}
-        # Heard in the agents' turn, after the arrivals of the instant and before what is sent in it.
+        # Items take effect in the agents' turn, after the arrivals of the instant and before its sends.
         self._steps: InstantQueue[list[Message]] = InstantQueue(self.clock, self._hear, AGENTS)
 
     def broadcast(self, round: int, agent: int, item: Item) -> None:
@@ -93,7 +93,7 @@ class Relay(CarryKey, DeadlineKey, BroadcastProtocol):
         return True
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Hear and pass on what arrives, now or at the slot boundary."""
+        """Process and forward arrivals, now or at the slot boundary."""
         if self._slotted:
             begun: dict[int, list[Message]] = {}
             for _, _, message in arrivals:
@@ -125,7 +125,7 @@ class Relay(CarryKey, DeadlineKey, BroadcastProtocol):
                 self._pass_on(node, message)
 
     def _pass_on(self, node: int, message: Message) -> None:
-        """Let *node* tell what a *message* tells, of itself or of others, along the tree of its source."""
+        """Let *node* forward a *message*, its own or another's, along the tree of its source."""
         heard = message.value[0]
         branch = self.tree(heard.source)[node]
         if branch:

@@ -50,14 +50,14 @@ class ProtocolError(Exception):
 
 
 class Wanted(NamedTuple):
-    """What a coroutine waits for; made by `Participant.receive`, `Participant.receive_all` and `Participant.wait`.
+    """A condition of a waiting coroutine; made by `Participant.receive`, `receive_all` and `Participant.wait`.
 
     Attributes:
         kinds: The kinds of messages; none: only time passes.
-        senders: The senders of whom one message each is wanted, ascending; None: of whom one message is enough.
-        single: Whether one payload is given, and no list.
-        every: Whether all that is there is given.
-        deadline: How many nanoseconds it waits at the most; None: for ever.
+        senders: The senders of which one message each is required, ascending; None: one message of any sender.
+        single: Whether it yields a payload instead of a list.
+        every: Whether it yields all matching messages in the mailbox.
+        deadline: The longest wait (ns); None: unlimited.
     """
 
     kinds: tuple[Kind, ...]
@@ -216,12 +216,12 @@ class _AgentState:
     """The state of an agent in a round.
 
     Attributes:
-        mailbox: What has come and nobody has wanted yet, in order of time, then of the senders' numbers.
+        mailbox: The messages that have arrived and are not consumed, in order of time, then of the senders' numbers.
         me: The agent, once it has contributed.
-        coroutine: What it does.
-        wanted: What the coroutine waits for.
-        until: When (ns) it waits no longer.
-        informed: Happens when it has returned.
+        coroutine: Its coroutine.
+        wanted: The condition that the coroutine waits for.
+        until: The time (ns) at which the wait ends.
+        informed: Triggered when the coroutine has returned.
     """
 
     __slots__ = ("coroutine", "informed", "mailbox", "me", "until", "wanted")
@@ -236,14 +236,14 @@ class _AgentState:
 
 
 class _Round:
-    """What there is of a round.
+    """The state of a round.
 
     Attributes:
-        agents: Of each agent for which something has happened in it.
-        begun: How many agents have contributed.
+        agents: The state of each agent that has contributed or received a message.
+        begun: The number of agents that have contributed.
         returned: The agents whose coroutines have returned.
-        pending: Messages and waits that are still to take effect.
-        answers: What stands for the contributions, and what was concluded from it.
+        pending: The number of messages and waits that are still to take effect.
+        answers: The aggregates that coroutines have returned, each with its conclusion.
     """
 
     def __init__(self) -> None:
@@ -255,11 +255,11 @@ class _Round:
 
 
 _Step = tuple[int, _Told | None]
-"""A round, and what takes effect in it: a message, or time."""
+"""A round, and the message that takes effect in it; None: a wait ends."""
 
 
 class RoundProtocol(CallbackRoundProtocol):
-    """A protocol of rounds of which each agent's part in a round is a coroutine: see the module."""
+    """A round protocol in which each agent runs a coroutine: see the module."""
 
     near: list[frozenset[int]] = state()
     """The neighbours of each agent."""
@@ -298,7 +298,7 @@ class RoundProtocol(CallbackRoundProtocol):
         return found
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
-        """Let the agent's coroutine begin, in this instant."""
+        """Start the agent's coroutine, at this instant."""
         if not self.chooses:
             item = contributed(item)
         state = self._rounds[round]
@@ -320,7 +320,7 @@ class RoundProtocol(CallbackRoundProtocol):
         return agent_state.informed
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Keep what arrives for the coroutine of its round: now, or at the slot boundary that ends the hop."""
+        """Put arrivals into the mailbox of their round: now, or at the slot boundary that ends the hop."""
         steps: list[_Step] = []
         for _, sender, message in arrivals:
             payload, begun = message.value
@@ -333,7 +333,7 @@ class RoundProtocol(CallbackRoundProtocol):
             self._act([(node, steps)])
 
     def send(self, me: Participant, kind: Kind, payload: Any, receivers: Sequence[int]) -> None:
-        """Put a message of *me* on its links to some neighbours."""
+        """Send a message of *me* to *receivers*, which are neighbours."""
         size = HEADER_BYTES + self._size(me, payload)
         self._rounds[me.round].pending += len(receivers)
         network = self.network
@@ -341,7 +341,7 @@ class RoundProtocol(CallbackRoundProtocol):
         network.send(Message(kind, size, (payload, self.clock.now), me.round), channels)
 
     def _size(self, me: Participant, payload: Any) -> int:
-        """Return the bytes of what a message says."""
+        """Return the bytes of a payload."""
         if payload is None:
             return 0
         if isinstance(payload, Item):
@@ -364,7 +364,7 @@ class RoundProtocol(CallbackRoundProtocol):
         self._steps.at(time, agent, (round, told))
 
     def _act(self, due: list[tuple[int, list[_Step]]]) -> None:
-        """Let all that takes effect at this instant do so, and then the coroutines go on that it was for."""
+        """Deliver everything that takes effect at this instant, then resume the coroutines concerned."""
         touched: dict[tuple[int, int], None] = {}
         rounds, ended = self._rounds, self.ended
         for node, steps in due:
@@ -386,7 +386,7 @@ class RoundProtocol(CallbackRoundProtocol):
             self._check_progress(number)
 
     def _go_on(self, agent_state: _AgentState, me: Participant, coroutine: Coroutine) -> None:
-        """Let a coroutine run for as long as what it waits for is there."""
+        """Run a coroutine until the condition that it waits for is not met."""
         given: Any = None
         if agent_state.wanted is not None:
             found = self._found(agent_state, me, agent_state.wanted)
@@ -418,7 +418,7 @@ class RoundProtocol(CallbackRoundProtocol):
             (given,) = found
 
     def _found(self, agent_state: _AgentState, me: Participant, wanted: Wanted) -> tuple[Any] | None:
-        """Return what a coroutine is given, or None if it goes on waiting."""
+        """Return the value that the coroutine receives, or None if it keeps waiting."""
         passed = agent_state.until is not None and self.clock.now >= agent_state.until
         if not wanted.kinds:
             return (None,) if passed else None
@@ -457,7 +457,7 @@ class RoundProtocol(CallbackRoundProtocol):
         return self.clock.boundary(time) * self.clock.slot if self._slotted else time
 
     def _return(self, agent_state: _AgentState, me: Participant, aggregate: Any) -> None:
-        """Inform an agent of what its coroutine has returned."""
+        """Conclude from the value that a coroutine has returned, and inform its agent."""
         if not isinstance(aggregate, Item):
             raise me.error(f"returns {aggregate!r}: it must return an item, such as self.aggregate([...]) gives")
         number = me.round
@@ -479,9 +479,9 @@ class RoundProtocol(CallbackRoundProtocol):
             self.end(number)
 
     def _check_progress(self, number: int) -> None:
-        """Say who waits for what will never come: all have begun, and nothing is under way nor will anybody wake.
+        """Raise an error on a deadlock: all coroutines have begun, no message is in flight, and no wait will end.
 
-        What the horizon cuts, and what a network loses, stays under way here: it is no fault of the protocol.
+        Messages that the horizon cuts off or the network loses count as in flight: the protocol is not at fault.
         """
         state = self._rounds.get(number)
         if state is None or state.pending or state.begun < self.network.agents:
@@ -500,7 +500,7 @@ def _returning(value: Any) -> Coroutine:
 
 
 def _same(one: Item, other: Item) -> bool:
-    """Return whether two items say the same."""
+    """Return whether two items have equal size and content."""
     if one is other or one.value is other.value:
         return True
     if isinstance(one.value, np.ndarray) or isinstance(other.value, np.ndarray):

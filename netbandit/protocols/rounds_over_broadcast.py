@@ -20,11 +20,11 @@ class CountedRound:
 
     Attributes:
         number: Its number.
-        items: What each agent contributed; None until it has.
+        items: The contribution of each agent; None until it has contributed.
         missing: For each agent, of how many agents it has not the items.
         informed: For each agent, what happens when it has them all.
         uninformed: How many agents that act here have not.
-        conclusion: What follows from the items, once anybody has them all.
+        conclusion: The conclusion from the items, once any agent has all of them.
         heard: For each agent, whose items it has heard, where one may come again: after it has lost its memory.
     """
 
@@ -150,7 +150,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
         return self.receive if alone else self.broadcasts.handler
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Hand on what the broadcasts bring, and let nodes hear who is done."""
+        """Pass arrivals to the broadcast protocol, and process leave notices."""
         rest = []
         for arrival in arrivals:
             if arrival[2].kind is LEAVE_FLOODED:
@@ -208,7 +208,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
             self._count_heard(self._rounds[round], agent, items)
 
     def _is_new(self, agent: int, one: Heard) -> bool:
-        """Return whether *agent* has not been counted to have this item, in whatever life."""
+        """Return whether *agent* has not been counted to have this item, in any incarnation."""
         state = self._rounds.get(one.round)
         if state is None or one.source in state.heard[agent]:
             return False

@@ -37,7 +37,7 @@ class Server:
             longer waits for agents that have left.
 
     Attributes:
-        late: Items that came after their round had been answered.
+        late: The number of items that arrived after their round had been answered.
         latest: The latest round that it has answered.
     """
 
@@ -76,10 +76,10 @@ class Server:
         self._network.send_up(Message(LEAVE, HEADER_BYTES, None, round), agent)
 
     def informed(self, round: int, agent: int) -> Event:
-        """Return the event that *agent* has heard the answer of *round*; its value is the answer. Asked once.
+        """Return the event that *agent* has received the answer of *round*, which is its value. To be called once.
 
-        An agent that does not take part may hear the answer while it still explores, before it asks: whoever
-        comes first, the agent or the answer, leaves the event for the other.
+        An agent that does not take part may receive the answer while it still explores, before this call: the first of
+        the two, the call or the answer, creates the event.
         """
         event = self._informed.pop((round, agent), None)
         if event is None:

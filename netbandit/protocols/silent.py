@@ -18,7 +18,7 @@ from netbandit.protocols.requests import RequestProtocol
 
 
 class CalledSilent(CallProtocol):
-    """Every agent is a group of its own, and nobody calls."""
+    """Every agent is a separate group, and no agent calls."""
 
     uses_peer_links: ClassVar[bool] = False
 
@@ -33,10 +33,10 @@ class CalledSilent(CallProtocol):
         self.groups = range(network.agents)
 
     def call(self, agent: int, param_set: int) -> None:
-        """Do nothing: there is nobody to hear it."""
+        """Do nothing: no agent receives it."""
 
     def begin(self, agent: int, param_set: int) -> None:
-        """Do nothing: there is nobody to share with."""
+        """Do nothing: agents do not share."""
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Never called: nobody sends."""
@@ -102,7 +102,7 @@ class SilentRequests(RequestProtocol):
         return True
 
     def ask(self, agent: int, avoided: frozenset[int] = frozenset()) -> None:
-        """Do nothing: there is nobody to answer."""
+        """Do nothing: no agent responds."""
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Never called: nobody sends."""

@@ -159,7 +159,7 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
                 self._collection.forget(component)
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Hand on what the server has to do with, and what is collected."""
+        """Pass arrivals to the server's part, or to the collection along trees."""
         collected = []
         for arrival in arrivals:
             kind = arrival[2].kind
@@ -174,7 +174,7 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
 
     def _synchronized(self, round: OpenRound, labels: Labels) -> None:
         component = round.group
-        items = round.named(round.holds(self._sinks[component]) & labels)  # a sink that was down may lack some
+        items = round.named(round.nodes[self._sinks[component]].held & labels)  # a sink that was down may lack some
         if items and (round.number, component) not in self._uploaded:
             self._put_together(round.number, component, lambda: items)
 
@@ -189,7 +189,7 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
         self.network.when_computed(sink, "aggregate", partial(self._collected, round, component), take)
 
     def _collected(self, round: int, component: int, items: list[Item]) -> None:
-        """Let the sink of *component* upload what follows from its items."""
+        """Let the sink of *component* upload the aggregate of its items."""
         self._uploaded.add((round, component))
         if len(items) < self._sizes[component]:
             self._counts[round, component] = len(items)
@@ -216,7 +216,7 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
         self._late += items
 
     def _note_news(self, round: int, node: int, items: int) -> None:
-        """Let a sink that synchronises begin to wait with its first item, and count what comes too late."""
+        """Start the deadline of a synchronising sink with its first item, and count late items."""
         component = self._component[node]
         if node != self._sinks[component] or not items:
             return
@@ -237,4 +237,4 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
 
 
 def _held(round: OpenRound, sink: int) -> list[Item]:
-    return round.named(round.holds(sink))
+    return round.named(round.nodes[sink].held)

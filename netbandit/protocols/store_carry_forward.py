@@ -40,13 +40,13 @@ class CarryKey(Part):
 
 
 class CarryBuffer(Generic[What]):
-    """What nodes have told those who were there, for those who come later.
+    """The items that each node has sent to its neighbours in contact, kept for neighbours that come into contact later.
 
-    Who comes is told what a node has got while that neighbour was away: what is older it was told before.
+    Such a neighbour receives the items that the node has got while it was away: it received the older ones before.
 
     Args:
         network: The network.
-        carry: For how long (ns) something is told after it was said for the first time.
+        carry: For how long (ns) after its creation an item is sent.
         comes: Called with a channel when its link has come up, in the turn before nodes send.
     """
 
@@ -64,7 +64,7 @@ class CarryBuffer(Generic[What]):
         self._appoint()
 
     def keep(self, node: int, key: object, said: int, what: What) -> None:
-        """Keep *what* a node has got now and others have said at a time (ns), in place of what it has of this *key*."""
+        """Store *what* a node has got now and was created at *said* (ns), in place of the item of this *key*."""
         kept, now = self._kept[node], self._network.clock.now
         while kept and next(iter(kept.values()))[1] + self._carry < now:
             del kept[next(iter(kept))]
@@ -72,7 +72,7 @@ class CarryBuffer(Generic[What]):
         kept[key] = now, said, what
 
     def for_newcomer(self, channel: Channel) -> Iterator[What]:
-        """Yield what the sender of *channel* has got before now while the other end was away, the newest first."""
+        """Yield the items that the sender of *channel* has got while the other end was away, the newest first."""
         since, now = self._away_since[channel], self._network.clock.now
         for got, said, what in reversed(self._kept[channel.sender].values()):
             if got < since:
@@ -81,7 +81,7 @@ class CarryBuffer(Generic[What]):
                 yield what
 
     def forget(self, node: int) -> None:
-        """Let *node* carry nothing."""
+        """Discard the items of *node*."""
         self._kept[node].clear()
 
     def _now(self, event: Event) -> None:

@@ -24,7 +24,7 @@ Labelled = tuple[int, Item]
 class TreeCollection:
     """Items travel up trees, one in each component, to the roots; nothing is held back.
 
-    Slotted, what a node has received goes on at the next slot boundary; asynchronous, at once. What a node sends
+    Slotted, a node forwards received items at the next slot boundary; asynchronous, at once. What a node sends
     to its parent at one instant is one message.
 
     Args:
@@ -33,7 +33,7 @@ class TreeCollection:
         component: The component of each agent.
         sizes: The number of agents of each component.
         slotted: Whether a hop ends at a slot boundary.
-        turn: The turn of an instant in which nodes send on what they have.
+        turn: The turn of an instant in which nodes forward items.
         on_complete: Called with (round, component, items in order of their agents) when a root has all items.
     """
 
@@ -103,7 +103,7 @@ class TreeCollection:
             self._steps.at(due, node, (message.round, items))
 
     def _act(self, due: list[tuple[int, list[tuple[int, list[Labelled]]]]]) -> None:
-        """Let nodes send what they have to their parents, and roots keep it."""
+        """Let nodes forward their items to their parents; roots keep theirs."""
         for node, parts in due:
             gathered: dict[int, list[Labelled]] = {}
             for round, items in parts:
@@ -135,7 +135,7 @@ class TreeCollection:
         return self._sizes[component] - len(kept)
 
     def _deliver(self, round: int, component: int) -> None:
-        """Let the root of a *component* hand over what it has of a *round*."""
+        """Deliver the items of a *round* that the root of a *component* holds."""
         key = round, component
         if key not in self._handing_over:
             self._handing_over.add(key)
@@ -148,7 +148,7 @@ class TreeCollection:
             )
 
     def _take(self, key: tuple[int, int]) -> list[Item]:
-        """Return what a root has of a round, in order of the agents."""
+        """Return the items of a round that a root holds, in order of their agents."""
         self._handing_over.discard(key)
         if self._per_agent:
             self._uploaded.add(key)

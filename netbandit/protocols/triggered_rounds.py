@@ -26,15 +26,15 @@ class TriggeredRounds(CallProtocol):
     """Rounds of another protocol, each begun by a call of the agent that first wants one.
 
     All agents are one group with one set of parameters. A call is flooded from neighbour to neighbour, or goes up to
-    the server and down to everybody; who hears it contributes after the decision of that slot. A call that finds a
-    synchronisation under way is dropped: the agent that sent it takes part in that one. What starts without a call
-    begins with the contributions.
+    the server and down to all agents, which contribute after the decision of the slot in which they receive it. A call
+    during a synchronisation is dropped: its sender takes part in that one. A synchronisation without a call begins
+    with the contributions.
 
-    A call that goes up to a server may be lost, or its answer. Where there is a `deadline`, who has heard nothing of
-    its own call two deadlines later may call anew; the server then tells it of the round that is on.
+    A call to a server, or its answer, may be lost. With a `deadline`, an agent that has received nothing two deadlines
+    after its call may call again; the server then informs it of the current round.
 
-    Where something can be lost, who sums (the server, or else each agent) keeps the newest release of every agent, and
-    the sum names the releases that are in it. An agent that goes down leaves the synchronisation under way.
+    If messages can be lost, the server, or without one each agent, keeps the latest release of every agent, and a sum
+    is labelled with the releases that it contains. An agent that goes down leaves the current synchronisation.
     """
 
     rounds: CallbackRoundProtocol = state()
@@ -77,7 +77,7 @@ class TriggeredRounds(CallProtocol):
         self._unheard = [0] * network.agents  # the round that it has called for in vain
         deadline = self.rounds.deadline_ns(network.clock.slot) if isinstance(self.rounds, DeadlineKey) else None
         self._patience = 2 * deadline if deadline is not None and network.may_lose else None
-        self._contributed = [0] * network.agents  # the latest round, in whatever life
+        self._contributed = [0] * network.agents  # the latest round, in any incarnation
         self._left = [0] * network.agents  # the round that it took part in when it went down
         self._steps: InstantQueue[int] = InstantQueue(self.clock, self._contribute, SENDS)
 
@@ -105,7 +105,7 @@ class TriggeredRounds(CallProtocol):
         self._hear(agent, self._joined[agent] + 1)
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Let calls be heard, and hand on what belongs to rounds."""
+        """Handle calls, and pass messages of rounds to the round protocol."""
         rest = []
         for arrival in arrivals:
             kind = arrival[2].kind
@@ -130,7 +130,7 @@ class TriggeredRounds(CallProtocol):
             if not self.rounds.served and round in self.rounds.ended:  # while it was down
                 self.sync_handler.sync_missed(agent, 0)
                 continue
-            if round <= self._contributed[agent]:  # in an earlier life, and the round is still on
+            if round <= self._contributed[agent]:  # in an earlier incarnation, and the round is still open
                 if self._per_agent:
                     self.sync_handler.sync_missed(agent, 0)
                 continue
@@ -158,7 +158,7 @@ class TriggeredRounds(CallProtocol):
             self.network.when_computed(agent, "aggregate", lambda _: self._apply(agent, round, informed))
 
     def _apply(self, agent: int, round: int, informed: Event) -> None:
-        """Let *agent* take over what a round has concluded, unless it is, or was, down meanwhile."""
+        """Let *agent* apply the conclusion of a round, unless it is, or was meanwhile, down."""
         if self.network.is_down(agent):
             return
         if round <= self._left[agent] and not self.rounds.served:
@@ -240,10 +240,10 @@ class EverybodyNamed(Everybody):
 
 
 class Signal(ABC):
-    """How a call reaches all agents.
+    """Propagates a call to all agents.
 
-    Who was down may have missed some, or one was lost, and it calls to a round that was called for before: it is then
-    told of the latest.
+    An agent that has missed calls, because it was down or they were lost, may call for an earlier round: it is then
+    informed of the latest one.
 
     Args:
         network: The network.
@@ -266,15 +266,15 @@ class Signal(ABC):
         """Call all agents to *round* on behalf of *agent*."""
 
     def repeat(self, agent: int, round: int) -> None:
-        """Let *agent* call to *round* once more, of which it has heard nothing."""
+        """Let *agent* repeat its call for *round*, to which it has received no answer."""
         self.call(agent, round)
 
     @abstractmethod
     def receive(self, node: int, arrival: Arrival) -> None:
-        """Let *node* hear, and pass on, what has arrived."""
+        """Let *node* process and forward an arrival."""
 
     def forget(self, agent: int) -> None:
-        """Let *agent* forget what it has heard; by default nothing is kept."""
+        """Discard the memory of *agent*; by default there is none."""
         return
 
 
@@ -290,7 +290,7 @@ class FloodedCall(Signal):
         self._steps: InstantQueue[tuple[int, int]] = InstantQueue(self._clock, self._hear_all, AGENTS)
 
     def call(self, agent: int, round: int) -> None:
-        """See :meth:`Signal.call`. Who has just heard of a round is to contribute to it, and calls for no other."""
+        """See :meth:`Signal.call`. An agent that has just received a call joins that round, and calls for no other."""
         if self._heard_at[agent] != self._clock.now:
             self._hear(agent, -1, round)
 
@@ -328,7 +328,7 @@ class FloodedCall(Signal):
 
 
 class ServerCall(Signal):
-    """A request up to the server, and a call down to everybody. Uplinks are never slotted."""
+    """A request up to the server, and a call down to all agents. Uplinks are never slotted."""
 
     def __init__(
         self, network: Network, slotted: bool, hear: Callable[[int, int], None], over: Callable[[int], bool]
@@ -365,7 +365,7 @@ class ServerCall(Signal):
 
 
 class SinkCall(FloodedCall):
-    """A flooded label within a component; its sink tells the server, and that the sinks of the other components."""
+    """A label flooded within a component; its sink informs the server, which informs the sinks of other components."""
 
     def __init__(
         self, network: Network, slotted: bool, hear: Callable[[int, int], None], over: Callable[[int], bool]

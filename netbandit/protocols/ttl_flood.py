@@ -19,9 +19,9 @@ class FloodPacket(Protocol):
 
     @property
     def furthest(self) -> "MutableMapping[int, int] | array[int]":
-        """One more than the hops that the copy that got furthest may still go from each node; 0: it has heard none.
+        """For each node, one more than the most remaining hops of the copies received; 0: none was received.
 
-        This is one object for all copies of the packet, which tells them from those of other packets.
+        All copies of a packet share this object, which identifies the packet.
         """
 
 
@@ -29,7 +29,7 @@ Packet = TypeVar("Packet", bound=FloodPacket)
 
 
 class DisseminationState(dict[int, int]):
-    """`FloodPacket.furthest` of a packet that few nodes hear."""
+    """`FloodPacket.furthest` of a packet that reaches few nodes."""
 
     def __missing__(self, node: int) -> int:
         return 0
@@ -56,7 +56,7 @@ class TtlFlood(ABC, Generic[Packet]):
             self.forward(node, packet, packet.left - 1, ())
 
     def receive_copies(self, node: int, copies: Sequence[tuple[int, Packet]]) -> None:
-        """Let *node* hear copies of packets at once, each from a neighbour, in order of arrival.
+        """Let *node* receive simultaneous copies of packets, each with the neighbour that sent it, in order of arrival.
 
         Of the copies of a packet only the one with the most remaining hops counts.
         """
@@ -77,9 +77,9 @@ class TtlFlood(ABC, Generic[Packet]):
             self._hear(node, packet, senders)
 
     def _hear(self, node: int, packet: Packet, senders: Sequence[int]) -> None:
-        """Forward *packet* if this copy has more remaining hops than any before, and act on it when it is new.
+        """Forward *packet* if this copy has more remaining hops than any before, and process it when it is new.
 
-        Over unequal latencies a long fast path may come first. What a node has told itself it ignores.
+        Over unequal latencies a copy over a long, fast path may arrive first. A node ignores its own packets.
         """
         before = packet.furthest[node]
         if before > packet.left or packet.source == node:

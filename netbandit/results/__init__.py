@@ -10,7 +10,8 @@
 | how is a run folder named, and when is the run of another version reused? | `run_keys`, `changed_numbers` |
 | how are files written atomically, and JSON with a checksum? | `safe_files` |
 | which metrics are there, and what are their names? | `metrics` |
-| which keys distinguish points, what are their labels, and which pictures are there? | `varied_keys` |
+| which keys distinguish points, and what are their labels? | `varied_keys` |
+| which pictures can a study have? | `picture_names` |
 | which metrics have a column, and how are cells and single values formatted? | `columns`, `numbers` |
 | what do the tables of a folder, the terminal and a DataFrame contain? | `tables`, `columns` |
 | how are replications summarized, and with which confidence? | `summary`, `intervals` |

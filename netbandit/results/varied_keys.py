@@ -1,4 +1,4 @@
-"""Names: the keys that distinguish the points of a study, their labels, and the names of its pictures."""
+"""The keys that distinguish the points of a study, their labels, and which points a statement holds for."""
 
 from collections.abc import Mapping, Sequence
 
@@ -61,24 +61,6 @@ def short_names(keys: Sequence[str]) -> list[str]:
         names.append(".".join(words[-count:]))
     return names
 
-
-PICTURE_NAMES: Mapping[str, str] = {
-    "regret": "regret over the slots",
-    "structure": "regret against cost, for each protocol",
-    "learners": "regret against data, energy and delay, for each learner",
-    "heatmap": "regret over two numeric keys",
-    "parameter": "regret and waiting against a numeric key",
-    "diameter": "cost, delay and regret against the diameter",
-    "privacy": "regret against the privacy spent",
-    "tradeoff": "regret against cost",
-    "delay": "regret against waiting",
-    "communication": "regret against the data sent",
-    "battery": "how long batteries last",
-    "network": "the network, its links coloured by messages",
-    "lost": "the network, its links coloured by lost messages",
-    "bottleneck": "the busiest links, and how long messages wait for them",
-}
-"""The pictures that a study can have, for commands and their help: name -> content."""
 
 METRICS_ONLY = "--y"
 """The option value that names no key."""

@@ -135,19 +135,23 @@ class BanditEnvironment(ABC):
         if feedback is None:
             learner.learn_one(slot, agent, arm, reward)
         else:
-            feedback.put_one(slot, agent, slot * feedback.slot_ns, arm, reward)
-            self.learn_due_one(slot, agent, learner, feedback)
+            row = feedback.put_one(slot, agent, slot * feedback.slot_ns, arm, reward)
+            if feedback.is_due_one(agent, row, slot * feedback.slot_ns):
+                feedback.take_one(slot, agent, row)
+                learner.learn_one(slot, agent, arm, feedback.rewards[agent, row])
         account.note_arm(agent, arm)
         return self.miss_one(slot, agent, arm)
 
     def learn_due_one(self, slot: int, agent: int, learner: Any, feedback: Any) -> None:
         """Let *agent* learn all rewards that are due when *slot* begins."""
-        row = feedback.first_one(agent, slot * feedback.slot_ns)
-        while row >= 0:
-            feedback.take_one(slot, agent, row)
-            pulled, arm, reward = feedback.slots[agent, row], feedback.arms[agent, row], feedback.rewards[agent, row]
-            learner.learn_one(pulled, agent, arm, reward)
+        waits = True
+        while waits:
             row = feedback.first_one(agent, slot * feedback.slot_ns)
+            waits = row >= 0
+            if waits:
+                feedback.take_one(slot, agent, row)
+                pulled, arm = feedback.slots[agent, row], feedback.arms[agent, row]
+                learner.learn_one(pulled, agent, arm, feedback.rewards[agent, row])
 
     def check_one(self, slot: int, agent: int, arm: Any) -> None:
         """Raise a `NoArmError` if *arm* is invalid."""
@@ -452,18 +456,22 @@ class ActionSetEnvironment(BanditEnvironment):
             row = feedback.put_one(slot, agent, slot * feedback.slot_ns, arm, reward)
             if row >= 0:
                 feedback.vectors[agent, row] = actions[arm]
-            self.learn_due_one(slot, agent, learner, feedback)
+            if feedback.is_due_one(agent, row, slot * feedback.slot_ns):
+                feedback.take_one(slot, agent, row)
+                learner.learn_one(slot, agent, arm, feedback.rewards[agent, row], actions[arm])
         account.note_arm(agent, arm)
         return self.miss_one(slot, agent, arm)
 
     def learn_due_one(self, slot: int, agent: int, learner: Any, feedback: Any) -> None:
         """See `BanditEnvironment.learn_due_one`; vectors are queued with the rewards."""
-        row = feedback.first_one(agent, slot * feedback.slot_ns)
-        while row >= 0:
-            feedback.take_one(slot, agent, row)
-            pulled, arm, reward = feedback.slots[agent, row], feedback.arms[agent, row], feedback.rewards[agent, row]
-            learner.learn_one(pulled, agent, arm, reward, feedback.vectors[agent, row])
+        waits = True
+        while waits:
             row = feedback.first_one(agent, slot * feedback.slot_ns)
+            waits = row >= 0
+            if waits:
+                feedback.take_one(slot, agent, row)
+                pulled, arm = feedback.slots[agent, row], feedback.arms[agent, row]
+                learner.learn_one(pulled, agent, arm, feedback.rewards[agent, row], feedback.vectors[agent, row])
 
     def pay_one(self, slot: int, agent: int, arm: int) -> Any:
         """See `BanditEnvironment.pay_one`."""

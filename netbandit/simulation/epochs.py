@@ -5,7 +5,7 @@ It calls a round-based protocol and `round_aggregation`, which the protocol call
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
 from itertools import accumulate
 from math import inf
@@ -26,6 +26,7 @@ from netbandit.simulation.regret import PhaseAccount, PullCounts
 from netbandit.simulation.result import STILL_EXPLORING, Metric
 from netbandit.simulation.return_validation import figures_of
 from netbandit.simulation.round_aggregation import Cohort, Epoch, round_aggregation
+from netbandit.util.text import pluralize
 from netbandit.util.units import Duration
 
 EXPLORE = Kind("explore")
@@ -76,6 +77,7 @@ class Epochs(Driver):
         self._best_lost = False
         self._lack = rewards_may_lack(context.feedback, context.protocol)
         self._feedback = self._late_feedback()
+        self._lacking: list[int] = []  # until when each agent waits that lacks rewards at the horizon
         self._batteries = network.batteries
         self._uncounted: dict[int, Callable[[], object]] = {}  # what agents play whose end is not known
         self._presence: list[Presence] | None = None
@@ -159,8 +161,8 @@ class Epochs(Driver):
             metrics["late"] = getattr(protocol, "late", 0)
         if self._feedback is not None:
             metrics |= self._feedback.metrics(self._agents - len(self._lies.liars))
-        over = self._exploring and not self._waiting and not self.aggregation.contributions.any()
-        remarks = (*self.aggregation.remarks(), *([STILL_EXPLORING] if over else []))
+        over = self._exploring and not (self._waiting or self._lacking or self.aggregation.contributions.any())
+        remarks = (*self.aggregation.remarks(), *([STILL_EXPLORING] if over else []), *self._lacks())
         return DriverResult(regret, {"regret": curve}, metrics, spent, remarks)
 
     @property
@@ -168,6 +170,13 @@ class Epochs(Driver):
         """For how long (ns) any node has computed so far."""
         computing = self.context.network.computing
         return 0 if computing is None else computing.together()
+
+    def _lacks(self) -> Iterator[str]:
+        """Yield how many agents lack rewards of a phase at the horizon."""
+        if self._lacking:
+            endless = self._lacking.count(FOR_EVER)
+            text = f"{pluralize(len(self._lacking), 'agent')} lacked late rewards of a phase at the horizon"
+            yield f"{text}, {endless} of them for ever: feedback.window or protocol.feedback_deadline ends such waits"
 
     def _waited(self, rounds: Iterable[int]) -> dict[str, Metric]:
         """Return the slots from a contribution to the next phase over agents and *rounds*: mean, median and largest.
@@ -294,8 +303,10 @@ class Epochs(Driver):
             arm = learner.best_given(row, sums, pulls)
             self._fingerprint.record(end * clock.slot, agent, EXPLOIT.code, arm)
             if until >= limit:
-                if clock.horizon <= until < FOR_EVER:
-                    self._exploring[agent] = number
+                if limit == clock.horizon:
+                    self._lacking.append(until)
+                    if until < FOR_EVER:
+                        self._exploring[agent] = number
                 self._count_to_the_end(agent, partial(ended, limit))
                 return limit
             if self._batteries is not None:

@@ -227,8 +227,12 @@ class Feedback:
                 row = -1
         return row
 
+    def is_due_one(self, agent: int, row: int, time: int) -> Any:
+        """Return whether the *row* that `put_one` returned is due by *time* (ns), the time of its pull."""
+        return row >= 0 and self._due[agent, row] <= time
+
     def take_one(self, slot: int, agent: int, row: int) -> None:
-        """Take the *row* that `first_one` returned out of the queue; *agent* uses it from *slot* on."""
+        """Take the *row* that is due first out of the queue; *agent* uses it from *slot* on."""
         self._heads[agent, self._reached[agent] & (self._heads.shape[1] - 1)] = self._after[agent, row]
         self._after[agent, row] = self._free[agent]
         self._free[agent] = row

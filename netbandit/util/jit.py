@@ -61,7 +61,7 @@ def njit(*given: Any, **options: Any) -> Any:
 
 def checked(dispatcher: Any) -> Any:
     """Verify the checksum of *dispatcher*'s disk cache whenever numba loads it."""
-    # Where numba is told not to compile, this is the plain function.
+    # If numba is disabled, this is the plain function.
     file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if type(file) is IndexDataCacheFile:
         file.__class__ = _CheckedFile

@@ -21,7 +21,7 @@ def any_depth() -> Iterator[None]:
     """Raise a `TooDeepError` if calls in the context exceed the recursion limit.
 
     Meanwhile no garbage is collected. What is called then, such as the callbacks of weak references, would find no room
-    for calls either, and Python reports their errors where nobody can catch them.
+    for calls either, and Python reports their errors where they cannot be caught.
     """
     with paused_collection():
         try:

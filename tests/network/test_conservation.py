@@ -35,7 +35,7 @@ class Echo:
         return range(self.agents)
 
     turn = SENDS
-    apart = False
+    per_agent = False
 
     def aggregate(self, items, weights=None):
         return items[0]

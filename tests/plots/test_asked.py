@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 import netbandit as nb
 from netbandit.cli import main
 from netbandit.plots import Asked, UnknownNameError, draw_asked, planned
-from netbandit.results.varied_keys import PICTURE_NAMES
+from netbandit.results.picture_names import PICTURE_NAMES
 
 
 def cube(arms=(5, 20)):

@@ -63,8 +63,18 @@ def test_messages_are_arrows_in_slots_and_waits_are_bars():
     assert 10 < panel.get_xlim()[1] < 20
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["explores", "waits, and exploits", "UPLOAD", "ANSWER"]
-    assert figure.get_suptitle() == "quickstart: round 1, who waits for whom"
+    assert figure.get_suptitle() == "quickstart: round 1, which agent waits for which"
     assert subtitle(figure) == "replication 0; protocol: master-worker"
+
+
+def test_a_wait_for_late_rewards_is_a_bar_of_its_own():
+    lines = Lines([message(0, 1, 5, 6), message(1, 0, 5, 6)], [wait(0, 5, 8), wait(1, 5, 8)])
+    lines.phases.append(lines.phases[0]._replace(name="feedback", begin=2 * MS, end=5 * MS))
+    figure = draw_timeline(made_up(), first_round(lines))
+    assert [text.get_text() for text in figure.legends[0].get_texts()][:2] == [
+        "waits for rewards",
+        "waits, and exploits",
+    ]
 
 
 def test_the_length_of_a_slot_is_the_scenarios():
@@ -123,7 +133,9 @@ def test_a_folder_with_a_trace_has_a_picture_of_a_round_and_so_has_its_report(tm
     assert not any(name.startswith("round-gis") for name in names)
     if damage is None:
         page = write_report(tmp_path).read_text(encoding="utf-8")
-        assert 'aria-label="quickstart: round 1, who waits for whom; replication 1; protocol: flooding"' in page
+        assert (
+            'aria-label="quickstart: round 1, which agent waits for which; replication 1; protocol: flooding"' in page
+        )
 
 
 def test_a_run_that_is_not_there_is_passed_over(tmp_path):

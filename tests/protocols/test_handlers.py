@@ -12,6 +12,7 @@ from helpers.own_handlers import Draws, OneByOne, PassOn, Watched
 import netbandit as nb
 from netbandit.checks.check import check
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
+from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.gis import Gis
 from netbandit.scenario.load import load_tables
 
@@ -56,6 +57,27 @@ def test_where_nothing_is_merged_each_item_goes_alone_and_not_to_who_told_it(tim
     result = one_round(OneByOne, nx.path_graph(3), timing=timing, latency=SLOT)
     assert [arrival[1:3] for arrival in result.arrivals if arrival[0] == 2 * SLOT] == [(1, 0), (1, 2)]
     assert result.network.ledger.kinds == {"NEWS": (6, 6 * 3)}
+
+
+class InSteps(Flooding):
+    """As `Flooding`, by the methods that `Node.accept` stands for."""
+
+    def on_message(self, node, neighbour, message):
+        if node.claim(message.labels):
+            node.take_in(message, message.labels)
+        elif message.labels & node.held:
+            return
+        node.note_teller(neighbour, message)
+
+
+@pytest.mark.parametrize("timing", ["slotted", "asynchronous"])
+def test_to_accept_is_to_claim_take_in_and_note_the_sender(timing):
+    """On a grid of equal latencies items reach a node from several neighbours at once, and once they have gone on."""
+    graph = nx.convert_node_labels_to_integers(nx.grid_2d_graph(3, 4))
+    at_once, in_steps = (one_round(kind, graph, timing=timing, latency=SLOT) for kind in (Flooding, InSteps))
+    assert at_once.arrivals == in_steps.arrivals
+    assert at_once.informed == in_steps.informed
+    assert len(at_once.arrivals) > 12 * 11
 
 
 def test_a_node_draws_a_neighbour_and_answers_in_the_same_hop():

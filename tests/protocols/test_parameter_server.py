@@ -7,6 +7,7 @@ import pytest
 from helpers.deposit_scenes import LAGGING, SCENARIO, metrics, regret, theta
 from helpers.deposits_reference import Setup, one_a_slot
 from helpers.feducb_reference import World
+from helpers.scenes import study
 
 from netbandit.checks.check import check
 from netbandit.learners.oful import Oful
@@ -216,3 +217,22 @@ def test_an_uploader_that_may_wait_for_ever_is_noted_with_what_ends_it(keys, tab
     assert "protocol.deadline ends its wait, and more attempts" in note
     for mended in ('protocol.deadline="30 ms"', LAGGING):
         assert check(load("scenario.toml", [*keys, mended], text=SCENARIO)).notes == []
+
+
+def test_uploads_wait_for_their_uplink_as_in_a_queue_of_constant_service(tmp_path):
+    """M/D/1: rho s / (2 (1 - rho)); an uplink a batch, 4.5 standard errors of their mean."""
+    gap, service, agents, upload_bits = 20, 16, 40, 8 * 68
+    text = f"""
+        run = {{ horizon = 600, slot = "{gap} ms", activity = {{ poisson = "{gap} ms" }} }}
+        topology = {{ family = "star", agents = {agents} }}
+        links.uplink.bandwidth = "{upload_bits // service} kbit/s"
+        bandit = {{ kind = "linear", dimension = 2, arms = 3 }}
+        learner = {{ kind = "oful", upload = 1.0, push = inf }}
+        protocol = {{ kind = "parameter-server", answer = "lagging", timing = "asynchronous" }}
+    """
+    use = study(tmp_path, text=text).points[0].simulation(0).run().uplinks
+    assert (use.bytes * 8 == upload_bits * use.messages).all()
+    waits = use.waited / use.messages / 1e6
+    load = service / gap
+    error = waits.std(ddof=1) / np.sqrt(agents)
+    assert abs(waits.mean() - load * service / (2 * (1 - load))) < 4.5 * error < 10

@@ -13,10 +13,10 @@ from helpers.made_up_runs import made_up
 
 from netbandit.checks.check import check
 from netbandit.cli import main
-from netbandit.report.animation import page, playback
+from netbandit.report.animation import STATES, page, playback
 from netbandit.report.over_time import over_time
 from netbandit.scenario.load import load
-from netbandit.trace.read import Job, Lines, Phase, TraceError, Transfer
+from netbandit.trace.read import Job, LateReward, Lines, Phase, TraceError, Transfer
 
 SLOT = 1_000_000
 MESSAGES = [
@@ -207,6 +207,14 @@ def test_a_browser_plays_it_without_a_word_and_within_its_window(made, width):
         assert sheet.evaluate("document.documentElement.scrollWidth") <= width
         browser.close()
     assert wrong == []
+
+
+def test_late_rewards_are_counted_and_who_waits_for_them_has_a_state_of_its_own():
+    lines = Lines(list(MESSAGES), [Phase("feedback", 0, 1, 10, 30, {"arm": 1})])
+    lines.rewards += [LateReward(1, 0, 20, 90), LateReward(0, 1, 10, 40)]
+    made = playback(run(), lines)
+    assert (made["pulled"], made["due"]) == ([10, 20], [40, 90])
+    assert made["phases"][0] == [10, 30, STATES.index("feedback")]
 
 
 def test_who_computes_when_is_told_of_each_agent_and_the_server():

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from helpers.scenes import run, study
 
+from netbandit.compilation.steps import Compiled
+from netbandit.learners import ellipsoid
 from netbandit.learners.slots import Learner
 from netbandit.scenario.errors import ScenarioError
 from netbandit.simulation import slots
@@ -285,7 +287,7 @@ def test_what_is_updated_decision_by_decision_is_what_a_fresh_solution_gives(tmp
     assert run(tmp_path, *given, text=LINEAR).metrics["rounds"] > 0
     (driver,) = drivers
     beliefs, everybody = driver.learners[0].beliefs, np.arange(5)
-    driver.learners[0]._steps.take_in_all(beliefs, everybody, np.zeros((3, 0)))
+    Compiled(ellipsoid.take_in_all, {"beliefs": beliefs}, "take_in_all")(everybody, np.zeros((3, 0)))
     assert beliefs.updates.max() > 100
     for agent in everybody:
         before = beliefs.shared_gram[0, agent]

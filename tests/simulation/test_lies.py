@@ -194,7 +194,10 @@ def test_who_lies_is_drawn_afresh_or_placed(tmp_path):
         (["topology.agents=3", "adversary.agents=[0, 1, 2]", "adversary.attack=flip"], "somebody must be honest"),
         (["adversary.share=0.2", "adversary.attack=collude", "adversary.target=4"], "the bandit has arms 0 to 3"),
         (["adversary.share=0.2", "adversary.attack=hidden", "protocol.kind=local"], 'cannot be "hidden"'),
-        (["adversary.share=0.2", "adversary.attack=flip", "learner.kind=ucb"], "for single observations, is not known"),
+        (
+            ["adversary.share=0.2", "adversary.attack=flip", "learner.kind=ucb"],
+            "no lie is defined for single observations",
+        ),
         (
             ["learner.kind=ucb", "learner.robust=median"],
             'must be "mean" with share = "observations"',

@@ -154,6 +154,10 @@ def test_a_phase_of_which_a_reward_never_comes_goes_on_for_ever_without_window_o
     found = run_of(tmp_path, scene({"never": 0.2}))
     assert found.metrics["messages"] == 0
     assert found.metrics["feedback_wait_slots"] is None
+    assert any("4 agents lacked late rewards of a phase at the horizon, 4 of them for ever" in a for a in found.remarks)
+    assert not run_of(tmp_path, scene({"delay": "9 slots"})).remarks
+    (remark,) = run_of(tmp_path, scene({"delay": "900 slots"})).remarks
+    assert "4 agents lacked late rewards of a phase at the horizon, 0 of them for ever" in remark
     notes = study(tmp_path, text=scene({"never": 0.2})).notes
     assert any("a phase in which one reward never arrives does not end" in note for note in notes)
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from itertools import pairwise, product
+from itertools import pairwise
 from math import ceil, inf, log, sqrt
 
 import helpers.feducb_reference as reference
@@ -116,9 +116,10 @@ LEARNERS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("actions", ["fixed", "fresh"])
 @pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("latency", ["0 ms", pytest.param("0.4 ms", marks=pytest.mark.slow), "1 ms", "2.7 ms"])
+@pytest.mark.parametrize("latency", ["0 ms", "0.4 ms", "1 ms", "2.7 ms"])
 def test_over_a_server_agents_choose_what_the_reference_chooses(tmp_path, monkeypatch, latency, learner, actions):
     written = tables(actions=actions, law="beta" if actions == "fixed" else "bernoulli", **LEARNERS[learner])
     written["links.uplink"] = {"latency": f'"{latency}"'}
@@ -131,15 +132,12 @@ def test_over_a_server_agents_choose_what_the_reference_chooses(tmp_path, monkey
     assert run.digests == digests(arms)
 
 
-def between_neighbours():
-    """Half of them run in the suite, and by hand all do."""
-    families = [("ring", 1, 1), ("ring", 2, 1), ("path", 3, 1), ("star", 2, 2), ("complete", 1, 3)]
-    for number, (family, members) in enumerate(product(families, ["all", "clique"])):
-        yield pytest.param(*family, members, marks=[pytest.mark.slow] if number % 4 in (1, 2) else [])
-
-
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize(("family", "ttl", "hop", "members"), list(between_neighbours()))
+@pytest.mark.parametrize("members", ["all", "clique"])
+@pytest.mark.parametrize(
+    ("family", "ttl", "hop"), [("ring", 1, 1), ("ring", 2, 1), ("path", 3, 1), ("star", 2, 2), ("complete", 1, 3)]
+)
 def test_between_neighbours_agents_choose_what_the_reference_chooses(
     tmp_path, monkeypatch, family, ttl, hop, learner, members
 ):
@@ -159,9 +157,10 @@ def test_between_neighbours_agents_choose_what_the_reference_chooses(
     assert run.digests == digests(arms)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("protocol", ["gis", "flooding"])
-@pytest.mark.parametrize("family", ["ring", pytest.param("path", marks=pytest.mark.slow), "star"])
+@pytest.mark.parametrize("family", ["ring", "path", "star"])
 def test_in_rounds_agents_choose_what_the_reference_chooses(tmp_path, monkeypatch, family, protocol, learner):
     written = tables(agents=6, **LEARNERS[learner])
     written["topology"]["family"] = f'"{family}"'

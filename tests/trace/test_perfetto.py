@@ -243,3 +243,25 @@ def test_what_is_no_trace_is_one_clear_line(tmp_path):
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(TraceError, match="is not text"):
         convert(file, Path(tmp_path / "shown.json"))
+
+
+def test_a_late_reward_is_a_slice_that_may_overlap_others(tmp_path):
+    trace = tmp_path / "trace.jsonl"
+    rewards = [
+        {"reward": 2, "agent": 1, "pulled": 0, "due": 9000},
+        {"reward": 0, "agent": 1, "pulled": 2000, "due": 5000},
+    ]
+    trace.write_text("".join(json.dumps(line) + "\n" for line in rewards))
+    made = convert(trace, tmp_path / "out.json")
+    assert (made.rewards, made.messages, made.lines) == (2, 0, 2)
+    events = json.loads((tmp_path / "out.json").read_text())["traceEvents"]
+    found = [(event["ph"], event["ts"], event["name"], event["id"]) for event in events if event["ph"] in "be"]
+    assert found == [
+        ("b", 0, "reward of arm 2", 1),
+        ("b", 2, "reward of arm 0", 2),
+        ("e", 5, "reward of arm 0", 2),
+        ("e", 9, "reward of arm 2", 1),
+    ]
+    trace.write_text('{"reward": 2, "agent": -1, "pulled": 0, "due": 9000}\n')
+    with pytest.raises(TraceError, match=r"trace.jsonl:1: this is not a line of a trace"):
+        convert(trace, tmp_path / "out.json")

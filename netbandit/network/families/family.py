@@ -101,11 +101,11 @@ class Shape(Family):
         return self.agents - 1
 
     def check_shape(self) -> Checks:
-        """Yield what cannot be between the keys of this family; nothing by default."""
+        """Yield invalid combinations of the keys of this family; by default none."""
         yield from ()
 
     def check(self) -> Checks:
-        """Yield what cannot be, and graphs that are too large."""
+        """Yield invalid keys, and graphs that are too large."""
         found = list(self.check_shape())
         yield from found
         if not found:

@@ -79,9 +79,9 @@ class Hybrid(Family):
         found: dict[Any, Mistake] = {}
         for index, size in enumerate(self.components) if any(wrong.values()) else ():
             for mistake in wrong[size]:
-                # What a single component lacks in agents is wrong with that component; a missing key is so for all.
-                place = ("components", index) if mistake.key == "agents" else mistake.key
-                found.setdefault(place, Mistake(place, mistake.text))
+                # A wrong number of agents concerns a single component; a missing key concerns all.
+                path = ("components", index) if mistake.key == "agents" else mistake.key
+                found.setdefault(path, Mistake(path, mistake.text))
         yield from found.values()
         if not found:
             yield from too_large("components", total, self.expected())

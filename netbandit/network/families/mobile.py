@@ -84,7 +84,7 @@ class Mobile(Meeting):
     """Of ``file``: the file's time that is the run's 0; absent: minTime of the header of ``one``, else 0."""
 
     def check(self) -> Checks:
-        """Yield what cannot be between the keys, and which are not used."""
+        """Yield invalid combinations of keys, and keys that are not used."""
         yield from self.check_changes()
         used = _USED[self.model]
         every: set[str] = set().union(*_USED.values())
@@ -138,7 +138,7 @@ class Mobile(Meeting):
         """Refuse more pairs that are near one another at a time than a run may have contacts.
 
         Args:
-            key: What is blamed.
+            key: The key to blame.
             agents: The number of agents.
             apart: From where to where (m) some pairs of them are, shape (pairs, 2 or 3).
         """

@@ -1,0 +1,24 @@
+"""The names of all pictures of a study, for the command, its help, and Python.
+
+They are apart, since the help of the command imports them and nothing slow.
+"""
+
+from collections.abc import Mapping
+
+PICTURE_NAMES: Mapping[str, str] = {
+    "regret": "regret over the slots",
+    "structure": "regret against cost, for each protocol",
+    "learners": "regret against data, energy and delay, for each learner",
+    "heatmap": "regret over two numeric keys",
+    "parameter": "regret and waiting against a numeric key",
+    "diameter": "cost, delay and regret against the diameter",
+    "privacy": "regret against the privacy spent",
+    "tradeoff": "regret against cost",
+    "delay": "regret against waiting",
+    "communication": "regret against the data sent",
+    "battery": "how long batteries last",
+    "network": "the network, its links coloured by messages",
+    "lost": "the network, its links coloured by lost messages",
+    "bottleneck": "the busiest links, and how long messages wait for them",
+}
+"""The pictures that a study can have, for commands and their help: name -> content."""

@@ -213,17 +213,20 @@ def compared(found: Mapping[str, Sequence[Run]]) -> dict[str, dict[str, float]]:
 @drawing()
 def draw_compared(sections: Mapping[str, Mapping[str, float]]) -> "Figure":
     """Draw a bar for each of `compared`, from equally fast on."""
+    from matplotlib.transforms import blended_transform_factory
+
     from netbandit.util.extras.plots import Figure, FigureCanvasAgg
 
     count = sum(len(section) + 1 for section in sections.values())
     drawn = Figure(figsize=(4.6, 0.235 * count + 0.6), dpi=200, layout="constrained")
     FigureCanvasAgg(drawn)
     panel = drawn.subplots()
+    beside_panel = blended_transform_factory(drawn.transFigure, panel.transData)
     ticks: dict[int, str] = {}
     for place, (beside, section) in enumerate(sections.items()):
         first = len(ticks) + place
-        heading = panel.text(-0.86, first, beside, transform=panel.get_yaxis_transform(), va="center", fontsize=8)
-        heading.set(weight="bold", in_layout=False)
+        heading = panel.text(0.01, first, beside, transform=beside_panel, va="center", fontsize=8, weight="bold")
+        heading.set(in_layout=False, zorder=5, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
         for row, (name, times) in enumerate(section.items(), first + 1):
             panel.barh(row, times - 1, left=1, height=0.72, color=COLOURS[place])
             panel.text(max(times, 1) * 1.06, row, f"{scaled(rounded(times, 2))} ×", va="center", fontsize=8)
@@ -231,6 +234,7 @@ def draw_compared(sections: Mapping[str, Mapping[str, float]]) -> "Figure":
     panel.set_yticks([*ticks], ticks.values(), fontsize=8)
     panel.set_ylim(count - 0.4, -0.6)
     panel.axvline(1, color=NEUTRAL, linewidth=0.8)
+    panel.spines["left"].set_visible(False)
     panel.set_xscale("log")
     most = max(times for section in sections.values() for times in section.values())
     panel.set_xlim(0.05, 2.2 * most)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
+from os.path import exists, isfile
 from pathlib import Path
 from typing import Any
 
@@ -390,8 +391,8 @@ class PointCheck:
             raise ReturnedError(f"{type(part).__qualname__}.files must return a path by the name of its key", table)
         for key, written in files.items():
             path = (self._document.base_of((table, key)) / written).absolute()
-            if not path.is_file():
-                what = "is not a file" if path.exists() else "is not there"
+            if not isfile(path):  # unlike Path.is_file, it bears with a name that is too long
+                what = "is not a file" if exists(path) else "is not there"
                 text = f"{path} {what}; a relative path starts at the folder of the file it is written in"
                 self.problems.append(((table, key), text))
             inputs[f"{table}.{key}"] = path

@@ -5,7 +5,7 @@ A line joins the points that differ in one number only; it breaks before infinit
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -307,13 +307,24 @@ def _areas(marks: Sequence[Placed]) -> dict[int, float | None]:
     return waits if any(waits.values()) else {}
 
 
+def _without_empty(chart: Chart, content: _Content) -> Chart:
+    """Return *chart* without the panels that have no mark beside others of the same points."""
+    fixed = [identity(values) for values, _ in chart.layout.parts]
+    drawn = {one for one, lines in zip(fixed, content.lines, strict=True) if any(lines)}
+    kept = [number for number, lines in enumerate(content.lines) if any(lines) or fixed[number] not in drawn]
+    places = [chart.layout.places[number] for number in kept]
+    layout = replace(chart.layout, parts=[chart.layout.parts[number] for number in kept], places=places)
+    return replace(chart, layout=layout, pairs=[chart.pairs[number] for number in kept])
+
+
 @drawing()
 def draw_chart(chart: Chart) -> "Figure":
     """Draw *chart*: a mark for each point, with the bars of its intervals.
 
     Outliers without cost stand at the upper edge with their values (see `marks.far_off`).
     """
-    content, layout, pairs = _Content(chart), chart.layout, chart.pairs
+    content = _Content(_without_empty(chart, _Content(chart)))
+    chart, layout, pairs = content.chart, content.chart.layout, content.chart.pairs
     one_x, one_y = (len({pair[axis] for pair in pairs}) == 1 for axis in (0, 1))
     drawn, every = layout.figure(
         f"{chart.whole.name}: {chart.title}",

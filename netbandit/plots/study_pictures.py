@@ -44,6 +44,7 @@ from netbandit.plots.subtitles import privacy_note
 from netbandit.plots.timeline import MOST_LINES, draw_timeline, first_round
 from netbandit.plots.values import identity, shown
 from netbandit.plots.values import name as key_name
+from netbandit.plots.waits import causes, draw_waits
 from netbandit.results.intervals import MEAN, Statistic, StatisticError
 from netbandit.results.link_use import link_figures
 from netbandit.results.store import PointResult, StudyResult
@@ -127,6 +128,7 @@ def planned(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "mean
     - ``battery``: how long batteries last against a number of ``[energy]``, or regret against that, if that differs;
     - ``tradeoff``: regret against cost, if three points or more differ in it and a budget of communication varies, or
       none of the above is there;
+    - ``waits``: what a round waits for, by cause, if rewards are late or nodes compute;
     - ``network``: the network with its links coloured by messages, if all points have one and the same, and ``lost``,
       by the share of messages that they lost, if any did; and ``bottleneck``, the busiest links and the waits for them,
       if bandwidth is limited.
@@ -165,7 +167,8 @@ def planned_of(arrangement: Arrangement) -> list[Planned]:
     if cost_varies(arrangement) and not (found[1:2] and found[1].name == "structure" and _only_shapes(arrangement)):
         budget = alike and any(key in (*BUDGETS, "learner.participation") for key in arrangement.keys)
         found.append(Planned("tradeoff", lambda: draw_chart(cost_chart(arrangement)), budget or not answered))
-    return [*found, *tradeoffs, *networks]
+    waits = [Planned("waits", lambda: draw_waits(arrangement), True)] if any(map(causes, arrangement.points)) else []
+    return [*found, *tradeoffs, *waits, *networks]
 
 
 def _only_shapes(arrangement: Arrangement) -> bool:

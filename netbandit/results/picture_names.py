@@ -17,6 +17,7 @@ PICTURE_NAMES: Mapping[str, str] = {
     "delay": "regret against waiting",
     "communication": "regret against the data sent",
     "battery": "how long batteries last",
+    "waits": "what a round waits for: late rewards, computing, messages",
     "network": "the network, its links coloured by messages",
     "lost": "the network, its links coloured by lost messages",
     "bottleneck": "the busiest links, and how long messages wait for them",

@@ -81,7 +81,8 @@ class Broadcasts(CommunicationStrategy):
         self.carrier.open(self._learner)
         self._all_tell = self._learner.has("next_share") or self.carrier.needs_all
         self._next = None if self.in_turn else self._learner.next_share(0)
-        if self.isolated and self._learner.explored_slots() is None:
+        explored = self._learner.explored_slots()
+        if self.isolated and explored is None:
             self._next = None  # no agent could receive it
 
     def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:

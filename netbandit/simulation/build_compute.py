@@ -16,6 +16,7 @@ from netbandit.network.message import HEADER_BYTES
 from netbandit.network.topology import Topology
 from netbandit.parts.settings import Problem
 from netbandit.protocols.gather import GatherProtocol
+from netbandit.protocols.local import Local
 from netbandit.protocols.master_worker import MasterWorker
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario import compute as keys
@@ -265,7 +266,7 @@ def load_notes(
     talk: str | None,
     graph: Topology,
 ) -> Iterator[Problem]:
-    """Yield nodes that cannot keep up with what reaches them, decisions that slow agents cannot, and short deadlines.
+    """Yield nodes that cannot keep up with what reaches them, or with their decisions, short deadlines, and idle jobs.
 
     Args:
         settings: ``[compute]``.
@@ -278,6 +279,11 @@ def load_notes(
     slot = run.slot_nanoseconds
     agents, server = service_times(settings.agents, slot), service_times(settings.server, slot)
     served = "uplink" in protocol.used_links
+    at_once = talk in ("broadcast", "exchange", "ask") or (talk == "call" and isinstance(protocol, Local))
+    elsewhere = isinstance(protocol, MasterWorker) or getattr(protocol, "server", None) == "uplink"
+    if "aggregate" in agents.laws and (at_once or elsewhere):
+        text = "the server puts together what comes" if elsewhere else "agents use each item as it comes"
+        yield ("compute", "agents", "aggregate"), f"has no effect: {text}"
     tells = isinstance(learner, CountingLearner) and run.activity == "every" and not protocol.isolated
     if talk == "broadcast" and tells:
         here, messages = ("server", graph.agents) if served else ("agents", max(map(len, graph.neighbours)))

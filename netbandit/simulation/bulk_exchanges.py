@@ -56,10 +56,9 @@ class LockstepInBulk(MixingInBulk):
         self._times = self._steps = self._size = 0
         self._due = 0  # the next slot in which all agents send, after their step at its boundary
 
-    @property
-    def ready(self) -> NDArray[np.bool_]:
+    def ready(self, present: Numbers) -> Numbers:
         """See `ExchangeCarrier.ready`: all agents, in a slot that is due."""
-        return np.ones(len(self.everybody), dtype=np.bool_)
+        return self.everybody
 
     @property
     def steps(self) -> Numbers:

@@ -45,10 +45,9 @@ class StepsInBulk(MixingInBulk):
         self._rows: NDArray[np.float64] | None = None
         self._row_bytes = 0
 
-    @property
-    def ready(self) -> NDArray[np.bool_]:
+    def ready(self, present: Numbers) -> Numbers:
         """See `ExchangeCarrier.ready`."""
-        return self._ready
+        return np.flatnonzero(self._ready)
 
     @property
     def steps(self) -> Numbers:

@@ -109,10 +109,9 @@ class ExchangeCarrier(ABC):
     eigenvalue: float
     matrix: Callable[[], NDArray[np.float64]]
 
-    @property
     @abstractmethod
-    def ready(self) -> NDArray[np.bool_]:
-        """Which agents have a row to send after their next decision, shape (M,)."""
+    def ready(self, present: Numbers) -> Numbers:
+        """Return which of the agents *present* have a row to send after their next decision, ascending."""
 
     @property
     @abstractmethod
@@ -125,11 +124,11 @@ class ExchangeCarrier(ABC):
 
     def should_send(self, slot: int, present: Numbers) -> bool:
         """Return whether `send` is to be called after the decision of *slot*, given the agents *present*."""
-        return bool(self.ready[present].any())
+        return len(self.ready(present)) > 0
 
     def last(self, first: int, last: int, present: Numbers) -> int:
         """See `CommunicationStrategy.last`."""
-        return first + 1 if self.ready[present].any() else last
+        return first + 1 if len(self.ready(present)) else last
 
     @abstractmethod
     def send(self, slot: int, agents: Numbers, rows: NDArray[np.float64]) -> None:

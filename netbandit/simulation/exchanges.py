@@ -69,7 +69,7 @@ class Exchanges(CommunicationStrategy):
 
     def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
         """Let the agents that have stepped send their rows."""
-        agents = self.present[self.carrier.ready[self.present]]
+        agents = self.carrier.ready(self.present)
         if not len(agents):
             self.carrier.send(slot, agents, np.empty((0, 0)))
             return
@@ -82,7 +82,7 @@ class Exchanges(CommunicationStrategy):
         speaking = self.lies.speaking(agents)
         if len(speaking) < len(agents):
             agents, rows = speaking, rows[np.isin(agents, speaking)]
-        self._times[agents] += 1
+        self._times[slice(None) if len(agents) == len(self._times) else agents] += 1
         self.carrier.send(slot, agents, rows)
 
     def apply_received(self, slot: int) -> None:
@@ -120,10 +120,9 @@ class SingleMessages(ExchangeCarrier):
         self.matrix = self._protocol.matrix
         self._mixed: list[Mixed] = []
 
-    @property
-    def ready(self) -> NDArray[np.bool_]:
+    def ready(self, present: Numbers) -> Numbers:
         """See `ExchangeCarrier.ready`."""
-        return self._protocol.ready
+        return present[self._protocol.ready[present]]
 
     @property
     def steps(self) -> Numbers:

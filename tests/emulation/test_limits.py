@@ -48,6 +48,7 @@ REFUSED = {
     ),
     "faults": ({"faults__links": {"up_for": "1 s", "down_for": "1 s"}}, "faults", "is not emulated yet"),
     "batteries": ({"energy__capacity": "20 J", "energy__idle": "1 mW"}, "energy", "is not emulated yet"),
+    "nodes that compute": ({"compute__agents": {"item": "1 ms"}}, "compute", "is not emulated yet"),
     "liars": ({"adversary__agents": [1], "adversary__attack": "flip"}, "adversary", "is not emulated yet"),
     "many agents": ({"topology__agents": 65}, "topology.family", "emulate plays at most 64 agents, not 65"),
     "many links": (

@@ -99,7 +99,7 @@ CUTS: dict[str, Cut] = {
     "queues": ["run.horizon=300", "run.replications=1"],
     **_cut("base which queues counts", "run.horizon=300", "run.replications=1", paper="delay"),
     **_cut("silence", "sweep.run.horizon=[300]", "run.replications=1", paper="delay"),
-    **_cut("deadline deadline-none", "run.horizon=3_000", "run.replications=1", paper="delay"),
+    **_cut("deadline deadline-none stragglers", "run.horizon=3_000", "run.replications=1", paper="delay"),
     **_cut("base changes five five-references latency loss same twenty twenty-references", _SIXTY, paper="coop"),
     **_cut("base cycle-100 cycle-200 grid-100 grid-225 learners same stage", _SIXTY, paper="dducb"),
     "papers/dducb/links": [_SIXTY, "topology.agents=12"],

@@ -113,6 +113,22 @@ def test_what_is_zero_everywhere_has_no_panel_unless_it_is_asked_for():
     assert drawn.get_suptitle() == "quickstart: regret against delay of the feedback"
 
 
+def test_a_metric_that_one_column_lacks_has_no_panel_there():
+    runs = [
+        made_up(
+            parameters={"learner.share": share, "topology.family": family, "links.peer.latency": latency},
+            metrics={"round_slots": None if share == "never" else 5.0},
+        )
+        for share in ("exact", "never")
+        for family in ("star", "ring")
+        for latency in ("1 ms", "2 ms")
+    ]
+    whole = arranged(runs)
+    drawn = draw_chart(parameter_chart(whole, "links.peer.latency", list(whole.slices(["learner.share"]))))
+    assert [panel.get_visible() for panel in drawn.axes] == [True, True, True, False]
+    assert [bool(panel.get_xlabel()) for panel in drawn.axes] == [False, True, True, False]
+
+
 def test_lines_that_coincide_are_named():
     runs = [
         made_up(parameters={"energy.preset": kind, "energy.idle": idle}, metrics={"regret": regret})

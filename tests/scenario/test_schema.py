@@ -42,7 +42,7 @@ def test_it_is_json_and_knows_every_table():
     assert read["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert list(read["properties"]) == [
         "schema", "name", "description", "extends", "run", "topology", "links", "faults", "adversary", "energy",
-        "feedback", "bandit", "learner", "protocol", "sweep",
+        "feedback", "compute", "bandit", "learner", "protocol", "sweep",
     ]  # fmt: skip
     assert read["additionalProperties"] is False
     assert "null" not in text

@@ -1,6 +1,7 @@
 """Runs whose nodes take time to handle messages, to compute what they send, and to put together what has come."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from netbandit.simulation.execution import executed
 from netbandit.util.streams import Streams
 
 MS = 1_000_000
+ROOT = Path(__file__).parents[2]
 SERVED = """\
 run = { horizon = 300, slot = "1 ms" }
 topology = { family = "star", agents = 5 }
@@ -265,6 +267,14 @@ def test_what_cannot_be_is_said_at_its_key(tmp_path, override, text):
         (["compute.power=1 W"], "compute.power: has no effect: nothing takes agents any time"),
         (["compute.agents.item=1 us", "protocol.kind=silent"], "compute.agents.item: has no effect: agents tell each"),
         (
+            ["compute.agents.aggregate=1 us"],
+            "compute.agents.aggregate: has no effect: agents use each item as it comes",
+        ),
+        (
+            ["learner={kind='elimination'}", "protocol={kind='master-worker'}", "compute.agents.aggregate=1 us"],
+            "compute.agents.aggregate: has no effect: the server puts together what comes",
+        ),
+        (
             ["compute.agents.message=600 us"],
             "2 messages reach an agent with the most neighbours in each slot, which take 1.2 slots to handle",
         ),
@@ -308,3 +318,17 @@ def test_a_run_that_leaves_much_unhandled_says_so(tmp_path):
     assert found.metrics["unhandled"] > 0.4 * found.metrics["delivered"]
     assert any("messages were delivered and never handled" in remark for remark in found.remarks)
     assert not run(tmp_path, "compute.agents.message=0.2 ms", text=TOLD).remarks
+
+
+@pytest.mark.slow
+def test_uploads_wait_on_their_links_as_in_a_queue_of_constant_service(tmp_path):
+    """M/D/1, 16 ms at a load of 0.8: rho s / (2 (1 - rho)) = 32 ms; each uplink of a replication is one mean of 40."""
+    text = (ROOT / "scenarios" / "queues.toml").read_text().partition("[sweep]")[0].replace("queue = 9", "")
+    keys = ("run.horizon=20_000", "learner.push=inf")
+    waits = []
+    for replication in range(8):
+        found = run(tmp_path, *keys, text=text, replication=replication)
+        waits += (found.uplinks.waited / found.uplinks.messages / MS).tolist()
+    waits = np.array(waits)
+    assert len(waits) == 40
+    assert abs(waits.mean() - 32) < 4.5 * waits.std(ddof=1) / np.sqrt(40)

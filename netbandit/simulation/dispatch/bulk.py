@@ -76,7 +76,7 @@ class BroadcastKernel(BulkKernel):
         if self.learner.has("next_share"):
             return "agents do not tell something in every slot"
         if tells_several(self.context, self.learner):
-            return "rewards may be late, and agents tell each of them"
+            return "rewards may be late, and agents send each of them"
         if (why := self._single_reason()) is not None:
             return why
         if network.trace is not None:
@@ -136,7 +136,7 @@ class TreeKernel(BulkKernel):
         if type(protocol) is not Relay and not (type(protocol) is Local and protocol.route == "tree" and protocol.ttl):
             return NONE_FOR_PROTOCOL
         if tells_several(self.context, self.learner):
-            return "rewards may be late, and agents tell each of them"
+            return "rewards may be late, and agents send each of them"
         if network.agents <= 1:
             return "there is one agent alone"
         if network.agents > _MOST_SOURCES:

@@ -4,7 +4,6 @@ SimPy's queue holds a single event for the whole network: its next arrival. From
 after instant for as long as nothing else is due before, so a message costs no SimPy event of its own.
 """
 
-from collections import deque
 from heapq import heappop, heappush
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from simpy import Event
 from simpy.core import Infinity
 
 from netbandit.network.acknowledgements import LATE, give_up, is_late, wait_in_vain
-from netbandit.network.calendar import enter
+from netbandit.network.calendar import NEVER, enter
 from netbandit.network.computing import HANDLED, REFUSED
 from netbandit.network.link import BY_RANK, Arrival, Channel
 from netbandit.network.message import Message
@@ -86,23 +85,18 @@ def deliver_together(network: "Network", due: list[Channel], now: int) -> None:
     """Deliver all arrivals of an instant at which a reply may be due as well: pop all before any receiver acts."""
     inboxes: dict[int, list[Arrival]] = {}
     for channel in due:
-        arrivals: list[Arrival] = pop_arrivals(network, channel, now)
-        inboxes.setdefault(channel.receiver, []).extend(arrivals)
-        for _, _, message in arrivals:
+        flight, inbox = channel.flight, inboxes.setdefault(channel.receiver, [])
+        following = now
+        while following == now:
+            arrival = flight.popleft()
+            message = arrival[2]
             network.pending += (now, channel.receiver, message.code, message.size)
+            inbox.append(arrival)
+            following = flight[0][0] if flight else NEVER
+        if following != NEVER:
+            enter(network, network.due, following, channel)
     for receiver, inbox in inboxes.items():
         network.handler(receiver, inbox)
-
-
-def pop_arrivals(network: "Network", channel: Channel, now: int) -> list[Any]:
-    """Pop the entries of *channel* that are due *now* (ns), and schedule it for its next one."""
-    flight: deque[Any] = channel.flight
-    found = [flight.popleft()]
-    while flight and flight[0][0] == now:
-        found.append(flight.popleft())
-    if flight:
-        enter(network, network.due, flight[0][0], channel)
-    return found
 
 
 def deliver_deciding(network: "Network", event: Event) -> None:
@@ -116,12 +110,15 @@ def deliver_deciding(network: "Network", event: Event) -> None:
         environment._now = now = heappop(instants)
         if network.computing is not None:
             network.computing.finish_jobs(now)
-        for channel, queued in network.starts.pop(now, ()):
-            start_next(network, channel, queued)
-        if now in network.due:
-            decide(network, network.due.pop(now), now)
-        for packet, channel in network.timers.pop(now, ()):
-            repeat(network, channel, packet)
+        if network.starts:
+            for channel, queued in network.starts.pop(now, ()):
+                start_next(network, channel, queued)
+        due = network.due.pop(now, None)
+        if due is not None:
+            decide(network, due, now)
+        if network.timers:
+            for packet, channel in network.timers.pop(now, ()):
+                repeat(network, channel, packet)
         if len(network.pending) > _FLUSH_AT:
             network.fingerprint.flush()
     network.appointed = Infinity
@@ -161,8 +158,22 @@ def pop_entries(network: "Network", due: list[Any], now: int) -> list[tuple[Chan
     if not network.in_order:
         due.sort(key=_RANK_AND_SERIAL)
         return [(channel, entry) for _, _, channel, entry in due]
-    due.sort(key=BY_RANK)
-    return [(channel, entry) for channel in due for entry in pop_arrivals(network, channel, now)]
+    if len(due) > 1:
+        due.sort(key=BY_RANK)
+    found: list[tuple[Channel, tuple[Any, ...]]] = []
+    calendar = network.due
+    for channel in due:
+        flight: Any = channel.flight
+        following = now
+        while following == now:
+            found.append((channel, flight.popleft()))
+            following = flight[0][0] if flight else NEVER
+        if following in calendar:
+            calendar[following].append(channel)
+        elif following != NEVER:
+            calendar[following] = [channel]
+            heappush(network.instants, following)
+    return found
 
 
 def arrive(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.bandits.bandit import Bandit, Watch
-from netbandit.byzantine.adversaries.attacks import is_own
+from netbandit.byzantine.adversaries.attack_kinds import is_own
 from netbandit.checks.adversary import adversary_notes, adversary_problems, liar_problems
 from netbandit.checks.compatibility import activity_problems, memory_problems
 from netbandit.checks.fault_rate_warnings import fault_rate_warnings

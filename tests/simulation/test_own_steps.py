@@ -12,7 +12,7 @@ import pytest
 from netbandit.checks.check import check
 from netbandit.scenario.load import load
 from netbandit.simulation import bandit_environments, decision_loop, slots
-from netbandit.simulation.dispatch import slot_loop
+from netbandit.simulation.dispatch import decisions
 from netbandit.simulation.execution import executed
 from netbandit.user_code.errors import ReturnedError
 
@@ -112,7 +112,7 @@ def test_a_short_run_does_without_what_is_not_compiled_yet(tmp_path, monkeypatch
     monkeypatch.setattr(decision_loop.Compiled, "at_hand", False)
     run(tmp_path, "helpers.own_steps:Counting", execution="chosen")
     assert not calls
-    monkeypatch.setattr(slot_loop, "ENOUGH", 5 * 300)
+    monkeypatch.setattr(decisions, "ENOUGH", 5 * 300)
     run(tmp_path, "helpers.own_steps:Counting", execution="chosen")
     assert calls
 

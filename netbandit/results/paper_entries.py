@@ -34,7 +34,7 @@ from netbandit.results.paired import (
 )
 from netbandit.results.summary import Estimate
 from netbandit.results.tables import Columns
-from netbandit.results.varied_keys import NOT_A_POINT, short_names
+from netbandit.results.varied_keys import NOT_A_POINT, alternatives, short_names
 from netbandit.util.key_paths import CASE
 
 LEVEL = 1 - CONFIDENCE
@@ -186,7 +186,7 @@ def paper_entries(
         compared: The key whose values are compared; if not given, the label of a case, the learner or the protocol,
             the first that varies, else the last of the rows, or of the columns.
         statistic: ``mean``, ``median`` or a quantile such as ``q90``, of which no differences are decided.
-        where: Keys with a value each: which points are taken.
+        where: Keys with the value of the points that are taken, or a list of them.
         name: The name of the study.
         notes: Remarks needed to interpret the numbers.
 
@@ -197,7 +197,7 @@ def paper_entries(
     how = Statistic.named(statistic)
     require_metrics(metrics, results)
     names = [key for key in parameters_of(results) if key not in NOT_A_POINT]
-    fixed = whole_keys(where or {}, names)
+    fixed = {key: alternatives(value) for key, value in whole_keys(where or {}, names).items()}
     down = [whole_key(key, "--rows", names) for key in rows or ()]
     across = [whole_key(key, "--columns", names) for key in columns or ()]
     twice = [key for key in dict.fromkeys([*down, *across]) if [*down, *across].count(key) > 1]
@@ -238,22 +238,22 @@ def paper_entries(
         comparisons,
         why_open,
         tuple(notes),
-        tuple((key, str(value)) for key, value in fixed.items()),
+        tuple((key, str(values[0])) for key, values in fixed.items() if len(values) == 1),
     )
 
 
 def _chosen(
-    points: Mapping[tuple[str, ...], Samples], fixed: Mapping[str, Any], names: Sequence[str]
+    points: Mapping[tuple[str, ...], Samples], fixed: Mapping[str, Sequence[Any]], names: Sequence[str]
 ) -> dict[tuple[str, ...], Samples]:
     """Return the points with the values of *fixed*."""
-    texts = {key: chosen_text(key, value, points, names) for key, value in fixed.items()}
+    texts = {key: [chosen_text(key, value, points, names) for value in values] for key, values in fixed.items()}
     found = {
         identity: point
         for identity, point in points.items()
-        if all(identity[names.index(key)] == text for key, text in texts.items())
+        if all(identity[names.index(key)] in known for key, known in texts.items())
     }
     if not found:
-        raise CompareError(f"no point has {values_by_key(texts)}")
+        raise CompareError(f"no point has {values_by_key({key: ' or '.join(known) for key, known in texts.items()})}")
     return found
 
 

@@ -264,6 +264,28 @@ def test_the_command_and_python_print_the_same_table(folder):
     assert "<caption>" in results.table()._repr_html_()
 
 
+def test_several_values_of_a_key_are_taken_together(folder):
+    def shown(*words):
+        done = CliRunner().invoke(main, ["table", str(folder), *words, "--csv"])
+        assert done.exit_code == 0, done.output
+        return pandas.read_csv(io.StringIO(done.stdout))
+
+    both = shown("protocol=gis", "protocol=relay", "latency=0 ms")
+    assert [*both["protocol.kind"]] == ["gis", "relay"]
+    assert both["best"].sum() == 1
+    assert len(shown("protocol=relay")) == 2
+    results = netbandit.load_results(folder)
+    chosen = results.table(where={"protocol": ["gis", "relay"], "latency": "0 ms"})
+    assert [*chosen.to_frame()["protocol.kind"]] == ["gis", "relay"]
+    assert "at latency 0 ms" in chosen.caption
+    assert "protocol gis" not in chosen.caption
+    with pytest.raises(ValueError, match=r"no point has protocol.kind = gosip; there are gis, relay"):
+        results.table(where={"protocol": ["gis", "gosip"]})
+    once = CliRunner().invoke(main, ["compare", str(folder), "protocol=gis", "protocol=relay"])
+    assert once.exit_code == 2
+    assert "Give protocol once: gis, relay" in once.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

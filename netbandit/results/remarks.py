@@ -168,8 +168,9 @@ def energy_lines(study: StudyResult) -> list[str]:
         if found:
             all_runs = [run for _, runs in found for run in runs]
             times = {"first": map(_lifetime, all_runs), "ran": (run.metrics.get("simulated_s") for run in all_runs)}
-            text = text.format(**{name: _range([one for one in some if one is not None]) for name, some in times.items()})
-            lines.append(_at(study, [point for point, _ in found], text, [len(runs) for _, runs in found]))
+            known = {name: _range([one for one in some if one is not None]) for name, some in times.items()}
+            counts = [len(runs) for _, runs in found]
+            lines.append(_at(study, [point for point, _ in found], text.format(**known), counts))
     return lines
 
 

@@ -197,6 +197,10 @@ _TROUBLES: Mapping[str, Callable[[Sequence[RunResult]], str]] = {
         f"batteries do not last: the first is empty in slot {_values(runs, 'first_death', digits=4)} "
         f"of {spread([lookup(run.resolved, 'run.horizon') for run in runs])}"
     ),
+    "unanswered": lambda runs: (
+        f"in {_values(runs, 'unanswered')} of {_values(runs, 'rounds')} rounds no agent had an answer: "
+        "the server waits for all, and what is lost is not repeated unless links.*.retry is on"
+    ),
     "delivery_ratio": lambda runs: f"only {_values(runs, 'delivery_ratio', 100, 3)} % of messages are delivered",
     "unsent": lambda runs: f"{_values(runs, 'unsent')} messages waited for their link or the air and were never sent",
     "collided": lambda runs: f"{_values(runs, 'collided')} messages collided on the air",

@@ -256,6 +256,27 @@ def answer_notes(
     yield ("links", name, "retry", "attempts"), text
 
 
+def round_notes(
+    links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol, *, changing: bool, refuses: bool
+) -> Iterator[Problem]:
+    """Yield losses that leave a round of agents that broadcast without its answer; see `answer_notes`."""
+    if not getattr(protocol, "served", False):
+        return
+    shared = links.peer.radio is not None and "peer" in protocol.used_links
+    lossy = [table for table in sorted(protocol.used_links) if _loses(getattr(links, table))]
+    down = changing or refuses or any((faults.nodes, faults.server, faults.links, faults.outages))
+    if not (lossy or down or shared):
+        return
+    helps = [f"links.{table}.retry repeats what is lost" for table in lossy if not (shared and table == "peer")]
+    text = "the server waits for all uploads of a round, and one that is lost leaves all agents without an answer"
+    help = "; ".join([*helps, "with learners of rounds, such as elimination, protocol.deadline ends the wait"])
+    yield ("protocol", "kind"), f"{text} (unanswered): {help}"
+
+
+def _loses(link: link_faults.FaultyLinkSettings) -> bool:
+    return link.retry is None and (bool(link.loss) or link.queue is not None)
+
+
 def queue_notes(links: LinksSettings, protocol: NetworkProtocol) -> Iterator[Problem]:
     """Yield queues that drop messages without retransmission, under protocols whose agents wait for these messages."""
     if getattr(protocol, "deadline", "none") is not None:

@@ -257,10 +257,12 @@ def _window_notes(plan: FeedbackPlan) -> Iterator[Problem]:
     """Yield the share of rewards that come after the window, of those that come."""
     if plan.window == NEVER:
         return
-    then = "count as 0, which makes it look worse than it is" if plan.as_zero else "are not learned"
+    then = "count as 0" if plan.as_zero else "are not learned"
+    if plan.as_zero and plan.by == "arm":
+        then += ": the arm looks worse than it is"
     for place, law in enumerate(plan.laws):
         times = law.times(_QUANTILES)
-        share = np.count_nonzero(times > plan.window) / max(1, np.count_nonzero(times != NEVER))
+        share = float((times > plan.window).sum() / max(1, int((times != NEVER).sum())))
         if share > _MANY:
             which = "any arm" if plan.by == "all" else f"{plan.by} {place}"
             yield ("feedback", "window"), f"{share:.0%} of the rewards of {which} come after it and {then}"

@@ -168,9 +168,9 @@ def energy_lines(study: StudyResult) -> list[str]:
         if found:
             all_runs = [run for _, runs in found for run in runs]
             times = {"first": map(_lifetime, all_runs), "ran": (run.metrics.get("simulated_s") for run in all_runs)}
-            known = {name: _range([one for one in some if one is not None]) for name, some in times.items()}
+            said = {name: _range([one for one in some if one is not None]) for name, some in times.items()}
             counts = [len(runs) for _, runs in found]
-            lines.append(_at(study, [point for point, _ in found], text.format(**known), counts))
+            lines.append(_at(study, [point for point, _ in found], text.format(**said), counts))
     return lines
 
 

@@ -19,7 +19,7 @@ from netbandit.protocols.parameter_server import ParameterServer
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario import link_faults
 from netbandit.scenario.faults import FailingSettings, FaultsSettings, NodeName, OutageSettings, RedrawnSettings
-from netbandit.scenario.links import LinksSettings, UniformLatency
+from netbandit.scenario.links import LinkSettings, LinksSettings, UniformLatency, UplinkSettings
 from netbandit.scenario.radio import AlohaAccess, RadioSettings
 from netbandit.util.units import parse_bandwidth, parse_duration
 from netbandit.util.wording import show
@@ -273,7 +273,7 @@ def round_notes(
     yield ("protocol", "kind"), f"{text} (unanswered): {help}"
 
 
-def _loses(link: link_faults.FaultyLinkSettings) -> bool:
+def _loses(link: LinkSettings | UplinkSettings) -> bool:
     return link.retry is None and (bool(link.loss) or link.queue is not None)
 
 

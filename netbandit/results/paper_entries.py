@@ -350,8 +350,8 @@ def _compared(
         for place in group:
             found[place] = replace(found[place], from_best=differences.get((place, first)))
             if place != first and not decided(found[place].from_best):
-                pair = [(found[one], samples[one]) for one in (first, place)]
-                blocked |= dict.fromkeys(_why_undecided(pair, methods[0], statistic))
+                both = [(found[one], samples[one]) for one in (first, place)]
+                blocked |= dict.fromkeys(_why_undecided(both, methods[0], statistic))
     why_open = dict.fromkeys(each.why_open for each in differences.values() if each.why_open)
     reasons = () if any(each.best for each in found) else tuple(blocked)
     if len(reasons) > _MOST_BLOCKED:

@@ -27,7 +27,7 @@ from netbandit.results.remarks import cost_lines, energy_lines, failure_lines, t
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import StudyResult, load_finished, load_study
 from netbandit.results.tables import dataframe
-from netbandit.results.varied_keys import parameter_names
+from netbandit.results.varied_keys import alternatives, parameter_names
 from netbandit.simulation.result import RunResult
 from netbandit.util.extras import MissingExtraError, installed
 from netbandit.util.text import pluralize
@@ -222,12 +222,9 @@ class Results(_Table):
                 raise ValueError(f"{given} must be a text, not {show(text)}")
         if bands not in plots.KINDS:
             raise ValueError(f'bands must be "mean", "comparison" or None, not {show(bands)}')
-        values = {} if where is None else by_name("where", where, "keys that vary with a value each")
         study = load_finished(self.folder)
-        chosen = {
-            key: tuple(map(str, value if isinstance(value, list | tuple) and value else [value]))
-            for key, value in values.items()
-        }
+        values = {} if where is None else by_name("where", where, "keys that vary with a value each")
+        chosen = {key: tuple(map(str, alternatives(value))) for key, value in values.items()}
         asked = plots.Asked(x, y, color, chosen, statistic, None, rows, columns, bands)
         points = None if within is None else [point for point in study.points if not within.isdisjoint(point.keys)]
         try:
@@ -268,7 +265,7 @@ class Results(_Table):
             compare: The key whose values are compared, among which one is the best; if not given, the label of a case,
                 the learner or the protocol, the first that varies, else the last of the rows.
             statistic: ``mean``, ``median`` or a quantile such as ``q90``, of which no difference is decided.
-            where: Keys that vary, with the value of the points to take.
+            where: Keys that vary, with the value of the points to take, or a list of them.
 
         Raises:
             ValueError: There is no such key, value, metric or statistic, or an entry would be several points.

@@ -151,10 +151,22 @@ def _listed(heading: str, lines: Sequence[str]) -> None:
 
 
 def values_of(entries: Sequence[str], what: str) -> dict[str, str]:
-    """Return the values by key of *entries*, which the messages call *what*."""
+    """Return the value by key of *entries*, which the messages call *what*; a key may be given once."""
+    found = several_values_of(entries, what)
+    twice = next((key for key, values in found.items() if len(values) > 1), None)
+    if twice is not None:
+        raise click.UsageError(f"Give {twice} once: {', '.join(found[twice])} exclude each other here.")
+    return {key: value for key, (value,) in found.items()}
+
+
+def several_values_of(entries: Sequence[str], what: str) -> dict[str, tuple[str, ...]]:
+    """Return all values by key of *entries*, which the messages call *what*; a key may be given several times."""
     if not all("=" in entry for entry in entries):
         raise click.UsageError(f"Give {what} as KEY=VALUE, such as topology.family=star.")
-    return dict(entry.partition("=")[::2] for entry in entries)
+    found: dict[str, tuple[str, ...]] = {}
+    for key, _, value in (entry.partition("=") for entry in entries):
+        found[key] = (*found.get(key, ()), value)
+    return found
 
 
 def checked(files: Sequence[str], overrides: Sequence[str]) -> "list[RunPlan]":

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from netbandit.cli.common import folder_argument, plain_errors, results_of, statistic_option, values_of
+from netbandit.cli.common import (
+    folder_argument,
+    plain_errors,
+    results_of,
+    several_values_of,
+    statistic_option,
+    values_of,
+)
 from netbandit.cli.exit_codes import fail
 from netbandit.results.picture_names import PICTURE_NAMES
 from netbandit.util.text import pluralize
@@ -74,9 +81,7 @@ def plot(
         raise click.UsageError(f"There is no picture {unknown[0]}; there are {', '.join(PICTURE_NAMES)}.")
     if len(names) > 1 or (names and (x or y)):
         raise click.UsageError("Give one NAME, or --x and --y: a named picture has its own axes.")
-    fixed: dict[str, tuple[str, ...]] = {}
-    for key, _, value in (word.partition("=") for word in words if "=" in word):
-        fixed[key] = (*fixed.get(key, ()), value)
+    fixed = several_values_of([word for word in words if "=" in word], "which points to draw")
     kind = None if bands == "none" else bands
     asked = plots.Asked(x, y, color, fixed, statistic.key, names[0] if names else None, rows, columns, kind)
     asks = asked != plots.Asked(statistic=statistic.key, bands=kind)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from netbandit.cli.common import folder_argument, results_of, statistic_option, values_of
+from netbandit.cli.common import folder_argument, results_of, several_values_of, statistic_option
 from netbandit.cli.exit_codes import fail
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def table(
 
     The best is the lowest value (of rewards the highest) among entries that differ only in the compared key, such as
     the learner. It is bold where all its differences are significant at the 5 % level: comparisons are paired by
-    replication, with Holm's correction over the whole table. KEY=VALUE selects points. The caption is printed with the
-    table, further notes on stderr.
+    replication, with Holm's correction over the whole table. KEY=VALUE selects points; a KEY may be given several
+    times. The caption is printed with the table, further notes on stderr.
     """
     from netbandit.api.tables import table_of
     from netbandit.results.paired import CompareError
@@ -75,7 +75,7 @@ def table(
             [name for given in metrics for name in names(given)],
             compared=compared,
             statistic=statistic.key,
-            where=values_of(where, "which points to show"),
+            where=several_values_of(where, "which points to show"),
         )
     except CompareError as error:
         fail(error)

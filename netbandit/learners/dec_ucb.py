@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.byzantine.adversaries.attacks import Form
+from netbandit.byzantine.adversaries.attack_kinds import Form
 from netbandit.learners.exchanging import Agents, ExchangingLearner, Numbers
 from netbandit.learners.world import World
 from netbandit.parts.component import Checks, Mistake, Note, Others

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Any
 
 from netbandit.results.columns import column
-from netbandit.results.failures import MARKED, Failures, is_regret
+from netbandit.results.failures import ENOUGH, MARKED, Failures, is_regret
 from netbandit.results.intervals import CONFIDENCE, Statistic
 from netbandit.results.metrics import best_is
 from netbandit.results.paired import (
@@ -34,17 +34,23 @@ from netbandit.results.paired import (
 )
 from netbandit.results.summary import Estimate
 from netbandit.results.tables import Columns
-from netbandit.results.varied_keys import NOT_A_POINT, short_names
+from netbandit.results.varied_keys import NOT_A_POINT, alternatives, short_names
 from netbandit.util.key_paths import CASE
 
 LEVEL = 1 - CONFIDENCE
 """The family-wise error rate of all comparisons of a table."""
 
-_UNMARKED = "an entry may still be decidedly worse than the best, which the table of differences shows"
+_UNMARKED = (
+    "In a setting without bold, an entry may still be decidedly worse than the best, which the table of differences "
+    "shows."
+)
 """How to read an entry that is not in bold if no competing entry is."""
 
 _METHODS = (CASE, "learner.kind", "protocol.kind")
 """The keys compared by default, the first that varies."""
+
+_MOST_BLOCKED = 3
+"""So many reasons why nothing is in bold are listed."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,7 @@ class Entry:
         best: Whether it is significantly better than every entry that it is compared with.
         from_best: Its difference from the apparent best of these; None for that entry itself, and where nothing is
             compared.
+        leads: Whether it is the apparent best of several.
         stalled: Whether the metric is regret and agents stalled.
     """
 
@@ -68,6 +75,7 @@ class Entry:
     replications: int
     best: bool = False
     from_best: Difference | None = None
+    leads: bool = False
     stalled: bool = False
 
 
@@ -87,6 +95,9 @@ class PaperEntries:
         open_pairs: Why some pairs decide nothing, in words.
         notes: Remarks needed to interpret the numbers, one per line.
         where: The keys that vary in the study but have one value here, with that value.
+        together: The keys of learner and protocol that each value of *compared* has one value of, such as each learner
+            its own protocol: entries that differ in them are compared.
+        blocked: Why no entry is in bold, by the entries that prevent it; empty if one is.
     """
 
     name: str
@@ -100,6 +111,8 @@ class PaperEntries:
     open_pairs: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     where: tuple[tuple[str, str], ...] = ()
+    together: tuple[str, ...] = ()
+    blocked: tuple[str, ...] = ()
 
     @property
     def names(self) -> dict[str, str]:
@@ -109,22 +122,44 @@ class PaperEntries:
 
     @property
     def caption(self) -> str:
-        """The sentences that explain the entries and the bold type."""
-        return self._sentences(f"{self._metrics}: {self._statistic}", self._bold())
+        """All sentences that explain the entries and the bold type."""
+        return " ".join([*self.short_caption(), *self.details()])
 
     @property
     def caption_of_differences(self) -> str:
         """The caption of the table of differences."""
-        what = f"{self._metrics}: difference from the best {self._called} in the same setting, {self._statistic}"
-        bold = f"Bold: decided at the 5 % level ({self._test}). Intervals are not corrected."
-        return self._sentences(what, bold)
+        return " ".join([*self.short_caption(differences=True), *self.details(differences=True)])
 
-    def _sentences(self, what: str, bold: str) -> str:
-        why_open = [f"{each[0].upper()}{each[1:]}." for each in self.open_pairs]
-        stalls = [f"{MARKED}."] if any(each.stalled for each in self.entries) else []
+    def short_caption(self, *, differences: bool = False) -> list[str]:
+        """Return the sentences without which the table cannot be read: what its entries and its bold type are."""
         keys = short_names([key for key, _ in self.where])
         chosen = ", ".join(f"{key} {value}" for key, (_, value) in zip(keys, self.where, strict=True))
-        return " ".join(filter(None, [f"{what}{f', at {chosen}' if chosen else ''}.", bold, *why_open, *stalls]))
+        what = f"difference from the best {self._called}{self._same}, " if differences else ""
+        which = " or ".join(dict.fromkeys(filter(None, map(best_is, self.metrics))))
+        bold = ""
+        if differences and self.comparisons:
+            bold = "Bold: decided at the 5 % level."
+        elif any(each.best for each in self.entries):
+            bold = (
+                f"Bold: the {which} among the values of {self._called}{self._same}, where it differs from every other "
+                "at the 5 % level."
+            )
+        elif self.blocked and not differences:
+            bold = f"No entry is bold: {'; '.join(self.blocked)}."
+        stalls = f"{MARKED}." if any(each.stalled for each in self.entries) else ""
+        first = f"{self._metrics}: {what}{self._statistic}{f', at {chosen}' if chosen else ''}."
+        return [*filter(None, [first, bold, stalls])]
+
+    def details(self, *, differences: bool = False) -> list[str]:
+        """Return the sentences on what was compared, and how."""
+        every = f"all {self.comparisons:,} comparisons" if self.comparisons > 1 else "the only comparison"
+        test = f"Test: pairs of replications with the same seed, Holm's correction for {every}." * bool(
+            self.comparisons
+        )
+        bold = any(each.best for each in self.entries)
+        more = "Intervals are not corrected." if differences else _UNMARKED if bold else ""
+        why_open = [f"{each[0].upper()}{each[1:]}." for each in self.open_pairs]
+        return [*filter(None, [test, more]), *why_open]
 
     @property
     def _metrics(self) -> str:
@@ -134,7 +169,20 @@ class PaperEntries:
 
     @property
     def _called(self) -> str:
-        return self.names[self.compared] if self.compared is not None else "entry"
+        if self.compared is None:
+            return "entry"
+        return " and ".join(self.names[key] for key in (self.compared, *self.together))
+
+    @property
+    def _same(self) -> str:
+        keys = [self.names[key] for key in self.setting]
+        return f" with the same {' and '.join(filter(None, [', '.join(keys[:-1]), keys[-1]]))}" if keys else ""
+
+    @property
+    def setting(self) -> list[str]:
+        """The keys that entries agree in where they are compared."""
+        apart = (self.compared, *self.together)
+        return [key for key in (*self.rows, *self.columns) if key not in apart and self.compared is not None]
 
     @property
     def _statistic(self) -> str:
@@ -145,23 +193,6 @@ class PaperEntries:
         spread = " ± half-width of its 95 % interval" if self.statistic.is_mean else " [ends of its 95 % interval]"
         known = any(each.estimate.ends for each in self.entries)
         return f"{self.statistic.name}{spread * known} over {many} replications"
-
-    @property
-    def _test(self) -> str:
-        every = f"all {self.comparisons:,} comparisons" if self.comparisons > 1 else "the only comparison"
-        return f"pairs of replications with the same seed, Holm's correction for {every}"
-
-    def _bold(self) -> str:
-        if not self.comparisons:
-            return ""
-        which = " or ".join(dict.fromkeys(filter(None, map(best_is, self.metrics))))
-        where = f"the {which} among the values of {self._called} in the same setting"
-        if any(each.best for each in self.entries):
-            return (
-                f"Bold: {where}, where it differs from every other at the 5 % level ({self._test}). In a setting "
-                f"without bold, {_UNMARKED}."
-            )
-        return f"No entry is bold: none is decided to be {where} at the 5 % level ({self._test}); {_UNMARKED}."
 
 
 def paper_entries(
@@ -186,7 +217,7 @@ def paper_entries(
         compared: The key whose values are compared; if not given, the label of a case, the learner or the protocol,
             the first that varies, else the last of the rows, or of the columns.
         statistic: ``mean``, ``median`` or a quantile such as ``q90``, of which no differences are decided.
-        where: Keys with a value each: which points are taken.
+        where: Keys with the value of the points that are taken, or a list of them.
         name: The name of the study.
         notes: Remarks needed to interpret the numbers.
 
@@ -197,7 +228,7 @@ def paper_entries(
     how = Statistic.named(statistic)
     require_metrics(metrics, results)
     names = [key for key in parameters_of(results) if key not in NOT_A_POINT]
-    fixed = whole_keys(where or {}, names)
+    fixed = {key: alternatives(value) for key, value in whole_keys(where or {}, names).items()}
     down = [whole_key(key, "--rows", names) for key in rows or ()]
     across = [whole_key(key, "--columns", names) for key in columns or ()]
     twice = [key for key in dict.fromkeys([*down, *across]) if [*down, *across].count(key) > 1]
@@ -226,7 +257,8 @@ def paper_entries(
         if point.values
     ]
     samples = [point for metric in metrics for point in found[metric].values() if point.values]
-    entries, comparisons, why_open = _compared(entries, samples, method, how)
+    together = _together(entries, method)
+    entries, comparisons, why_open, blocked = _compared(entries, samples, (method, *together), how)
     return PaperEntries(
         name,
         tuple(down),
@@ -238,22 +270,24 @@ def paper_entries(
         comparisons,
         why_open,
         tuple(notes),
-        tuple((key, str(value)) for key, value in fixed.items()),
+        tuple((key, str(values[0])) for key, values in fixed.items() if len(values) == 1),
+        together,
+        blocked,
     )
 
 
 def _chosen(
-    points: Mapping[tuple[str, ...], Samples], fixed: Mapping[str, Any], names: Sequence[str]
+    points: Mapping[tuple[str, ...], Samples], fixed: Mapping[str, Sequence[Any]], names: Sequence[str]
 ) -> dict[tuple[str, ...], Samples]:
     """Return the points with the values of *fixed*."""
-    texts = {key: chosen_text(key, value, points, names) for key, value in fixed.items()}
+    texts = {key: [chosen_text(key, value, points, names) for value in values] for key, values in fixed.items()}
     found = {
         identity: point
         for identity, point in points.items()
-        if all(identity[names.index(key)] == text for key, text in texts.items())
+        if all(identity[names.index(key)] in known for key, known in texts.items())
     }
     if not found:
-        raise CompareError(f"no point has {values_by_key(texts)}")
+        raise CompareError(f"no point has {values_by_key({key: ' or '.join(known) for key, known in texts.items()})}")
     return found
 
 
@@ -266,6 +300,16 @@ def _method(compared: str | None, rows: Sequence[str], columns: Sequence[str]) -
     return next((key for key in (*_METHODS, *last) if key in keys), None)
 
 
+def _together(entries: Sequence[Entry], method: str | None) -> tuple[str, ...]:
+    """Return the keys of learner and protocol, other than *method*, of which each of its values has one value."""
+    keys = [key for key in (entries[0].values if entries else ()) if key.startswith(("learner.", "protocol."))]
+    if method not in (*_METHODS, *keys):
+        return ()
+    found = {key: {(value_text(each.values[method]), value_text(each.values[key])) for each in entries} for key in keys}
+    methods = {value_text(each.values[method]) for each in entries}
+    return tuple(key for key, pairs in found.items() if key != method and len(pairs) == len(methods))
+
+
 def _estimate(point: Samples, statistic: Statistic) -> Estimate:
     values = list(point.values.values())
     if not all(map(math.isfinite, values)):
@@ -274,15 +318,15 @@ def _estimate(point: Samples, statistic: Statistic) -> Estimate:
 
 
 def _compared(
-    entries: Sequence[Entry], samples: Sequence[Samples], method: str | None, statistic: Statistic
-) -> tuple[list[Entry], int, tuple[str, ...]]:
-    """Return *entries* with their differences from the best, the number of pairs, and why some are undecided."""
-    if method is None or statistic.key not in STATISTICS:
-        return list(entries), 0, ()
+    entries: Sequence[Entry], samples: Sequence[Samples], methods: Sequence[str | None], statistic: Statistic
+) -> tuple[list[Entry], int, tuple[str, ...], tuple[str, ...]]:
+    """Return *entries* with their differences from the best, the number of pairs, and why some or all are undecided."""
+    if methods[0] is None or statistic.key not in STATISTICS:
+        return list(entries), 0, (), ()
     groups: dict[tuple[str, ...], list[int]] = {}
     for place, entry in enumerate(entries):
         if best_is(entry.metric) and entry.estimate.value is not None:
-            others = [value_text(value) for key, value in entry.values.items() if key != method]
+            others = [value_text(value) for key, value in entry.values.items() if key not in methods]
             groups.setdefault((entry.metric, *others), []).append(place)
     differences: dict[tuple[int, int], Difference] = {}
     for group in groups.values():
@@ -294,17 +338,43 @@ def _compared(
     family = corrected(list(differences.values()))
     for pair, difference in zip(list(differences), family, strict=True):
         differences[pair], differences[pair[::-1]] = difference, _reversed(difference)
-    found = list(entries)
+    found, blocked = list(entries), dict[str, None]()
     for group in groups.values():
         sign = 1 if best_is(entries[group[0]].metric) == "lowest" else -1
         first = min(group, key=lambda place: sign * (entries[place].estimate.value or 0.0))
         rest = [differences.get((place, first)) for place in group if place != first]
         best = bool(rest) and not entries[first].stalled and all(map(decided, rest))
-        found[first] = replace(found[first], best=best)
+        found[first] = replace(found[first], best=best, leads=bool(rest))
+        if found[first].stalled and rest:
+            blocked[f"agents stalled at {value_text(found[first].values[methods[0]])}"] = None
         for place in group:
             found[place] = replace(found[place], from_best=differences.get((place, first)))
+            if place != first and not decided(found[place].from_best):
+                both = [(found[one], samples[one]) for one in (first, place)]
+                blocked |= dict.fromkeys(_why_undecided(both, methods[0], statistic))
     why_open = dict.fromkeys(each.why_open for each in differences.values() if each.why_open)
-    return found, sum(each.p_holm is not None for each in family), tuple(why_open)
+    reasons = () if any(each.best for each in found) else tuple(blocked)
+    if len(reasons) > _MOST_BLOCKED:
+        reasons = (*reasons[:_MOST_BLOCKED], f"and {len(reasons) - _MOST_BLOCKED} more")
+    return found, sum(each.p_holm is not None for each in family), tuple(why_open), reasons
+
+
+def _why_undecided(pair: Sequence[tuple[Entry, Samples]], method: str, statistic: Statistic) -> list[str]:
+    """Return why the second of *pair* is not decidedly worse than the first, the apparent best, in words."""
+    (best, _), (other, _) = pair
+    names = [value_text(entry.values[method]) for entry, _ in pair]
+    failures = [Failures.of(list(point.failing.values())) for _, point in pair]
+    if statistic.is_mean:
+        short = [
+            f"{name} is not compared: {one.runs} of {ENOUGH} replications"
+            for name, one in zip(names, failures, strict=True)
+            if one.leave_open(best.metric)
+        ]
+        if short:
+            return short
+    if other.from_best is None or other.from_best.p is None:
+        return [f"{names[1]} is not compared with {names[0]}: too few replications in common"]
+    return [f"{names[1]} is not decidedly worse than {names[0]}"]
 
 
 def _reversed(difference: Difference) -> Difference:

@@ -47,12 +47,13 @@ def markdown(table: PaperEntries, *, differences: bool = False) -> str:
 
 
 def latex(table: PaperEntries, *, differences: bool = False) -> str:
-    """Return *table* as LaTeX: a floating ``table`` for the packages booktabs and multirow, with its caption."""
+    """Return *table* as LaTeX: a floating ``table`` for booktabs and multirow; details of its caption are comments."""
     found = _as_shown(table, differences, escaped, lambda text: f"\\textbf{{{text}}}")
     label = "tab:" + re.sub(r"[^A-Za-z0-9]+", "-", table.name).strip("-")
     made = f"% netbandit {netbandit.__version__}: {table.name}; needs the packages booktabs and multirow"
-    text = found.latex(escaped(_caption(table, differences)), label)
-    return "\n".join([made, *(f"% {line}" for line in table.notes), text])
+    text = found.latex(escaped(" ".join(table.short_caption(differences=differences))), label)
+    aside = [*table.details(differences=differences), *table.notes]
+    return "\n".join([made, *(f"% {line}" for line in aside), text])
 
 
 def html(table: PaperEntries, *, differences: bool = False) -> str:
@@ -173,16 +174,23 @@ def _texts(table: PaperEntries, entries: Sequence[Entry], differences: bool) -> 
         return list(
             zip((_plain(text) for text in marked(drawn, stalled)), [each.best for each in entries], strict=True)
         )
+    labels = {key: _labels(table, key) for key in table.setting}
+    settings = [
+        ", ".join(f"{table.names[key]} {labels[key][value_text(entry.values[key])]}" for key in table.setting)
+        for entry in entries
+    ]
+    several = len(set(settings)) > 1
     around = table.statistic.is_mean
     found = [
         None if each.from_best is None else Estimate.of(each.from_best.interval, around=around) for each in entries
     ]
     drawn = column(entries[0].metric, found).cells("±")
     texts = []
-    for text, entry in zip(marked(drawn, stalled), entries, strict=True):
+    for text, entry, setting in zip(marked(drawn, stalled), entries, settings, strict=True):
         other = entry.from_best
         if other is None:
-            texts.append((_BEST if table.comparisons else NOTHING, entry.best))
+            best = f"{_BEST} of {setting}" if several else _BEST
+            texts.append((best if table.comparisons and entry.leads else NOTHING, entry.best))
             continue
         level = f" (p {_relation(level_text(other.p_holm))})" if other.p_holm is not None else ""
         texts.append((_plain(text) + level, decided(other)))

@@ -1,6 +1,7 @@
 """The keys that distinguish the points of a study, their labels, and which points a statement holds for."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from netbandit.results.numbers import cell
 from netbandit.results.store import PointResult, StudyResult
@@ -97,6 +98,11 @@ def resolve(name: str, option: str, keys: Sequence[str], metrics: Sequence[str] 
     if metrics:
         parts.append(f"the metrics are {', '.join(metrics)}")
     raise UnknownNameError("; ".join(parts))
+
+
+def alternatives(value: Any) -> tuple[Any, ...]:
+    """Return the values that a key may have where points are chosen: those of a list, else *value* alone."""
+    return tuple(value) if isinstance(value, list | tuple) and value else (value,)
 
 
 def points_where(study: StudyResult, where: Mapping[str, str]) -> list[PointResult]:

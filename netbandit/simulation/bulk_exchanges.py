@@ -2,7 +2,7 @@
 
 If every row takes the same number of slots, all agents step together, and single messages would dominate the run time.
 Mixed values (to the last bit), metrics and the fingerprint equal those of single messages.
-`netbandit.simulation.dispatch.bulk` decides when this applies; `Exchanges` calls it.
+`netbandit.simulation.dispatch.messages` decides when this applies; `Exchanges` calls it.
 """
 
 from collections.abc import Sequence

@@ -133,10 +133,52 @@ def test_markdown_lines_up(table):
 def test_the_caption_says_what_was_done(table):
     assert table.caption == (
         "Regret: mean ± half-width of its 95 % interval over 8 replications. Bold: the lowest among the values of "
-        "learner in the same setting, where it differs from every other at the 5 % level (pairs of replications with "
-        "the same seed, Holm's correction for all 6 comparisons). In a setting without bold, an entry may still be "
-        "decidedly worse than the best, which the table of differences shows."
+        "learner with the same latency, where it differs from every other at the 5 % level. Test: pairs of "
+        "replications with the same seed, Holm's correction for all 6 comparisons. In a setting without bold, an entry "
+        "may still be decidedly worse than the best, which the table of differences shows."
     )
+
+
+def test_a_caption_of_latex_is_short_and_details_are_comments():
+    found = results()
+    drops = found[found["learner.kind"] == "klucb"].assign(metric="best_lost", value=0.0)
+    text = latex(paper_entries(pandas.concat([found, drops]), ["learner"], ["latency"]))
+    (caption,) = re.findall(r"\\caption{(.*)}", text)
+    assert caption == (
+        r"Regret: mean $\pm$ half-width of its 95 \% interval over 8 replications. No entry is bold: klucb is not "
+        "compared: 8 of 29 replications."
+    )
+    comments = [line for line in text.splitlines() if line.startswith("% ")]
+    assert any("--statistic median" in line for line in comments)
+    assert any("Holm's correction for all 2 comparisons" in line for line in comments)
+    alike = paper_entries(found[found["learner.kind"] != "ucb"], ["learner"], [], where={"latency": "0 ms"})
+    assert "No entry is bold: klucb is not decidedly worse than thompson." in alike.caption
+
+
+def test_each_best_names_the_setting_in_which_it_is_the_best():
+    text = markdown(paper_entries(results(), ["learner", "latency"]), differences=True)
+    assert sorted(re.findall(r"best of latency \d+ ms", text)) == ["best of latency 0 ms", "best of latency 20 ms"]
+    assert "difference from the best learner with the same latency, mean" in text
+
+
+def test_a_learner_that_has_its_own_protocol_is_compared_with_all_others():
+    found = results()
+    found = found[found["links.peer.latency"] == "0 ms"].drop(columns="links.peer.latency")
+    found["protocol.kind"] = found["learner.kind"].map({"ucb": "flooding", "klucb": "gossip", "thompson": "gossip"})
+    apart = paper_entries(found, ["learner", "protocol"])
+    assert apart.comparisons == 3
+    assert markdown(apart, differences=True).count("best |") == 1
+    assert "the best learner and protocol, mean" in apart.caption_of_differences
+    more = found[found["learner.kind"] == "thompson"].assign(**{"protocol.kind": "flooding"})
+    crossed = paper_entries(pandas.concat([found, more]), ["learner", "protocol"])
+    assert crossed.comparisons == 2
+    assert {*re.findall(r"best of protocol \w+", markdown(crossed, differences=True))} == {
+        "best of protocol flooding",
+        "best of protocol gossip",
+    }
+    more = found[found["learner.kind"] == "thompson"].assign(**{"protocol.kind": "relay"})
+    text = markdown(paper_entries(pandas.concat([found, more]), ["learner", "protocol"]), differences=True)
+    assert text.count("best of protocol") == 1  # flooding and relay have one learner each
 
 
 def test_latex_is_what_the_packages_take(table):
@@ -262,6 +304,28 @@ def test_the_command_and_python_print_the_same_table(folder):
     several = CliRunner().invoke(main, ["table", str(folder), "--metric", "regret,cost"]).stdout
     assert several == results.table(metric=["regret", "cost"]).to_markdown()
     assert "<caption>" in results.table()._repr_html_()
+
+
+def test_several_values_of_a_key_are_taken_together(folder):
+    def shown(*words):
+        done = CliRunner().invoke(main, ["table", str(folder), *words, "--csv"])
+        assert done.exit_code == 0, done.output
+        return pandas.read_csv(io.StringIO(done.stdout))
+
+    both = shown("protocol=gis", "protocol=relay", "latency=0 ms")
+    assert [*both["protocol.kind"]] == ["gis", "relay"]
+    assert both["best"].sum() == 1
+    assert len(shown("protocol=relay")) == 2
+    results = netbandit.load_results(folder)
+    chosen = results.table(where={"protocol": ["gis", "relay"], "latency": "0 ms"})
+    assert [*chosen.to_frame()["protocol.kind"]] == ["gis", "relay"]
+    assert "at latency 0 ms" in chosen.caption
+    assert "protocol gis" not in chosen.caption
+    with pytest.raises(ValueError, match=r"no point has protocol.kind = gosip; there are gis, relay"):
+        results.table(where={"protocol": ["gis", "gosip"]})
+    once = CliRunner().invoke(main, ["compare", str(folder), "protocol=gis", "protocol=relay"])
+    assert once.exit_code == 2
+    assert "Give protocol once: gis, relay" in once.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Searching for the best values of some keys, from Python and for the command."""
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -15,7 +16,7 @@ from netbandit.running.search import Range, Search, SearchError, SearchResult
 from netbandit.scenario.load import Document
 from netbandit.simulation.result import Metric
 from netbandit.util.units import Duration
-from netbandit.util.wording import did_you_mean
+from netbandit.util.wording import did_you_mean, show
 
 Objective = Callable[[Mapping[str, Metric]], float]
 """Returns the number to minimize, from the metrics of a run."""
@@ -26,6 +27,7 @@ def optimize(
     over: Mapping[str, Any],
     *,
     minimize: str | Sequence[str] | Objective = "regret",
+    within: Mapping[str, float] | None = None,
     trials: int = 50,
     budget: str | None = None,
     replications: int = 5,
@@ -47,6 +49,8 @@ def optimize(
         over: Keys and the values that each may have: ``"0.1..10"``, ``"1 ms..1 s log"``, or a list.
         minimize: A metric, several, or a function of the metrics of a run. Of metrics whose highest value is the best,
             such as ``reward``, that is looked for.
+        within: Metrics with the largest mean that a winner may have, such as ``{"bytes": 400_000}``. Candidates whose
+            mean over their replications exceeds it are not chosen; with fresh seeds the winner may still exceed it.
         trials: The number of candidates tried; at most all.
         budget: A time such as ``"30 min"`` after which no further candidate begins.
         replications: The initial number of replications of each candidate.
@@ -58,16 +62,19 @@ def optimize(
         overrides: Keys of the scenario to set, with ``__`` for each dot.
 
     Returns:
-        The winners with the mean of each metric, in ``winners``; the values of the first in ``best``.
+        The winners with the mean of each metric, in ``winners``, and of each in *within* in their ``limited``; the
+        values of the first in ``best``.
 
     Raises:
         ScenarioError: The scenario has mistakes.
-        SearchError: A range or metric cannot be, the folder holds another search, or no candidate runs.
+        SearchError: A range, metric or limit cannot be, the folder holds another search, no candidate runs, or none is
+            within the limits.
     """
     return search(
         lambda values: document_of(scenario, {**overrides, **_keywords(values)}),
         over,
         minimize=minimize,
+        within=within or {},
         numbers={"trials": trials, "first": replications, "most": most, "final": final},
         budget=budget,
         jobs=whole("jobs", jobs, 0),
@@ -81,6 +88,7 @@ def search(
     over: Mapping[str, Any],
     *,
     minimize: str | Sequence[str] | Objective,
+    within: Mapping[str, Any],
     numbers: Mapping[str, int],
     budget: str | None,
     jobs: int,
@@ -94,9 +102,10 @@ def search(
     for name, least in (("trials", 1), ("first", 2), ("final", 2)):
         whole({"first": "replications"}.get(name, name), numbers[name], least)
     metrics = [] if callable(minimize) else [minimize] if isinstance(minimize, str) else list(minimize)
-    for metric in metrics:
+    for metric in [*metrics, *within]:
         if metric not in METRICS:
             raise SearchError(f"there is no metric {metric}{did_you_mean(metric, list(METRICS))}")
+    limits = {metric: _limit(metric, given) for metric, given in within.items()}
     first = document({one.key: (one.values or (one.written(one.low),))[0] for one in ranges})
     plan = check(first)
     resolved = plan.points[0].resolved
@@ -105,7 +114,8 @@ def search(
     seed = int(resolved["run"]["seed"])
 
     def figures(found: Mapping[str, Metric]) -> Sequence[float | None]:
-        return [minimize(found)] if callable(minimize) else [found.get(metric) for metric in metrics]
+        objectives = [minimize(found)] if callable(minimize) else [found.get(metric) for metric in metrics]
+        return [*objectives, *(found.get(metric) for metric in limits)]
 
     return Search(
         ranges,
@@ -117,9 +127,11 @@ def search(
             "minimize": metrics or "own",
             "seed": seed,
             "first": numbers["first"],
+            **({"within": limits} if limits else {}),
         },
         **numbers,
         seed=seed,
+        within=limits,
         over=lambda: end is not None and time.monotonic() > end,
         tell=tell,
     ).run()
@@ -127,6 +139,16 @@ def search(
 
 def _keywords(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key.replace(".", "__"): value for key, value in values.items()}
+
+
+def _limit(metric: str, given: Any) -> float:
+    try:
+        limit = float(given)
+    except (TypeError, ValueError):
+        limit = math.nan
+    if not math.isfinite(limit):
+        raise SearchError(f"--within {metric}: must be a number, such as 1000, not {show(given)}")
+    return limit
 
 
 def _seconds(budget: str) -> float:

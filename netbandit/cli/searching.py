@@ -1,5 +1,6 @@
 """``netbandit optimize``: which values of some keys are best."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,12 @@ from netbandit.cli.exit_codes import fail
     metavar="KEY=RANGE",
     help="A key and its values: LOW..HIGH, as in learner.alpha='0.1..10 log' or links.peer.latency='1 ms..50 ms', or a "
     'list, as in \'protocol.kind=["gis", "relay"]\'; may be repeated.',
+)
+@click.option(
+    "--within",
+    multiple=True,
+    metavar="METRIC=LIMIT",
+    help="The largest mean of a metric that a winner may have, as in bytes=400000; may be repeated.",
 )
 @click.option("--trials", type=click.IntRange(min=1), default=50, show_default=True, metavar="N", help="Candidates.")
 @click.option("--budget", metavar="DURATION", help="Begin no further candidate after so much time, such as '30 min'.")
@@ -66,6 +73,7 @@ def optimize(
     changes: tuple[str, ...],
     metrics: str,
     over: tuple[str, ...],
+    within: tuple[str, ...],
     trials: int,
     budget: str | None,
     replications: int,
@@ -78,7 +86,8 @@ def optimize(
 
     Candidates are proposed by Optuna, or are all that there are where these are no more than --trials. All have the
     same seeds; those that are not decidedly worse than the best get more replications. The winners are measured again
-    with fresh seeds, and only these numbers are printed. The same command goes on with a search that was interrupted.
+    with fresh seeds, and only these numbers are printed, with the command that repeats those of the first. The same
+    command goes on with a search that was interrupted.
     """
     from netbandit.api.search import search
     from netbandit.running.search import SearchError, lines_of
@@ -87,13 +96,14 @@ def optimize(
     from netbandit.util.wording import names
 
     prepared(jobs)
-    asked = names(metrics)
+    asked, limits = names(metrics), values_of(within, "the limits of metrics")
     with plain_errors():
         try:
             found = search(
                 lambda values: load(file, [*changes, *(f"{key}={toml_value(value)}" for key, value in values.items())]),
                 dict[str, Any](values_of(over, "what to search over")),
                 minimize=asked,
+                within=limits,
                 numbers={"trials": trials, "first": replications, "most": most, "final": final},
                 budget=budget,
                 jobs=jobs,
@@ -102,7 +112,8 @@ def optimize(
             )
         except SearchError as error:
             fail(error)
-        for line in lines_of(found, asked):
+        for line in lines_of(found, asked, {metric: float(limit) for metric, limit in limits.items()}):
             click.echo(line)
-        sets = " ".join(f"--set '{key}={toml_value(value)}'" for key, value in found.best.items())
-        click.echo(f"netbandit run {file} {sets}")
+        sets = [*changes, *(f"{key}={toml_value(value)}" for key, value in found.best.items())]
+        sets += [f"run.seed={found.seed}", f"run.replications={found.replications}"]
+        click.echo(shlex.join(["netbandit", "run", file, *(word for one in sets for word in ("--set", one))]))

@@ -153,13 +153,11 @@ class PaperEntries:
     def details(self, *, differences: bool = False) -> list[str]:
         """Return the sentences on what was compared, and how."""
         every = f"all {self.comparisons:,} comparisons" if self.comparisons > 1 else "the only comparison"
-        test = f"Test: pairs of replications with the same seed, Holm's correction for {every}." * bool(
-            self.comparisons
-        )
+        test = f"Test: pairs of replications with the same seed, Holm's correction for {every}."
         bold = any(each.best for each in self.entries)
         more = "Intervals are not corrected." if differences else _UNMARKED if bold else ""
         why_open = [f"{each[0].upper()}{each[1:]}." for each in self.open_pairs]
-        return [*filter(None, [test, more]), *why_open]
+        return [*filter(None, [test if self.comparisons else "", more]), *why_open]
 
     @property
     def _metrics(self) -> str:
@@ -350,8 +348,8 @@ def _compared(
         for place in group:
             found[place] = replace(found[place], from_best=differences.get((place, first)))
             if place != first and not decided(found[place].from_best):
-                pair = [(found[one], samples[one]) for one in (first, place)]
-                blocked |= dict.fromkeys(_why_undecided(pair, methods[0], statistic))
+                both = [(found[one], samples[one]) for one in (first, place)]
+                blocked |= dict.fromkeys(_why_undecided(both, methods[0], statistic))
     why_open = dict.fromkeys(each.why_open for each in differences.values() if each.why_open)
     reasons = () if any(each.best for each in found) else tuple(blocked)
     if len(reasons) > _MOST_BLOCKED:

@@ -136,11 +136,13 @@ class Candidate:
     Attributes:
         values: The value of each key.
         samples: For each replication one objective per goal, the lower the better; infinite where undefined.
+        limited: For each replication the metrics that have a limit; infinite where undefined.
         refused: Why it cannot be run; empty if it can.
     """
 
     values: dict[str, Any]
     samples: list[tuple[float, ...]] = field(default_factory=list)
+    limited: list[tuple[float, ...]] = field(default_factory=list)
     refused: str = ""
 
     @property
@@ -148,7 +150,20 @@ class Candidate:
         """The mean of each objective."""
         if not self.samples:
             return (inf,)
-        return tuple(sum(figures) / len(figures) for figures in zip(*self.samples, strict=True))
+        return _means(self.samples)
+
+    def excess(self, limits: Sequence[float]) -> list[float]:
+        """Return by how much the mean of each limited metric exceeds its limit; infinite where undefined."""
+        means = _means(self.limited) or (inf,) * len(limits)
+        return [mean - limit for mean, limit in zip(means, limits, strict=True)]
+
+    def is_within(self, limits: Sequence[float]) -> bool:
+        """Return whether no mean exceeds its limit."""
+        return all(more <= 0 for more in self.excess(limits))
+
+
+def _means(samples: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    return tuple(sum(figures) / len(figures) for figures in zip(*samples, strict=True))
 
 
 @dataclass(frozen=True)
@@ -158,10 +173,12 @@ class Winner:
     Attributes:
         values: The value of each key.
         estimates: The mean of each metric with its 95 % interval, from runs with fresh seeds.
+        limited: The same of each metric that has a limit.
     """
 
     values: dict[str, Any]
     estimates: tuple[Interval, ...]
+    limited: tuple[Interval, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -173,12 +190,16 @@ class SearchResult:
         tried: The number of candidates run,
         refused: and of those that could not be run.
         complete: Whether these were all possible candidates.
+        seed: The root seed of the runs that measure the winners,
+        replications: and how many there are of each.
     """
 
     winners: list[Winner]
     tried: int
     refused: int
     complete: bool
+    seed: int = 0
+    replications: int = 0
 
     @property
     def best(self) -> dict[str, Any]:
@@ -201,6 +222,7 @@ class Search:
         most: and at most.
         final: The number of replications for measuring the winners again.
         seed: The seed of Optuna's proposals.
+        within: For each limited metric the largest mean allowed; *measure* returns these metrics last.
         over: Returns whether the time is up for more candidates or replications.
         tell: Receives lines of progress.
     """
@@ -215,6 +237,7 @@ class Search:
     most: int = 80
     final: int = 30
     seed: int = 0
+    within: Mapping[str, float] = field(default_factory=dict)
     over: Callable[[], bool] = lambda: False
     tell: Callable[[str], None] = lambda line: None
 
@@ -228,7 +251,7 @@ class Search:
         """Run the search, resuming an interrupted one of the same kind.
 
         Raises:
-            SearchError: The folder holds another search, or no candidate can be run.
+            SearchError: The folder holds another search, or no candidate can be run, or is within the limits.
             MissingExtraError: Optuna is not installed.
         """
         study = self._study()
@@ -245,6 +268,9 @@ class Search:
             asked.set_user_attr("values", values)
             candidate = self._try(found, values)
             usable = all(map(isfinite, candidate.means)) and not candidate.refused
+            if hasattr(asked, "set_constraint"):  # older than Optuna 5, proposals know nothing of the limits
+                for metric, more in zip(self.within, candidate.excess(self._limits), strict=True):
+                    asked.set_constraint(metric, min(more, 1e300))
             study.tell(asked, list(candidate.means) if usable else [1e300] * len(self.signs))
             self._report(number, candidate, found)
         known = [candidate for candidate in found.values() if not candidate.refused and isfinite(sum(candidate.means))]
@@ -252,8 +278,28 @@ class Search:
             why = next((candidate.refused for candidate in found.values() if candidate.refused), "no run has a value")
             raise SearchError(f"no candidate can be run: {why}")
         best = self._front(known) if len(self.signs) > 1 else [self._race(known)]
-        winners = [Winner(candidate.values, self._again(candidate)) for candidate in best]
-        return SearchResult(winners, len(known), len(found) - len(known), self.size == len(found))
+        winners = []
+        for candidate in best:
+            estimates = self._again(candidate)
+            winners.append(Winner(candidate.values, estimates[: len(self.signs)], estimates[len(self.signs) :]))
+        return SearchResult(
+            winners, len(known), len(found) - len(known), self.size == len(found), self.seed + FRESH, self.final
+        )
+
+    @property
+    def _limits(self) -> list[float]:
+        return [*self.within.values()]
+
+    def _feasible(self, known: Sequence[Candidate]) -> list[Candidate]:
+        """Return the candidates within the limits."""
+        feasible = [one for one in known if one.is_within(self._limits)]
+        if not feasible:
+            limits = ", ".join(f"{metric} = {limit:.6g}" for metric, limit in self.within.items())
+            least = [min(means) for means in zip(*(_means(one.limited) for one in known), strict=True)]
+            seen = ", ".join(f"{metric} {value:.6g}" for metric, value in zip(self.within, least, strict=True))
+            each = "the least value seen is" if len(least) == 1 else "the least values seen, each alone, are"
+            raise SearchError(f"no candidate is within {limits}: {each} {seen}")
+        return feasible
 
     @property
     def _wanted(self) -> int:
@@ -301,7 +347,8 @@ class Search:
         except RefusedError as error:
             candidate.refused = str(error)
         else:
-            candidate.samples = [self._signed(one) for one in samples]
+            candidate.samples = [self._signed(one[: len(self.signs)]) for one in samples]
+            candidate.limited = [tuple(one[len(self.signs) :]) for one in samples]
 
     def _signed(self, figures: Sequence[float]) -> tuple[float, ...]:
         return tuple(
@@ -309,19 +356,29 @@ class Search:
         )
 
     def _report(self, number: int, candidate: Candidate, found: Mapping[str, Candidate]) -> None:
-        best = min(found.values(), key=lambda one: one.means[0])
+        feasible = [one for one in found.values() if one.is_within(self._limits)]
+        best = min(feasible, key=lambda one: one.means[0], default=None)
         values = ", ".join(f"{key} = {value}" for key, value in candidate.values.items())
         came = candidate.refused or ", ".join(
             f"{sign * mean:.6g}" for sign, mean in zip(self.signs, candidate.means, strict=True)
         )
-        star = " (best so far)" if candidate is best else ""
+        above = [
+            f"{metric} exceeds {limit:.6g}"
+            for (metric, limit), more in zip(self.within.items(), candidate.excess(self._limits), strict=True)
+            if more > 0 and not candidate.refused
+        ]
+        star = f" ({', '.join(above)})" if above else " (best so far)" if candidate is best else ""
         self.tell(f"{number + 1} of {self._wanted}: {values}: {came}{star}")
 
     def _race(self, known: Sequence[Candidate]) -> Candidate:
         """Return the best candidate, after giving close competitors more replications."""
         while True:
-            best = min(known, key=lambda one: one.means)
-            close = [one for one in known if one is not best and _may_be_better(one, best)]
+            best = min(self._feasible(known), key=lambda one: one.means)
+            close = [
+                one
+                for one in known
+                if one is not best and _may_be_better(one, best) and _may_be_within(one, self._limits)
+            ]
             racing = [one for one in (best, *close) if len(one.samples) < self.most]
             if not close or not racing or self.over():
                 return best
@@ -333,7 +390,8 @@ class Search:
     def _front(self, known: Sequence[Candidate]) -> list[Candidate]:
         """Return the candidates on the Pareto front, each with the largest number of replications."""
         while True:
-            front = [one for one in known if not any(_dominates(other.means, one.means) for other in known)]
+            feasible = self._feasible(known)
+            front = [one for one in feasible if not any(_dominates(other.means, one.means) for other in feasible)]
             short = [one for one in front if len(one.samples) < self.most]
             if not short or self.over():
                 return sorted(front, key=lambda one: one.means)
@@ -342,7 +400,7 @@ class Search:
                 self._measure(one, self.most)
 
     def _again(self, candidate: Candidate) -> tuple[Interval, ...]:
-        """Return the estimates of a winner with fresh seeds."""
+        """Return the estimates of a winner with fresh seeds, of objectives and of limited metrics."""
         samples = self.measure(candidate.values, self.final, True)
         return tuple(MEAN.of(figures, CONFIDENCE) for figures in zip(*samples, strict=True))
 
@@ -354,6 +412,13 @@ def _may_be_better(one: Candidate, best: Candidate) -> bool:
     return difference.low <= 0 if difference.half_width is not None else difference.value <= 0
 
 
+def _may_be_within(one: Candidate, limits: Sequence[float]) -> bool:
+    """Return whether the replications leave open whether the limited metrics are within their limits."""
+    found = [MEAN.of(figures, CONFIDENCE) for figures in zip(*one.limited, strict=True)]
+    lows = [each.low if each.half_width is not None else each.value for each in found]
+    return all(low <= limit for low, limit in zip(lows, limits, strict=True))
+
+
 def _dominates(one: Sequence[float], other: Sequence[float]) -> bool:
     return one != other and all(mine <= others for mine, others in zip(one, other, strict=True))
 
@@ -363,20 +428,25 @@ def name_of(values: Mapping[str, Any]) -> str:
     return blake2b(canonical(values).encode(), digest_size=8).hexdigest()
 
 
-def lines_of(result: SearchResult, metrics: Sequence[str]) -> Iterator[str]:
-    """Yield what a search has found, a line each."""
-    from netbandit.results.numbers import with_ends
-
+def lines_of(result: SearchResult, metrics: Sequence[str], within: Mapping[str, float] | None = None) -> Iterator[str]:
+    """Yield what a search among candidates *within* limits has found, a line each."""
+    limits = within or {}
     tried = "all" if result.complete else "the"
     refused = f", {result.refused} could not be run" if result.refused else ""
     what = "the best" if len(metrics) == 1 else "the front"
     yield f"{what} of {tried} {pluralize(result.tried, 'candidate')}{refused}, measured again with fresh seeds:"
     for winner in result.winners:
         values = ", ".join(f"{key} = {value}" for key, value in winner.values.items())
-        figures = ", ".join(
-            f"{metric} {with_ends(each.value, each.low, each.high)}"
-            if each.half_width
-            else f"{metric} {each.value:.6g}"
-            for metric, each in zip(metrics, winner.estimates, strict=True)
-        )
-        yield f"  {values}: {figures}"
+        figures = [f"{metric} {_text(each)}" for metric, each in zip(metrics, winner.estimates, strict=True)]
+        for (metric, limit), each in zip(limits.items(), winner.limited, strict=True):
+            high = each.high if each.half_width else each.value
+            reaches = "exceeds" if each.value > limit else "its interval reaches above"
+            figures.append(f"{metric} {_text(each)}{f' ({reaches} {limit:.6g})' if high > limit else ''}")
+        yield f"  {values}: {', '.join(figures)}"
+
+
+def _text(estimate: Interval) -> str:
+    from netbandit.results.numbers import with_ends
+
+    ends = (estimate.value, estimate.low, estimate.high)
+    return with_ends(*ends) if estimate.half_width else f"{estimate.value:.6g}"

@@ -264,7 +264,8 @@ def round_notes(
         return
     shared = links.peer.radio is not None and "peer" in protocol.used_links
     lossy = [table for table in sorted(protocol.used_links) if _loses(getattr(links, table))]
-    down = changing or refuses or any((faults.nodes, faults.server, faults.links, faults.outages))
+    cut = "peer" in protocol.used_links and faults.links is not None
+    down = changing or refuses or cut or any((faults.nodes, faults.server, faults.outages))
     if not (lossy or down or shared):
         return
     helps = [f"links.{table}.retry repeats what is lost" for table in lossy if not (shared and table == "peer")]

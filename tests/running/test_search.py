@@ -1,6 +1,8 @@
 """Searches: what they find in worlds whose best is known, how they go on, and what they refuse."""
 
 import json
+import re
+import shlex
 from itertools import count
 
 import numpy as np
@@ -9,7 +11,7 @@ from click.testing import CliRunner
 
 import netbandit as nb
 from netbandit.cli import main
-from netbandit.running.search import Range, RefusedError, Search, SearchError
+from netbandit.running.search import Range, RefusedError, Search, SearchError, lines_of
 
 SCENARIO = """
 run = { horizon = 200, seed = 3 }
@@ -138,6 +140,61 @@ def test_the_highest_reward_is_the_best_and_what_cannot_be_run_is_left_out(tmp_p
         search(tmp_path / "b", noisy(lambda values: (1.0,), refuse=lambda values: True), {"k": [1, 2]}).run()
 
 
+def limited(truth):
+    """Return exact figures: *truth* gives an objective and a limited metric."""
+    return lambda values, replications, fresh: [truth(values)] * replications
+
+
+def test_the_best_within_a_limit_is_found_and_what_exceeds_it_is_left_out(tmp_path):
+    truth = {1: (5.0, 100.0), 2: (9.0, 50.0), 3: (7.0, 60.0)}
+    measure, lines = limited(lambda values: truth[values["k"]]), []
+    how = {"within": {"bytes": 60.0}, "tell": lines.append}
+    found = search(tmp_path, measure, {"k": [1, 2, 3]}, **how).run()
+    assert found.best == {"k": 3}
+    assert (found.winners[0].estimates[0].value, found.winners[0].limited[0].value) == (7.0, 60.0)
+    assert "1 of 3: k = 1: 5 (bytes exceeds 60)" in lines
+    front = search(
+        tmp_path / "b", limited(lambda v: (*truth[v["k"]], v["k"])), {"k": [1, 2, 3]}, (1, 1), within={"k": 2}
+    )
+    assert [winner.values["k"] for winner in front.run().winners] == [1, 2]
+    none = search(tmp_path / "c", measure, {"k": [1, 2, 3]}, within={"bytes": 40.0})
+    with pytest.raises(SearchError, match="no candidate is within bytes = 40: the least value seen is bytes 50"):
+        none.run()
+
+
+def test_optuna_avoids_what_exceeds_a_limit(tmp_path):
+    measure = limited(lambda values: (values["x"], 10 - values["x"]))
+    found = search(tmp_path, measure, {"x": "0.0..10.0"}, trials=60, within={"bytes": 4.0}).run()
+    assert 6 <= found.best["x"] < 6.5
+    again = search(tmp_path, measure, {"x": "0.0..10.0"}, trials=60, within={"bytes": 4.0}).run()
+    assert again.best == found.best
+
+
+def test_it_is_said_where_fresh_seeds_do_not_keep_the_limit(tmp_path):
+    def measure(values, replications, fresh):
+        return [(1.0, 8.0 + 3 * fresh + number % 2) for number in range(replications)]
+
+    one = search(tmp_path, measure, {"k": [1]}, within={"bytes": 10.0})
+    assert list(lines_of(one.run(), ["regret"], one.within))[1].endswith(" (exceeds 10)")
+    near = search(tmp_path / "b", measure, {"k": [1]}, within={"bytes": 11.6})
+    assert list(lines_of(near.run(), ["regret"], near.within))[1].endswith(" (its interval reaches above 11.6)")
+    far = search(tmp_path / "c", measure, {"k": [1]}, within={"bytes": 15.0})
+    assert list(lines_of(far.run(), ["regret"], far.within))[1].endswith("]")
+
+
+def test_limits_are_given_on_the_command_line_and_in_python(file, tmp_path):
+    given = ["optimize", str(file), "--minimize", "regret", "--over", "topology.agents=[4, 12]", "--most", "5"]
+    given += ["--final", "2", "--set", "run.horizon=100", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(main, [*given, "--within", "bytes=1"])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert re.search(r"^Error: no candidate is within bytes = 1: the least value seen is bytes \d+$", done.stderr, re.M)
+    how = {"most": 5, "final": 2, "run__horizon": 100, "out": tmp_path / "python"}
+    found = nb.optimize(file, {"topology.agents": [4, 12]}, minimize="regret_per_agent", within={"bytes": 1e9}, **how)
+    assert found.winners[0].limited[0].value > 1
+    with pytest.raises(SearchError, match="must be a number"):
+        nb.optimize(file, {"topology.agents": [4, 12]}, within={"bytes": None}, **how)
+
+
 def test_no_candidate_begins_when_there_is_no_time_left(tmp_path):
     found = search(tmp_path, noisy(lambda values: (1.0,)), {"x": "0.0..1.0"}, over=lambda: True).run()
     assert found.tried == 1
@@ -149,7 +206,14 @@ def test_a_scenario_is_searched_from_the_command_and_from_python(file, tmp_path)
     done = CliRunner().invoke(main, given)
     assert done.exit_code == 0, done.output
     assert "the best of all 2 candidates, measured again with fresh seeds:" in done.stdout
-    assert f"netbandit run {file} --set 'topology.agents=4'" in done.stdout
+    repeat = shlex.split(done.stdout.splitlines()[-1])
+    sets = ["run.horizon=150", "topology.agents=4", "run.seed=1000006", "run.replications=5"]
+    assert repeat == ["netbandit", "run", str(file), *(word for one in sets for word in ("--set", one))]
+    assert CliRunner().invoke(main, [*repeat[1:], "--out", str(tmp_path / "repeated")]).exit_code == 0
+    (interval,) = re.findall(r"agents = 4: regret ([\d.]+) \[", done.stdout)
+    found = nb.load_results(tmp_path / "repeated")
+    regrets = found[found["metric"] == "regret"]["value"]
+    assert np.mean(regrets) == pytest.approx(float(interval), rel=1e-2)
     assert "1 of 2: topology.agents = 4: " in done.stderr
     again = CliRunner().invoke(main, given)
     assert (again.stdout, " of 2: " in again.stderr) == (done.stdout, False)
@@ -168,6 +232,8 @@ def test_a_scenario_is_searched_from_the_command_and_from_python(file, tmp_path)
         (["--over", "learner.alpha=0.1..2"], "learner.alpha: unknown key"),
         (["--over", "learner.kind=3"], "--over learner.kind: must be LOW..HIGH"),
         (["--over", "learner.kappa=1.0..2.0", "--minimize", "regrets"], "there is no metric regrets"),
+        (["--over", "learner.kappa=1.0..2.0", "--within", "byte=3"], "there is no metric byte (did you mean"),
+        (["--over", "learner.kappa=1.0..2.0", "--within", "bytes=low"], "--within bytes: must be a number"),
         (["--over", "learner.kappa=1.0..2.0", "--budget", "5 slots"], "budget must be a time"),
         (["--over", "learner.kappa=1.0..2.0", "--set", "sweep.run.horizon=[5, 9]"], "takes a scenario of one point"),
     ],

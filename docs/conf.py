@@ -62,7 +62,7 @@ nitpicky = False
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"netbandit {release}"
-html_static_path = ["_static"]
+html_static_path = ["_static", "gallery/pictures/quickstart.png"]  # the picture of a link to the first page
 html_favicon = "_static/icon.svg"
 html_css_files = ["netbandit.css"]
 html_show_sourcelink = False

@@ -33,6 +33,9 @@ way to the server four. Recorded from `netbandit run docs/algorithms/studies/rou
 ```
 """
 
+_LOW = "<style>#stage { height: min(22rem, 95vw); }</style></head>"
+"""Makes the network of five agents so low that the counts below it are in the frame."""
+
 _CURVE = """\
 ```{{figure}} pictures/regret-{name}.png
 :alt: Regret over the slots on the page of {name}
@@ -73,7 +76,8 @@ def write(app: "Sphinx") -> None:
     target.mkdir(exist_ok=True)
     for file in sorted((Path(app.srcdir) / "algorithms" / "rounds").glob("*.json")):
         played = json.loads(file.read_text(encoding="utf-8"))
-        (target / f"{file.stem}.html").write_text(rendered(played), encoding="utf-8")
+        page = rendered(played).replace("</head>", _LOW, 1)
+        (target / f"{file.stem}.html").write_text(page, encoding="utf-8")
 
 
 def setup(app: "Sphinx") -> dict[str, bool]:

@@ -113,15 +113,15 @@ def _sentence(text: str) -> str:
 
 
 def _verdict_table(paper: Paper, record: Record) -> Iterator[str]:
-    yield "| claim | verdict | number [interval] | replications | figure |"
-    yield "|---|---|---|--:|---|"
+    yield "| claim | verdict | number [interval] | holds if | replications | figure |"
+    yield "|---|---|---|---|--:|---|"
     for claim in paper.claims:
         figure = record.get((paper.name, claim.figure))
         found = None if figure is None else _recorded(figure, claim)
         number, many = ("", "") if found is None else (_cell(found.number), found.replications or "")
         link = f"[{claim.figure}](#{_anchor(paper, claim.figure)})"
         said = f"`{claim.id}`{' (ours)' if claim.ours else ''}: {_cell(claim.says)}"
-        yield f"| {said} | {_mark(found)} | {number} | {many} | {link} |"
+        yield f"| {said} | {_mark(found)} | {number} | {claim.region} | {many} | {link} |"
 
 
 def _mark(found: RecordedClaim | None) -> str:

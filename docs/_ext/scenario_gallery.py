@@ -5,6 +5,7 @@ scenarios have changed since.
 """
 
 import json
+import re
 import tomllib
 from hashlib import blake2b
 from pathlib import Path
@@ -134,9 +135,10 @@ def page(name: str) -> str:
     """Return the page of the scenario *name*, which is that of its file, without the ending."""
     text = (SCENARIOS / f"{name}.toml").read_text(encoding="utf-8")
     title = title_of(name)
-    lines = [f"# {title}\n", comment_of(text), ""]
-    lines += [f"```{{figure}} pictures/{name}.png", f":alt: {title}", "", "The whole study.", "```", ""]
-    lines += ["```sh", f"netbandit run scenarios/{name}.toml", "```", "", how_long(name), ""]
+    command = f"netbandit run scenarios/{name}.toml"
+    said = re.sub(r"\b(See|Look at) \w+\.png", r"\1 the picture above", comment_of(text).replace(f"\n{command}", ""))
+    lines = [f"# {title}\n", f"```{{figure}} pictures/{name}.png", f":alt: {title}", "", "The whole study.", "```", ""]
+    lines += [said, "", "```sh", command, "```", "", how_long(name), ""]
     lines += [f"The file, `scenarios/{name}.toml`:", "", "```toml", text.rstrip(), "```", ""]
     return "\n".join(lines)
 

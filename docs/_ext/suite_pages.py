@@ -12,7 +12,7 @@ from netbandit.suite.differences import pairing
 from netbandit.suite.pictures import draw_fronts, draw_profiles
 from netbandit.suite.scores import separation
 from netbandit.suite.standing import Standing
-from netbandit.suite.tables import LEGEND, Table, of_track, overview, score_text
+from netbandit.suite.tables import LEGEND, Table, of_track, overview
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,7 +42,7 @@ def short(name: str) -> str:
 
 @drawing()
 def draw_winners(standings: list[Standing]) -> "Figure":
-    """Draw for each track the gain of the best entry, and of the entry in the first place of its family."""
+    """Draw for each track the gain of the best entry."""
     from netbandit.util.extras.plots import Figure, FigureCanvasAgg
 
     tracks = [(standing, track) for standing in standings for track in standing.names]
@@ -51,21 +51,19 @@ def draw_winners(standings: list[Standing]) -> "Figure":
     panel = drawn.subplots()
     rows = [row + (standing is not standings[0]) for row, (standing, _) in enumerate(tracks)]
     for row, (standing, track) in zip(rows, tracks, strict=True):
-        name, first = best_of(standing, track)[0], standing.entries[0]
+        name = best_of(standing, track)[0]
         gain = 1 - standing.scores[track][name].value
-        panel.barh(row, min(gain, 1), height=0.78, color=COLOURS[5], alpha=0.55)
+        panel.barh(row, gain, height=0.78, color=COLOURS[5], alpha=0.55)
         panel.text(0.012, row, short(name), va="center", fontsize=8)
-        panel.text(1.015, row, f"{100 * gain:.0f} %", va="center", fontsize=8)
-        if first in standing.ran(track) and (all_over := 1 - standing.scores[track][first].value) > 0:
-            panel.plot([min(all_over, 1)], [row], marker="D", color=COLOURS[1], markersize=5, clip_on=False, zorder=4)
+        panel.text(max(gain, 1) + 0.015, row, f"{100 * gain:.0f} %", va="center", fontsize=8, clip_on=False)
     panel.set_yticks(rows, [track for _, track in tracks])
     panel.set_ylim(rows[-1] + 0.6, -0.6)
-    panel.set_xlim(0, 1)
-    panel.set_xticks([0, 0.5, 1], ["no better\nthan alone", "half", "as if all\nknew all"])
+    panel.set_xlim(left=0)
+    panel.set_xticks([0, 0.5, 1], ["0 %\nas alone", "50 %", "100 %\nas if all\nknew all"])
     panel.tick_params(axis="y", length=0)
     panel.grid(axis="y", visible=False)
     panel.spines["left"].set_color(FAINT)
-    panel.set_xlabel("bar: the best entry; diamond: the first of its family", fontsize=8, color=NEUTRAL)
+    panel.set_xlabel("gain of the best entry", fontsize=8, color=NEUTRAL)
     return drawn
 
 
@@ -114,7 +112,7 @@ def references_table(standings: list[Standing]) -> str:
 
 def winners_table(standings: list[Standing]) -> str:
     """Return for each track the entries that may be the best, and which of them sends least."""
-    lines = ["| track | who may be the best | score | half of the gain, for the fewest bytes | bytes |"]
+    lines = ["| track | who may be the best | gain | half of the gain, for the fewest bytes | bytes |"]
     lines.append("|---|---|--:|---|--:|")
     for standing in standings:
         for track in standing.names:
@@ -125,7 +123,7 @@ def winners_table(standings: list[Standing]) -> str:
             )
             half = [name for name in standing.front(track) if scores[name].value <= 0.5]
             cheap = f"{short(half[0])} | {size_text(mean(cells[half[0]].of('bytes')))}" if half else "nobody |"
-            lines.append(f"| `{track}` | {named} | {score_text(standing, first[0], track)} | {cheap} |")
+            lines.append(f"| `{track}` | {named} | {100 * (1 - scores[first[0]].value):.0f} % | {cheap} |")
     return "\n".join(lines) + "\n"
 
 

@@ -44,6 +44,9 @@ from thumbnails import thumbnail  # noqa: E402
 _COLOURS = 96
 """Of a picture, which takes half as many bytes with them as with all."""
 
+_STILL = 12
+"""The first frames of the film, before the first message."""
+
 
 def keep(study: str) -> None:
     """Run a study and keep its pictures."""
@@ -86,6 +89,7 @@ def _film(folder: Path) -> None:
     with Image.open(written) as film:
         frames = [frame.convert("RGB") for frame in all_frames(film)]
     colours = frames[len(frames) // 2].quantize(_COLOURS // 3, Image.Quantize.MAXCOVERAGE)
+    del frames[:_STILL]
     first, *rest = (frame.quantize(palette=colours, dither=Image.Dither.NONE) for frame in frames)
     first.save(HERE / "pictures" / "front.gif", save_all=True, append_images=rest, duration=60, loop=0)
 

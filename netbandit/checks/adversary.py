@@ -6,7 +6,7 @@ from typing import Any
 from netbandit.bandits.bandit import ArmBandit
 from netbandit.bandits.linear import Linear
 from netbandit.bandits.procurement import Procurement
-from netbandit.byzantine.adversaries.attacks import ATTACKS, NEEDS_MEANS, Form, is_own
+from netbandit.byzantine.adversaries.attack_kinds import ATTACKS, NEEDS_MEANS, Form, is_own
 from netbandit.byzantine.adversaries.own_attack import PARTS, forms_of
 from netbandit.learners.learner import NO_LIES, AnyLearner
 from netbandit.learners.linear import GatherLearner, in_slots

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from netbandit.simulation.dispatch.kernel import NONE_FOR_PROTOCOL, Choice
+from netbandit.simulation.dispatch.kernel_choice import NONE_FOR_PROTOCOL, Choice
 from netbandit.simulation.drivers import pattern_of
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.user_code.errors import complaint

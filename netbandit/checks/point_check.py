@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.bandits.bandit import Bandit, Watch
-from netbandit.byzantine.adversaries.attacks import is_own
+from netbandit.byzantine.adversaries.attack_kinds import is_own
 from netbandit.checks.adversary import adversary_notes, adversary_problems, liar_problems
 from netbandit.checks.compatibility import activity_problems, memory_problems
 from netbandit.checks.fault_rate_warnings import fault_rate_warnings
@@ -72,6 +72,7 @@ from netbandit.simulation.build_faults import (
     outage_problems,
     per_agent_problems,
     queue_notes,
+    round_notes,
     tie_notes,
 )
 from netbandit.simulation.build_feedback import agent_problems, feedback_notes, feedback_problems, rewards_may_lack
@@ -186,7 +187,7 @@ class PointCheck:
         if self.problems or self.unchecked or scenario is None or family is None:
             return None
         self.notes += [(("run", key), text) for key, text in scenario.run.unused()]
-        self.notes += feedback_notes(scenario.feedback, learner, protocol)
+        self.notes += feedback_notes(scenario.feedback, scenario.run.slot_nanoseconds, learner, protocol)
         self.notes += compute_notes(scenario.compute, scenario.run.slot_nanoseconds, protocol)
         for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
             self.notes += [(("links", table, key), text) for key, text in settings.unused()]
@@ -458,6 +459,8 @@ class PointCheck:
         if pattern_of(type(parts.bandit), type(parts.learner)) != "broadcast":  # agents do not wait for broadcasts
             self.notes += queue_notes(scenario.links, parts.protocol)
             self.notes += refusal_notes(scenario.compute, scenario.links, parts.protocol, slot)
+        else:
+            self.notes += round_notes(scenario.links, scenario.faults, parts.protocol, **lossy)
         self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, **lossy)
         self.notes += load_notes(scenario.compute, scenario.run, parts.learner, parts.protocol, known["talk"], graph)
         self.problems += outage_problems(scenario.faults, graph, slot)

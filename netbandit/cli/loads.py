@@ -84,8 +84,9 @@ def nodes(folder: Path, where: tuple[str, ...], battery: float | None, rows: int
     """Show what each node of a folder of results sent, received and spent, and how long a battery lasts.
 
     Energy is what the scenario charges for messages (links.peer.energy, links.uplink.energy) at both of their ends, and
-    what [energy] says besides; without energy.capacity that is divided equally among agents. A battery lasts as long as
-    its energy covers the power spent in the run, net of what is harvested.
+    what [energy] says besides; without energy.capacity that is divided equally among agents. What sending and receiving
+    take over air that agents share is in the sum alone. A battery lasts as long as its energy covers the power spent in
+    the run, net of what is harvested; where agents have batteries, those that run out first come first.
     """
     from netbandit.report.loads import battery_line, spends, thirstiest_nodes
     from netbandit.results.loads import node_blocks

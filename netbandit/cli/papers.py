@@ -58,8 +58,8 @@ def _budget(context: click.Context, option: click.Parameter, value: str | None) 
 @click.option(
     "--until-decided",
     is_flag=True,
-    help="Double the replications of a figure, up to eight times, until its claims are decided; intervals are wider "
-    "for it, so that the looks err together as often as one.",
+    help="Double the replications of a figure until its claims are decided: four looks, the last at eight times the "
+    "replications; intervals are wider for it, so that the looks err together as often as one.",
 )
 @click.option(
     "--estimate",

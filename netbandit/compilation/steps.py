@@ -43,7 +43,7 @@ class Compiled:
             known.append(made)
         self.loop, self._array, self.ours, self._agent = made.loop, made.array, made.ours, made.agent
         self.of_one_agent = made.agent >= 0
-        self._read = [(objects[one], values, count) for one, values, count in made.read]
+        self._read = [(objects[one], values) for one, values in made.read]
 
     def __call__(self, *given: Any) -> Any:
         """Call the function with the arguments that are not objects."""
@@ -70,14 +70,12 @@ class Compiled:
         except (NumbaError, UnsupportedBytecodeError) as error:
             raise StepError(_said(error, self._array)) from None
 
-    def _values(self, given: Sequence[Any]) -> list[Any]:
+    def _values(self, given: Sequence[Any]) -> Sequence[Any]:
         """Return the values read from the objects."""
-        read: list[Any] = []
-        for one, values, count in self._read:
-            if count > 1:
-                read += values(one)
-            else:
-                read.append(values(one))
+        if len(self._read) == 1 and not self.of_one_agent:  # called in every slot
+            ((one, values),) = self._read
+            return values(one)
+        read = [value for one, values in self._read for value in values(one)]
         if self.of_one_agent:
             agent = given[self._agent]
             read = [one[agent] if isinstance(one, list) else one for one in read]
@@ -116,14 +114,14 @@ class _Made(NamedTuple):
     Attributes:
         loop: The function that numba compiles.
         array: The array function that it is compiled from.
-        read: The values read from each object: its name, their getter, and their number.
+        read: The values read from each object: its name, and what returns them.
         agent: The position of the argument ``agent`` if one agent's random generator is used; else -1.
         ours: Whether it contains no user code.
     """
 
     loop: Any
     array: ArrayFunction
-    read: list[tuple[str, Callable[[Any], Any], int]]
+    read: list[tuple[str, Callable[[Any], Sequence[Any]]]]
     agent: int
     ours: bool
 
@@ -142,10 +140,16 @@ def _made(function: Callable[..., Any], objects: Mapping[str, Any], name: str) -
     return _Made(
         loop=_dispatcher(array.function, ours=ours, kept=all(source.exists() for source in sources)),
         array=array,
-        read=[(one, attrgetter(*own), len(own)) for one, own in groups],
+        read=[(one, _getter(own)) for one, own in groups],
         agent=function.__code__.co_varnames.index("agent") if of_one else -1,
         ours=ours,
     )
+
+
+def _getter(paths: Sequence[str]) -> Callable[[Any], Sequence[Any]]:
+    """Return a function that reads attributes; `attrgetter` returns a single one bare."""
+    read = attrgetter(*paths)
+    return read if len(paths) > 1 else lambda one: (read(one),)
 
 
 def _dispatcher(function: Any, *, ours: bool, kept: bool) -> Any:

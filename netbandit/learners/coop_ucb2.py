@@ -146,23 +146,21 @@ class CoopUcb2(ExchangingLearner):
 
     def share(self, slot: int, agents: Agents) -> Numbers:
         """Return n^ and s^ with what was pulled since the last step, shape (n, 2 K)."""
-        self.mass.add(self.steps[agents], agents, self._counted)
-        gathered = self.gathered[agents]
-        rows = self.mixed[agents] + gathered
-        self.told[agents] = gathered
-        self.gathered[agents] = 0.0
-        self._told_after[agents] = self._decided[agents]
-        return rows.reshape(len(agents), -1)
-
-    def _counted(self, agents: Agents) -> Numbers:
-        told = self.mixed[agents, 0] + self.gathered[agents, 0]
-        return np.array([told.sum(axis=0), self.own_pulls[agents].sum(axis=0)])
+        rows = self.rows(agents)
+        gathered = self.gathered[rows]
+        told = self.mixed[rows] + gathered
+        self.mass.add(self.steps[rows], told[:, 0], self.own_pulls[rows])
+        self.told[rows] = gathered
+        self.gathered[rows] = 0.0
+        self._told_after[rows] = self._decided[rows]
+        return told.reshape(len(agents), -1)
 
     def mix(self, slot: int, agents: Agents, mixed: Numbers, largest: Numbers) -> None:
         """Adopt the mixed rows, discounted by the decisions since they were sent."""
+        rows = self.rows(agents)
         if self.discount < 1:
-            faded = (self._decided[agents] - self._told_after[agents]).astype(np.float64)
+            faded = (self._decided[rows] - self._told_after[rows]).astype(np.float64)
             mixed = np.power(self.discount, faded)[:, None] * mixed
-        self.mixed[agents] = mixed.reshape(len(agents), 2, -1)
-        self.told[agents] = 0.0
-        self.steps[agents] += 1
+        self.mixed[rows] = mixed.reshape(len(agents), 2, -1)
+        self.told[rows] = 0.0
+        self.steps[rows] += 1

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.byzantine.adversaries.attacks import Form
+from netbandit.byzantine.adversaries.attack_kinds import Form
 from netbandit.byzantine.aggregation.one_arm import median_of, resilient_of, trimmed_of
 from netbandit.compilation.steps import Compiled
 from netbandit.learners.defence import more_liars_than_withstood

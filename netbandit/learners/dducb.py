@@ -56,7 +56,6 @@ class Dducb(ExchangingLearner):
         self.alpha, self.beta, self._before, self.gamma, self.delta = np.zeros((5, agents, 2, world.arms))
         self.times = np.zeros(agents)
         self.begun = np.full(agents, float(self.tried))
-        self._step = np.zeros(agents, dtype=np.int64)
         self._spread = world.sub_gaussian * sqrt(2 * self.exploration)
         left = world.eigenvalue
         steps = stage_steps(agents, left, self.precision) if self.stage is None else self.stage
@@ -92,23 +91,21 @@ class Dducb(ExchangingLearner):
         """Return the rows that are being mixed, shape (n, 2 K); None in the first slots."""
         if slot < self.tried:
             return None
-        self.mass.add(self.steps[agents], agents, self._counted)
+        rows = self.rows(agents)
+        mixed = self.beta[rows, 0] + self.delta[rows, 0]
+        self.mass.add(self.steps[rows], mixed, self.own_pulls[rows] - self.gamma[rows, 0])
         return self.beta[agents].reshape(len(agents), -1)
-
-    def _counted(self, agents: Agents) -> Numbers:
-        mixed = self.beta[agents, 0] + self.delta[agents, 0]
-        pulls = self.own_pulls[agents] - self.gamma[agents, 0]
-        return np.array([mixed.sum(axis=0), pulls.sum(axis=0)])
 
     def mix(self, slot: int, agents: Agents, mixed: Numbers, largest: Numbers) -> None:
         """Step, by P q_r; at the end of a stage begin the next."""
-        now, then = self.factors[self._step[agents]].T[:, :, None, None]
-        before = self.beta[agents]
-        self.beta[agents] = now * mixed.reshape(len(agents), 2, -1) - then * self._before[agents]
-        self._before[agents] = before
-        self.steps[agents] += 1
-        self._step[agents] += 1
-        ending = agents[self._step[agents] == len(self.factors)]
+        rows = self.rows(agents)
+        step = self.steps[rows] % len(self.factors)
+        now, then = self.factors.T.take(step, axis=1)[:, :, None, None]
+        after = now * mixed.reshape(len(agents), 2, -1) - then * self._before[rows]
+        self._before[rows] = self.beta[rows]
+        self.beta[rows] = after
+        self.steps[rows] += 1
+        ending = agents[step == len(self.factors) - 1]
         if not len(ending):
             return
         if self.accelerate:
@@ -119,7 +116,6 @@ class Dducb(ExchangingLearner):
             self.alpha[ending] = self.beta[ending]
             self.beta[ending] += self.gamma[ending]
         self.gamma[ending] = 0.0
-        self._step[ending] = 0
         self.times[ending] = self.group[ending] * self.begun[ending]
         self.begun[ending] = slot
 

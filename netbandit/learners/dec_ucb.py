@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.byzantine.adversaries.attacks import Form
+from netbandit.byzantine.adversaries.attack_kinds import Form
 from netbandit.learners.exchanging import Agents, ExchangingLearner, Numbers
 from netbandit.learners.world import World
 from netbandit.parts.component import Checks, Mistake, Note, Others
@@ -59,8 +59,7 @@ class DecUcb(ExchangingLearner):
         """Initialise the state; random choices among arms use the stream ``catch_up`` of the agent."""
         super().start(world, agents, rng)
         self.sums, self.estimates, self.most, self._since = np.zeros((4, agents, world.arms))
-        self._arms = np.zeros(agents, dtype=np.int64)
-        self._latest = np.zeros((agents, 2))
+        self._before, self._change = np.zeros((2, agents, world.arms))  # z before the latest pull, what it added to x
         degrees = np.zeros(agents) if world.degrees is None else world.degrees
         first = self.theorem == 1
         self._near = np.ones(agents) if first else degrees + 1.0
@@ -121,11 +120,12 @@ class DecUcb(ExchangingLearner):
         self.own_pulls[agent, arm] += 1.0
         self.sums[agent, arm] += reward
         change = self.sums[agent, arm] / (pulls + 1.0) - mean
-        self._latest[agent, 0] = change
-        self._latest[agent, 1] = self.estimates[agent, arm]
+        for each in range(self.world.arms):
+            self._before[agent, each] = self.estimates[agent, each]
+            self._change[agent, each] = 0.0
+        self._change[agent, arm] = change
         self.estimates[agent, arm] += change
         self._since[agent, arm] += change
-        self._arms[agent] = arm
         if slot < self.tried:
             self.most[agent, arm] = pulls + 1.0
 
@@ -133,20 +133,17 @@ class DecUcb(ExchangingLearner):
         """Return z and m as before the latest pull, shape (n, 2 K); nothing in the first slots."""
         if slot < self.tried:
             return None
-        arms, latest = self._arms[agents], self._latest[agents]
-        rows = np.concatenate([self.estimates[agents], self.most[agents]], axis=1)
-        rows[np.arange(len(agents)), arms] = latest[:, 1]
-        self._since[agents] = 0.0
-        self._since[agents, arms] = latest[:, 0]
-        return rows
+        rows = self.rows(agents)
+        self._since[rows] = self._change[rows]
+        return np.concatenate([self._before[rows], self.most[rows]], axis=1)
 
     def mix(self, slot: int, agents: Agents, mixed: Numbers, largest: Numbers) -> None:
         """Adopt the mixed rows, plus the change of x since they were sent."""
-        arms = self.world.arms
-        self.estimates[agents] = mixed[:, :arms] + self._since[agents]
-        most = np.maximum(self.own_pulls[agents], self.most[agents])
-        self.most[agents] = np.maximum(most, largest[:, arms:])
-        self.steps[agents] += 1
+        arms, rows = self.world.arms, self.rows(agents)
+        self.estimates[rows] = mixed[:, :arms] + self._since[rows]
+        most = np.maximum(self.own_pulls[rows], self.most[rows])
+        self.most[rows] = np.maximum(most, largest[:, arms:])
+        self.steps[rows] += 1
 
     def tells(self) -> Form | None:
         """See `AnyLearner.tells`: estimates, and counts of which receivers use the largest."""

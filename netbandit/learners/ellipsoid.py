@@ -11,7 +11,7 @@ needed, and only a new S takes d^3 operations.
 
 Passing all arrays of `Ellipsoids` to a compiled function costs more than a decision, and takes seconds to compile.
 Plain functions here are compiled by `netbandit.compilation`, for `netbandit.learners.ellipsoid_learner`, as parts of
-functions of the arrays they read.
+functions of the arrays they read; linear algebra is compiled once, in functions of the arrays of one agent.
 """
 
 from math import log, log1p, sqrt
@@ -155,6 +155,22 @@ def ellipsoids(
 
 def _choose_by(beliefs: Ellipsoids, param_set: int, agent: int, gram: Floats, response: Floats, arms: Floats) -> None:
     """Have *agent* choose by this matrix and this vector from now on; see `refresh`."""
+    beliefs.log_det[param_set, agent] = _solve(
+        gram,
+        response,
+        arms,
+        beliefs.inverse[param_set, agent],
+        beliefs.estimate[param_set, agent],
+        beliefs.fits[param_set, agent],
+        beliefs.widths[param_set, agent],
+    )
+
+
+@njit(cache=True)
+def _solve(
+    gram: Floats, response: Floats, arms: Floats, solved: Floats, found: Floats, fits: Floats, widths: Floats
+) -> float:
+    """Fill in what an agent chooses by, and return log det; compiled once, where loops would each compile it again."""
     inverse = np.linalg.inv(gram)
     dimension = len(gram)
     for row in range(dimension):  # rounding must not make it lopsided: columns are read as rows
@@ -162,9 +178,9 @@ def _choose_by(beliefs: Ellipsoids, param_set: int, agent: int, gram: Floats, re
             middle = 0.5 * (inverse[row, column] + inverse[column, row])
             inverse[row, column] = middle
             inverse[column, row] = middle
-    copy_matrix(inverse, beliefs.inverse[param_set, agent])
+    copy_matrix(inverse, solved)
     estimate = inverse @ response
-    copy_vector(estimate, beliefs.estimate[param_set, agent])
+    copy_vector(estimate, found)
     for arm in range(arms.shape[1]):
         fit = 0.0
         width = 0.0
@@ -174,9 +190,9 @@ def _choose_by(beliefs: Ellipsoids, param_set: int, agent: int, gram: Floats, re
             for column in range(dimension):
                 partial += inverse[row, column] * arms[column, arm]
             width += arms[row, arm] * partial
-        beliefs.fits[param_set, agent, arm] = fit
-        beliefs.widths[param_set, agent, arm] = width
-    beliefs.log_det[param_set, agent] = np.linalg.slogdet(gram)[1]
+        fits[arm] = fit
+        widths[arm] = width
+    return float(np.linalg.slogdet(gram)[1])
 
 
 def refresh(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> None:
@@ -201,12 +217,19 @@ def refresh(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> No
         for row in range(dimension):
             response[row] = beliefs.shared_response[param_set, agent, row] + beliefs.own_response[param_set, agent, row]
         _choose_by(beliefs, param_set, agent, gram, response, arms)
-    if beliefs.inflated.shape[2]:
-        for row in range(len(gram)):
-            gram[row, row] += beliefs.inflation[agent]
-        copy_matrix(np.linalg.inv(gram), beliefs.inflated[param_set, agent])
-    beliefs.log_ratio[param_set, agent] = np.linalg.slogdet(gram)[1] - np.linalg.slogdet(shared)[1]
+    inflated, inflation = beliefs.inflated[param_set, agent], beliefs.inflation[agent]
+    beliefs.log_ratio[param_set, agent] = _grown(gram, shared, inflation, inflated)
     beliefs.updates[param_set, agent] = 0
+
+
+@njit(cache=True)
+def _grown(gram: Floats, shared: Floats, inflation: float, inflated: Floats) -> float:
+    """Fill in (V + c I)^-1 where the test inflates V, and return log det(V + c I) - log det(S); as `_solve`."""
+    if inflated.size:
+        for row in range(len(gram)):
+            gram[row, row] += inflation
+        copy_matrix(np.linalg.inv(gram), inflated)
+    return float(np.linalg.slogdet(gram)[1] - np.linalg.slogdet(shared)[1])
 
 
 def renew(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from netbandit.byzantine.adversaries.attacks import Form
+from netbandit.byzantine.adversaries.attack_kinds import Form
 from netbandit.compilation.steps import Compiled
 from netbandit.learners.defence import Defence, SumRule, Tally
 from netbandit.learners.robust_sums import robust_sums, unpacked_gram

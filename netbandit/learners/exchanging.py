@@ -1,14 +1,14 @@
 """Consensus learners: agents average their counts with neighbours and never receive single observations."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.byzantine.adversaries.attacks import Form
+from netbandit.byzantine.adversaries.attack_kinds import Form
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 
@@ -47,6 +47,10 @@ class ExchangingLearner(StepLearner):
         self.steps = np.zeros(agents, dtype=np.int64)
         self.mass = Mass(agents)
 
+    def rows(self, agents: Agents) -> Agents | slice:
+        """Return an index of the rows of *agents*, ascending: of all it is a slice, with which numpy is faster."""
+        return slice(None) if len(agents) == len(self.steps) else agents
+
     def why_no_loop(self, *, isolated: bool) -> str | None:
         """See `StepLearner.why_no_loop`."""
         return "agents of this learner mix after every decision"
@@ -66,7 +70,7 @@ class ExchangingLearner(StepLearner):
             ArithmeticError: An index is no number.
         """
         arms = super().choose(slot, agents)
-        if arms.size and arms.min() < 0:
+        if arms.size and arms[arms.argmin()] < 0:
             raise ArithmeticError("an index is no number: the simulator has a mistake, please report it")
         return arms
 
@@ -126,8 +130,8 @@ class Mass:
 
     def __init__(self, agents: int) -> None:
         self._agents = agents
-        self._open: dict[int, tuple[int, Numbers]] = {}
-        self._complete: Numbers | None = None
+        self._open: dict[int, tuple[int, Numbers, Numbers]] = {}
+        self._complete: tuple[Numbers, Numbers] | None = None  # rows of both, to be added up
 
     @property
     def value(self) -> float | None:
@@ -137,27 +141,29 @@ class Mass:
         """
         if self._complete is None:
             return None
-        told, pulls = self._complete[:, self._complete[1] > 0]
-        shares = told / pulls
+        told, pulls = (rows.sum(axis=0) for rows in self._complete)
+        shares = told[pulls > 0] / pulls[pulls > 0]
         return float(shares[np.abs(shares - 1).argmax()])
 
-    def add(self, steps: NDArray[np.int64], agents: Agents, counted: Callable[[Agents], Numbers]) -> None:
-        """Note that *agents* send rows for *steps*, each of shape (n,).
+    def add(self, steps: NDArray[np.int64], told: Numbers, pulls: Numbers) -> None:
+        """Note what some agents send.
 
         Args:
-            steps: The steps.
-            agents: The agents.
-            counted: Returns the sum of what some of them send of each arm, and the number of pulls it represents, shape
-                (2, K).
+            steps: The step of each, shape (n,).
+            told: The counts that each sends, shape (n, K).
+            pulls: The numbers of pulls that each is to account for, shape (n, K).
         """
         if len(steps) == self._agents and (steps == steps[0]).all():
-            self._complete = counted(agents)
+            self._complete = told.copy(), pulls.copy()
             return
         for step in np.unique(steps).tolist():
-            some = agents[steps == step]
-            told, totals = self._open.pop(step, (0, np.zeros(())))
-            told, totals = told + len(some), totals + counted(some)
-            if told == self._agents:
-                self._complete = totals
+            some = steps == step
+            sent, *sums = self._open.pop(step, (0, np.zeros(()), np.zeros(())))
+            counts, numbers = (
+                total + rows[some].sum(axis=0, keepdims=True) for total, rows in zip(sums, (told, pulls), strict=True)
+            )
+            sent += int(some.sum())
+            if sent == self._agents:
+                self._complete = counts, numbers
             else:
-                self._open[step] = told, totals
+                self._open[step] = sent, counts, numbers

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.byzantine.adversaries.attacks import Form
+from netbandit.byzantine.adversaries.attack_kinds import Form
 from netbandit.learners.defence import defence_checks
 from netbandit.learners.ellipsoid_learner import EllipsoidLearner, Start, Sums
 from netbandit.learners.feducb_radius import Radius, dislinucb_threshold, paper_threshold, radius

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from netbandit.byzantine.adversaries.attacks import Form
+from netbandit.byzantine.adversaries.attack_kinds import Form
 from netbandit.learners.slots import Agents, Numbers
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.byzantine.adversaries.attacks import Form
+from netbandit.byzantine.adversaries.attack_kinds import Form
 from netbandit.parts.component import CommunicationPattern, Part
 from netbandit.privacy.accountant import PrivacySpent, account_openly
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 from pydantic_core import PydanticCustomError
 
-from netbandit.byzantine.adversaries.attacks import Form
+from netbandit.byzantine.adversaries.attack_kinds import Form
 from netbandit.compilation.steps import Compiled
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
 from netbandit.learners.steps import StepLearner

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from netbandit.papers.claim_text import remarks
@@ -25,6 +25,8 @@ _COLUMNS = (
 def write_claims(out: Path, judgements: Sequence[tuple[str, Judgement]]) -> list[Path]:
     """Write ``claims.csv``, a row for each claim with the number its verdict hangs on, and ``comparisons.csv``.
 
+    Rows of other figures that are already there are kept.
+
     Args:
         out: The folder.
         judgements: Each with the name of its paper.
@@ -34,10 +36,21 @@ def write_claims(out: Path, judgements: Sequence[tuple[str, Judgement]]) -> list
     """
     with storage(out):
         out.mkdir(parents=True, exist_ok=True)
-    write_whole(out / CLAIMS, _csv(_row(paper, one, one.deciding, one.verdict) for paper, one in judgements))
-    rows = (_row(paper, one, each, each.verdict) for paper, one in judgements for each in one.comparisons)
-    write_whole(out / COMPARISONS, _csv(rows))
+    figures = {(paper, one.claim.figure) for paper, one in judgements}
+    claims = [_row(paper, one, one.deciding, one.verdict) for paper, one in judgements]
+    numbers = [_row(paper, one, each, each.verdict) for paper, one in judgements for each in one.comparisons]
+    for file, rows in ((out / CLAIMS, claims), (out / COMPARISONS, numbers)):
+        write_whole(file, _csv([*_kept(file, figures), *rows]))
     return [out / CLAIMS, out / COMPARISONS]
+
+
+def _kept(file: Path, figures: Collection[tuple[str, str]]) -> Iterator[list[str]]:
+    """Yield the rows in *file* of other figures than these."""
+    with storage(file):
+        text = file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
+    for row in csv.DictReader(io.StringIO(text)):
+        if row.get("figure") and (row.get("paper"), row["figure"]) not in figures:
+            yield [row.get(column) or "" for column in _COLUMNS]
 
 
 def _row(paper: str, judgement: Judgement, one: Comparison, verdict: str) -> list[str]:
@@ -55,7 +68,7 @@ def _row(paper: str, judgement: Judgement, one: Comparison, verdict: str) -> lis
     ]  # fmt: skip
 
 
-def _csv(rows: Iterator[list[str]]) -> str:
+def _csv(rows: Iterable[list[str]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_COLUMNS)

@@ -33,6 +33,9 @@ COLOURS = (
 The five maximize the least distance from the others, over all kinds of colour vision, among common schemes.
 """
 
+MESSAGE_COLOURS = ("#D55E00", "#332288", "#80BA5A", "#882255", "#8B5A2B")
+"""The colours of kinds of message, none of which is that of an agent's state."""
+
 _SHADES = 7
 """With more values of a number than this, series use shades of one scale, which show their order."""
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from netbandit.plots.grouping import described
 from netbandit.plots.style import (
-    COLOURS,
     FAINT,
+    MESSAGE_COLOURS,
     NEUTRAL,
     drawing,
     figure,
@@ -161,7 +161,7 @@ def _draw_messages(panel: "Axes", messages: Sequence[Transfer], row: dict[int | 
     many = len(messages) > MOST_MESSAGES // 4
     for place, kind in enumerate(dict.fromkeys(message.kind for message in messages)):
         some = [message for message in messages if message.kind == kind]
-        colour = COLOURS[place % len(COLOURS)]
+        colour = MESSAGE_COLOURS[place % len(MESSAGE_COLOURS)]
         x = np.array([message.start for message in some]) / slot
         y = np.array([row[message.sender] for message in some], dtype=np.float64)
         panel.quiver(

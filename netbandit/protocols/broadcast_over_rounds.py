@@ -45,6 +45,8 @@ class BroadcastOverRounds(BroadcastProtocol):
         self.rounds.ended = self.ended
         self._reached: dict[int, list[set[int]]] = {}
         self._uninformed: dict[int, int] = {}
+        self._unanswered: dict[int, int] = {}  # when each round began
+        self._slowest = 0
         self._steps: InstantQueue[Iterable[Heard]] = InstantQueue(self.clock, self._hear, AGENTS)
 
     @property
@@ -53,9 +55,20 @@ class BroadcastOverRounds(BroadcastProtocol):
         agents = self.network.agents
         return [1 if self.rounds.isolated else agents] * agents
 
+    def figures(self) -> dict[str, float | int | None]:
+        """Return ``unanswered``, where a server answers and messages may be lost.
+
+        A round is not counted if the run ended sooner after it than the slowest answer took.
+        """
+        if not (self.rounds.served and self.network.may_lose):
+            return {}
+        latest = self.clock.end - self._slowest
+        return {"unanswered": sum(began < latest for began in self._unanswered.values())}
+
     def broadcast(self, round: int, agent: int, item: Item) -> None:
         """Contribute *item* to *round*."""
         if round not in self._reached:
+            self._unanswered[round] = self.clock.now
             self._reached[round] = [{other} for other in range(self.network.agents)]
             # An agent that is down does not contribute, and is not informed.
             self._uninformed[round] = 0 if self.network.agents_fail else self.network.agents
@@ -81,6 +94,8 @@ class BroadcastOverRounds(BroadcastProtocol):
 
     def _inform(self, agent: int, round: int, informed: Event) -> None:
         conclusion: Item = informed.value  # type: ignore[assignment]  # as contribute() promises
+        if (began := self._unanswered.pop(round, None)) is not None:
+            self._slowest = max(self._slowest, self.clock.now - began)
         self._overhear(agent, round, [conclusion])
         self._uninformed[round] -= 1
         if not self._uninformed[round]:

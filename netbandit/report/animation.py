@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from netbandit.plots.network import MOST_AGENTS, network
+from netbandit.plots.style import MESSAGE_COLOURS
 from netbandit.report.over_time import over_time
 from netbandit.results.safe_files import write_whole
 from netbandit.simulation.result import RunResult
@@ -102,7 +103,7 @@ def rendered(played: dict[str, Any]) -> str:
         loader=PackageLoader(__package__), autoescape=select_autoescape(["html"]), undefined=StrictUndefined
     )
     # In JSON any sign may be written by its number, so that neither "</" nor "<!--" can mean anything.
-    data = json.dumps(played, separators=(",", ":")).replace("<", "\\u003c")
+    data = json.dumps({**played, "kind_colours": MESSAGE_COLOURS}, separators=(",", ":")).replace("<", "\\u003c")
     return environment.get_template("animation.html").render(name=played["name"], data=data)
 
 

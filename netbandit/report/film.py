@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from netbandit.plots.label_placement import place_labels
-from netbandit.plots.style import COLOURS, FAINT, NEUTRAL, drawing, lay_out
+from netbandit.plots.style import COLOURS, FAINT, MESSAGE_COLOURS, NEUTRAL, drawing, lay_out
 from netbandit.report.animation import STATES, playback
 from netbandit.results.safe_files import storage
 from netbandit.trace.read import TraceError, read_trace, run_of
@@ -103,7 +103,7 @@ class _Frames:
             self._places[np.array(played["sender"], dtype=int)],
             self._places[np.array(played["receiver"], dtype=int)],
         )
-        self._hues = np.array([COLOURS[kind % len(COLOURS)] for kind in played["kind"]] or [NEUTRAL])
+        self._hues = np.array([MESSAGE_COLOURS[kind % len(MESSAGE_COLOURS)] for kind in played["kind"]] or [NEUTRAL])
         network.set_axis_off()
         network.set_aspect("equal", adjustable="datalim")
         network.margins(0.08)

@@ -23,6 +23,7 @@ from netbandit.results.loads import (
 from netbandit.results.numbers import duration, rounded, scaled
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.simulation.result import RunResult
+from netbandit.util.key_paths import lookup
 
 ROWS = 10
 """The most links and nodes listed, those with the highest load."""
@@ -36,6 +37,8 @@ _NOTHING = "–"
 _ENERGIES = ((1.0, "J"), (1e-3, "mJ"), (1e-6, "µJ"), (1e-9, "nJ"), (1e-12, "pJ"))
 _POWERS = tuple((size, unit.replace("J", "W")) for size, unit in _ENERGIES)
 _WAITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+
+_OF_MESSAGES = ("energy_sent_j", "energy_received_j")
 
 Column = tuple[str, str, list[Cell]]
 
@@ -114,7 +117,10 @@ def busiest_links(point: PointResult, rows: int = ROWS) -> Table:
 
 
 def thirstiest_nodes(point: PointResult, rows: int = ROWS, battery: float | None = None) -> Table:
-    """Return the nodes of *point* that spent most, or have most bytes; the server among them if it has uplinks.
+    """Return the nodes of *point* whose batteries run out first, or that spent most, or have most bytes.
+
+    The server is among them if it has uplinks. The energy of sending and receiving is not shown where it is also that
+    of the time on shared air: of this only the sum is recorded.
 
     Args:
         point: A point with a finished run.
@@ -123,7 +129,10 @@ def thirstiest_nodes(point: PointResult, rows: int = ROWS, battery: float | None
     """
     runs, _, spent = mean_loads(point.finished)
     both = spent["bytes_sent"] + spent["bytes_received"]
-    order = np.lexsort((-both, -spent["energy_j"]))[:rows]
+    whole = _battery_of(runs, battery)
+    lives = np.mean([battery_lives(run, whole) for run in runs], axis=0)
+    first = lives if has_batteries(runs[0]) else np.zeros(len(both))
+    order = np.lexsort((-both, -spent["energy_j"], first))[:rows]
     names = nodes_of(runs[0])
     columns = [_texts("node", "", [names[node] for node in order])]
     for what, before in (("messages", ""), ("bytes", "bytes ")):
@@ -137,19 +146,26 @@ def thirstiest_nodes(point: PointResult, rows: int = ROWS, battery: float | None
                 ("energy", "all that it spent", "energy_j", _ENERGIES),
                 ("power", "energy over simulated time", "power_w", _POWERS),
             )
+            if not (key in _OF_MESSAGES and _shares_air(runs[0]))
         ]
-        whole = _battery_of(runs, battery)
-        lives = np.mean([battery_lives(run, whole) for run in runs], axis=0)[order]
         agents = [names[node] != SERVER for node in order]
-        cells = [_life(life) if one else Cell(_NOTHING, None) for life, one in zip(lives.tolist(), agents, strict=True)]
+        ends = zip(lives[order].tolist(), agents, strict=True)
+        cells = [_life(life) if one else Cell(_NOTHING, None) for life, one in ends]
         heading = "battery lasts" if whole is None else f"{scaled(whole)} J last"
         columns.append((heading, "at this power; mean over replications", cells))
-    return _table(f"The nodes that spent most ({_whose(point, runs)})", columns)
+    which = "whose batteries run out first" if has_batteries(runs[0]) else "that spent most"
+    return _table(f"The nodes {which} ({_whose(point, runs)})", columns)
 
 
 def _battery_of(runs: Sequence[RunResult], battery: float | None) -> float | None:
     """Return the energy (J) whose lifetime is shown; None: the capacity of each agent's battery."""
     return BATTERY if battery is None and not all(map(has_batteries, runs)) else battery
+
+
+def _shares_air(run: RunResult) -> bool:
+    """Return whether the time of a transmission over shared air takes energy."""
+    power = any(lookup(run.resolved, f"energy.{key}") is not None for key in ("send", "receive"))
+    return power and lookup(run.resolved, "links.peer.radio") is not None
 
 
 def _life(seconds: float) -> Cell:

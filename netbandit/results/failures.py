@@ -45,6 +45,7 @@ TROUBLE: Mapping[str, Callable[[float], bool]] = {
     "alive": lambda share: share < 1,
     "first_death": lambda slot: True,
     "stalled": lambda agents: agents > 0,
+    "unanswered": lambda rounds: rounds > 0,
     "delivery_ratio": lambda share: share < WELL_DELIVERED,
     "unsent": lambda messages: messages > 0,
     "collided": lambda messages: messages > 0,

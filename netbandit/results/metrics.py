@@ -286,6 +286,12 @@ METRICS: dict[str, MetricEntry] = {
     "stalled": MetricEntry(
         "agents", "Agents waiting at the horizon with no message or timer of their round pending.", _FAULTS
     ),
+    "unanswered": MetricEntry(
+        "rounds",
+        "Rounds without an answer to any agent: of those that ``rounds`` counts, but for the last, whose answer may be "
+        "under way at the horizon.",
+        "learners that broadcast over rounds of a server, where messages may be lost",
+    ),
     "may_stall": MetricEntry(
         "",
         "Whether agents wait, without a deadline, for messages that may be lost, or may wait for their links, 1 or 0: "

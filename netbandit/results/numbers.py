@@ -65,7 +65,8 @@ def duration(seconds: float) -> str:
     if not math.isfinite(seconds):
         return "for ever"
     size, unit = next((each for each in _DURATIONS if seconds >= each[0]), _DURATIONS[-1])
-    return f"{scaled(rounded(seconds / size, 3))} {unit}"
+    text = scaled(rounded(seconds / size, 3))
+    return f"{text} {unit.removesuffix('s') if text == '1' and len(unit) > 3 else unit}"
 
 
 def decimals(value: float, half_width: float | None = None) -> int:

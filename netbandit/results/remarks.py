@@ -149,7 +149,7 @@ def trouble_lines(study: StudyResult) -> list[str]:
 
 
 def energy_lines(study: StudyResult) -> list[str]:
-    """Return how long batteries last: whether harvesting suffices, or when the first is predicted to be empty."""
+    """Return how long batteries last that none emptied: whether harvesting suffices, or a forecast of the first."""
     lines = []
     for text, holds in (
         ("batteries last: what is harvested suffices for what is spent", lambda run: run.metrics["sustained"] == 1),
@@ -158,7 +158,7 @@ def energy_lines(study: StudyResult) -> list[str]:
             lambda run: run.metrics["sustained"] is None,
         ),
         (
-            "batteries do not last: the first is forecast to be empty after {}, at the rate of the run",
+            "no battery ran empty in {ran}; the first is forecast to after {first}, at the rate of the run",
             lambda run: run.metrics.get("lifetime_slots") is not None and run.metrics.get("first_death") is None,
         ),
     ):
@@ -166,11 +166,16 @@ def energy_lines(study: StudyResult) -> list[str]:
         found = [(point, [run for run in runs if holds(run)]) for point, runs in known]
         found = [(point, runs) for point, runs in found if runs]
         if found:
-            lives = [life for _, runs in found for run in runs if (life := _lifetime(run)) is not None]
-            ends = dict.fromkeys(map(duration, [min(lives), max(lives)])) if lives else {}
+            all_runs = [run for _, runs in found for run in runs]
+            times = {"first": map(_lifetime, all_runs), "ran": (run.metrics.get("simulated_s") for run in all_runs)}
+            said = {name: _range([one for one in some if one is not None]) for name, some in times.items()}
             counts = [len(runs) for _, runs in found]
-            lines.append(_at(study, [point for point, _ in found], text.format(" to ".join(ends)), counts))
+            lines.append(_at(study, [point for point, _ in found], text.format(**said), counts))
     return lines
+
+
+def _range(seconds: Sequence[float]) -> str:
+    return " to ".join(dict.fromkeys(map(duration, [min(seconds), max(seconds)]))) if seconds else ""
 
 
 def _lifetime(run: RunResult) -> float | None:
@@ -189,8 +194,12 @@ def _values(runs: Sequence[RunResult], name: str, scale: float = 1.0, digits: in
 _TROUBLES: Mapping[str, Callable[[Sequence[RunResult]], str]] = {
     "alive": lambda runs: f"batteries are empty: {_values(runs, 'alive', 100, 3)} % of agents are alive at the horizon",
     "first_death": lambda runs: (
-        f"the first battery is empty in slot {_values(runs, 'first_death', digits=4)} "
+        f"batteries do not last: the first is empty in slot {_values(runs, 'first_death', digits=4)} "
         f"of {spread([lookup(run.resolved, 'run.horizon') for run in runs])}"
+    ),
+    "unanswered": lambda runs: (
+        f"in {_values(runs, 'unanswered')} of {_values(runs, 'rounds')} rounds no agent had an answer: "
+        "the server waits for all, and what is lost is not repeated unless links.*.retry is on"
     ),
     "delivery_ratio": lambda runs: f"only {_values(runs, 'delivery_ratio', 100, 3)} % of messages are delivered",
     "unsent": lambda runs: f"{_values(runs, 'unsent')} messages waited for their link or the air and were never sent",

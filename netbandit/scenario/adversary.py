@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from netbandit.byzantine.adversaries.attacks import Attack, Target
+from netbandit.byzantine.adversaries.attack_kinds import Attack, Target
 from netbandit.parts.settings import DurationText, Settings
 from netbandit.scenario.faults import NodeName
 from netbandit.util.wording import Allowed, show

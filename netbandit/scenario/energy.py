@@ -1,5 +1,6 @@
 """``[energy]``: batteries of agents, and the consumption of their activities."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
@@ -91,6 +92,9 @@ _HARVEST = (
 )
 _CAPACITY = f'{ENERGY}, above 0; or {{ uniform = ["10 J", "20 J"] }}'
 
+_VOLT = 3.3
+"""The voltage of the example for those who know the charge of a battery."""
+
 
 def _harvest(value: Any) -> Any:
     if isinstance(value, Settings):
@@ -107,6 +111,9 @@ def _capacity(value: Any) -> Any:
         return value
     if isinstance(value, Mapping):
         return UniformCapacity.model_validate(value)
+    if charge := re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*(m?)Ah\s*", str(value), re.ASCII):
+        hours = float(charge[1]) * _VOLT * (1e-3 if charge[2] else 1.0)
+        raise ValueError(f"must be {_CAPACITY}: {charge[0].strip()} at {_VOLT} V are {hours:.4g} Wh")
     joule = parse_energy(value)
     if joule <= 0:
         raise ValueError(f"must be {_CAPACITY}, not {show(value)}")

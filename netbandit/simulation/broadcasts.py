@@ -19,8 +19,8 @@ from netbandit.simulation.ages import age_figures, ages_of
 from netbandit.simulation.byzantine_vectors import RowLies
 from netbandit.simulation.carriers import BroadcastCarrier, Numbers, Received
 from netbandit.simulation.communication import CommunicationStrategy, Learners
-from netbandit.simulation.dispatch.bulk import BroadcastKernel, TreeKernel, to_neighbours
-from netbandit.simulation.dispatch.kernel import chosen
+from netbandit.simulation.dispatch.kernel_choice import chosen
+from netbandit.simulation.dispatch.messages import BroadcastChoice, TreeChoice, to_neighbours
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
 from netbandit.simulation.return_validation import figures_of
@@ -30,7 +30,7 @@ from netbandit.simulation.trace_phases import Phases
 def bulk_carrier(context: ReplicationContext, learner: Learner) -> BroadcastCarrier | None:
     """Return the kernel for all broadcasts; None if they must go message by message."""
     protocol = context.protocol
-    if chosen(BroadcastKernel(context, learner)):
+    if chosen(BroadcastChoice(context, learner)):
         from netbandit.simulation.bulk_broadcasts import NeighboursInBulk, PooledInBulk
 
         if isinstance(protocol, Pooled):
@@ -41,7 +41,7 @@ def bulk_carrier(context: ReplicationContext, learner: Learner) -> BroadcastCarr
         from netbandit.simulation.bulk_floods import FloodsInBulk
 
         return FloodsInBulk(context)
-    if chosen(TreeKernel(context, learner)):
+    if chosen(TreeChoice(context, learner)):
         from netbandit.simulation.bulk_trees import TreesInBulk
 
         return TreesInBulk(context)

@@ -292,6 +292,11 @@ def load_notes(
             who = "the server" if served else "an agent with the most neighbours"
             text = f"{messages:,} messages reach {who} in each slot, which take {takes / slot:.3g} slots to handle"
             yield ("compute", here, "message"), f"{text}: they wait ever longer"
+    if talk == "broadcast" and tells and "item" in agents.laws:
+        takes = mean_of(agents.laws["item"]) * max(speeds(settings, graph.agents, Streams(run.seed, 0)))
+        if takes > slot:
+            text = f"the slowest agent tells something in each slot, which takes it {takes / slot:.3g} slots"
+            yield ("compute", "agents", "item"), f"{text}: it falls ever further behind"
     if "decision" in agents.laws and isinstance(settings.speed, keys.LognormalSpeed | keys.ParetoSpeed):
         takes = mean_of(agents.laws["decision"])
         slow = sum(takes * speed >= slot for speed in speeds(settings, graph.agents, Streams(run.seed, 0)))

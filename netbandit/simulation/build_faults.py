@@ -19,7 +19,7 @@ from netbandit.protocols.parameter_server import ParameterServer
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario import link_faults
 from netbandit.scenario.faults import FailingSettings, FaultsSettings, NodeName, OutageSettings, RedrawnSettings
-from netbandit.scenario.links import LinksSettings, UniformLatency
+from netbandit.scenario.links import LinkSettings, LinksSettings, UniformLatency, UplinkSettings
 from netbandit.scenario.radio import AlohaAccess, RadioSettings
 from netbandit.util.units import parse_bandwidth, parse_duration
 from netbandit.util.wording import show
@@ -254,6 +254,28 @@ def answer_notes(
         "protocol.deadline ends its wait, and more attempts make this rarer"
     )
     yield ("links", name, "retry", "attempts"), text
+
+
+def round_notes(
+    links: LinksSettings, faults: FaultsSettings, protocol: NetworkProtocol, *, changing: bool, refuses: bool
+) -> Iterator[Problem]:
+    """Yield losses that leave a round of agents that broadcast without its answer; see `answer_notes`."""
+    if not getattr(protocol, "served", False):
+        return
+    shared = links.peer.radio is not None and "peer" in protocol.used_links
+    lossy = [table for table in sorted(protocol.used_links) if _loses(getattr(links, table))]
+    cut = "peer" in protocol.used_links and faults.links is not None
+    down = changing or refuses or cut or any((faults.nodes, faults.server, faults.outages))
+    if not (lossy or down or shared):
+        return
+    helps = [f"links.{table}.retry repeats what is lost" for table in lossy if not (shared and table == "peer")]
+    text = "the server waits for all uploads of a round, and one that is lost leaves all agents without an answer"
+    help = "; ".join([*helps, "with learners of rounds, such as elimination, protocol.deadline ends the wait"])
+    yield ("protocol", "kind"), f"{text} (unanswered): {help}"
+
+
+def _loses(link: LinkSettings | UplinkSettings) -> bool:
+    return link.retry is None and (bool(link.loss) or link.queue is not None)
 
 
 def queue_notes(links: LinksSettings, protocol: NetworkProtocol) -> Iterator[Problem]:

@@ -1,8 +1,11 @@
 """Builds delay distributions from ``[feedback]``, and checks that table."""
 
 from collections.abc import Iterator, Mapping
+from math import inf
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from netbandit.bandits.procurement import Procurement
 from netbandit.learners.learner import EpochLearner
@@ -215,8 +218,15 @@ def agent_problems(settings: FeedbackSettings, agents: int) -> Iterator[Problem]
         yield key, f"has delays of {count} agents, but there are {agents}"
 
 
-def feedback_notes(settings: FeedbackSettings, learner: Any, protocol: Any) -> Iterator[Problem]:
-    """Yield distributions without a mean, arms whose rewards never arrive, and phases that may not end."""
+def feedback_notes(settings: FeedbackSettings, slot: int, learner: Any, protocol: Any) -> Iterator[Problem]:
+    """Yield laws without a mean, rewards that never arrive or come too late, phases that may not end, and deadlines.
+
+    Args:
+        settings: ``[feedback]``, with the absolute path of a file.
+        slot: The length of a slot (ns).
+        learner: The learner.
+        protocol: The protocol.
+    """
     if protocol.feedback_deadline is not None and not settings:
         yield ("protocol", "feedback_deadline"), "has no effect without [feedback]: no reward is late"
     for key in ("delay", "by_arm", "by_agent"):
@@ -233,3 +243,43 @@ def feedback_notes(settings: FeedbackSettings, learner: Any, protocol: Any) -> I
     if silent:
         which = f"arm {silent[0]}" if isinstance(settings.never, list) else "any arm"
         yield ("feedback", "never"), f"nothing is ever learned of {which}"
+    plan = build_feedback(settings, slot)
+    if plan is not None:
+        yield from _window_notes(plan)
+        yield from _spread_notes(plan, slot, learner, protocol)
+
+
+_QUANTILES = (np.arange(10_000) + 0.5) / 10_000
+_MANY = 0.05
+
+
+def _window_notes(plan: FeedbackPlan) -> Iterator[Problem]:
+    """Yield the share of rewards that come after the window, of those that come."""
+    if plan.window == NEVER:
+        return
+    then = "count as 0" if plan.as_zero else "are not learned"
+    if plan.as_zero and plan.by == "arm":
+        then += ": the arm looks worse than it is"
+    for place, law in enumerate(plan.laws):
+        times = law.times(_QUANTILES)
+        share = float((times > plan.window).sum() / max(1, int((times != NEVER).sum())))
+        if share > _MANY:
+            which = "any arm" if plan.by == "all" else f"{plan.by} {place}"
+            yield ("feedback", "window"), f"{share:.0%} of the rewards of {which} come after it and {then}"
+
+
+def _spread_notes(plan: FeedbackPlan, slot: int, learner: Any, protocol: Any) -> Iterator[Problem]:
+    """Yield a deadline that passes before the rewards of the slowest agent have come, in the median."""
+    deadline = getattr(protocol, "deadline", None)
+    if plan.by != "agent" or deadline is None or not isinstance(learner, EpochLearner):
+        return
+    waits = [getattr(protocol, "feedback_deadline", None)]
+    most = min([plan.window if plan.window != NEVER else inf, *(one.nanoseconds(slot) for one in waits if one)])
+    medians = [min(int(law.times(_MEDIAN)[0]), most) for law in plan.laws]
+    spread = max(medians) - min(medians)
+    if spread > deadline.nanoseconds(slot):
+        text = f"agents wait for their rewards before they contribute, and the slowest {spread / slot:.3g} slots longer"
+        yield ("protocol", "deadline"), f"{text} than the fastest, in the median: others go on without it"
+
+
+_MEDIAN = np.array([0.5])

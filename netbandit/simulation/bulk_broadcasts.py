@@ -1,8 +1,8 @@
 """Broadcasts of all agents in every slot, processed in bulk instead of message by message.
 
 In regular runs, handling single messages would dominate the run time. Received items, metrics and the fingerprint equal
-those of single messages. `netbandit.simulation.dispatch.bulk` decides when this applies. `Broadcasts` calls a carrier,
-which calls no protocol.
+those of single messages. `netbandit.simulation.dispatch.messages` decides when this applies. `Broadcasts` calls a
+carrier, which calls no protocol.
 """
 
 from abc import abstractmethod

@@ -2,7 +2,7 @@
 
 If every row takes the same number of slots, all agents step together, and single messages would dominate the run time.
 Mixed values (to the last bit), metrics and the fingerprint equal those of single messages.
-`netbandit.simulation.dispatch.bulk` decides when this applies; `Exchanges` calls it.
+`netbandit.simulation.dispatch.messages` decides when this applies; `Exchanges` calls it.
 """
 
 from collections.abc import Sequence
@@ -51,7 +51,9 @@ class LockstepInBulk(MixingInBulk):
         channels = sorted((one.receiver, one.sender, one.latency) for out in context.network.channels for one in out)
         table = np.array(channels, dtype=np.int64).reshape(-1, 3)
         order = np.lexsort((table[:, 1], table[:, 0], table[:, 2]))  # by time, then receiver, then sender
-        self._receivers, self._latencies = table[order, 0], table[order, 2]
+        self._latencies = table[order, 2]
+        self._events = np.zeros((len(table), 4), dtype=np.int64)
+        self._events[:, 1], self._events[:, 2] = table[order, 0], MIX.code
         self._rows: NDArray[np.float64] | None = None
         self._times = self._steps = self._size = 0
         self._due = 0  # the next slot in which all agents send, after their step at its boundary
@@ -79,12 +81,9 @@ class LockstepInBulk(MixingInBulk):
         self._rows = rows.copy()
         self._times += 1
         self._size = HEADER_BYTES + self.learner.item_bytes(rows.shape[1])
-        events = np.empty((len(self._receivers), 4), dtype=np.int64)
-        events[:, 0] = slot * self.context.clock.slot + self._latencies
-        events[:, 1] = self._receivers
-        events[:, 2] = MIX.code
-        events[:, 3] = self._size
-        self.context.fingerprint.record_all(events)
+        self._events[:, 0] = slot * self.context.clock.slot + self._latencies
+        self._events[:, 3] = self._size
+        self.context.fingerprint.record_all(self._events)
 
     def postpone(self, slot: int) -> None:
         """See `ExchangeCarrier.postpone`."""

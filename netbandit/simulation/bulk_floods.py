@@ -66,7 +66,7 @@ class FloodsInBulk(RowsInBulk):
         absorbed = self._flood.absorbed[slot % len(self._flood.absorbed)]
         absorbed[:] = np.uint64(0)
         if self._absorbs:
-            own = self.learner.world.own_arms  # type: ignore[attr-defined]  # see `dispatch.bulk`
+            own = self.learner.world.own_arms  # type: ignore[attr-defined]  # see `dispatch.messages`
             if own is None:
                 absorbed[:] = ~np.uint64(0)
                 return

@@ -2,7 +2,8 @@
 
 Messages do not interfere, so the whole dissemination of an item is known when the item is sent: when each node receives
 it, and which messages carry it. Received items, metrics and the fingerprint equal those of single messages
-(`netbandit.protocols.relay`). `netbandit.simulation.dispatch.bulk` decides when this applies; `Broadcasts` calls it.
+(`netbandit.protocols.relay`). `netbandit.simulation.dispatch.messages` decides when this applies; `Broadcasts` calls
+it.
 """
 
 from collections.abc import Iterator, Sequence

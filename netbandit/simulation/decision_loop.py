@@ -15,8 +15,8 @@ from netbandit.simulation import slot_loop
 from netbandit.simulation.bandit_environments import BanditEnvironment, NoArmError
 from netbandit.simulation.communication import CommunicationStrategy
 from netbandit.simulation.compile_notice import announce
-from netbandit.simulation.dispatch.kernel import chosen
-from netbandit.simulation.dispatch.slot_loop import SlotLoop
+from netbandit.simulation.dispatch.decisions import SlotLoop
+from netbandit.simulation.dispatch.kernel_choice import chosen
 from netbandit.simulation.feedback import Feedback
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.turns import Turns

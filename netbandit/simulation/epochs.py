@@ -36,9 +36,9 @@ EXPLOIT = Kind("exploit")
 class Epochs(Driver):
     """Agents are SimPy processes that sleep through a phase, contribute, and wait for the result.
 
-    No agent wakes for a single pull. The rewards of an epoch are drawn for a whole cohort at once, when its first agent
-    has explored. Pulls made while waiting enter no estimate and are only counted. If rewards are late, a phase is over
-    once its last reward has come, or the agent goes on without: meanwhile it pulls its best arm.
+    No agent wakes for a single pull. The rewards of an epoch are drawn for a whole cohort at once, before its first
+    agent explores. Pulls made while waiting enter no estimate and are only counted. If rewards are late, a phase is
+    over once its last reward has come, or the agent goes on without: meanwhile it pulls its best arm.
 
     If agents lose their memory, each of an agent's incarnations starts with the first epoch in the first slot after it
     comes back up, and ends when it goes down.

@@ -13,8 +13,8 @@ from netbandit.protocols.adapters import exchange_protocol
 from netbandit.simulation.byzantine_vectors import RowLies
 from netbandit.simulation.carriers import ExchangeCarrier, Mixed, Numbers
 from netbandit.simulation.communication import CommunicationStrategy, Learners
-from netbandit.simulation.dispatch.bulk import ExchangeKernel, step_together
-from netbandit.simulation.dispatch.kernel import chosen
+from netbandit.simulation.dispatch.kernel_choice import chosen
+from netbandit.simulation.dispatch.messages import ExchangeChoice, step_together
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
 from netbandit.simulation.return_validation import figures_of
@@ -22,15 +22,15 @@ from netbandit.simulation.return_validation import figures_of
 
 def bulk_carrier(context: ReplicationContext) -> ExchangeCarrier | None:
     """Return the kernel for all exchanges; None if they must go message by message."""
-    if not chosen(ExchangeKernel(context)):
+    if not chosen(ExchangeChoice(context)):
         return None
     if step_together(context):
         from netbandit.simulation.bulk_exchanges import LockstepInBulk
 
         return LockstepInBulk(context)
-    from netbandit.simulation.bulk_steps import StepsInBulk
+    from netbandit.simulation.bulk_mixing import UnequalMixingInBulk
 
-    return StepsInBulk(context)
+    return UnequalMixingInBulk(context)
 
 
 class Exchanges(CommunicationStrategy):

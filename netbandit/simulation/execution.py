@@ -11,8 +11,9 @@ from typing import Literal, cast, get_args
 from netbandit.util.process import environment_variable
 
 Execution = Literal["chosen", "plain", "compiled"]
-"""``plain``: message by message, event by event, slot by slot in numpy. ``compiled``: in compiled loops and in bulk,
-from the first hop on, wherever these support the run. ``chosen``: the same, but only where it pays off."""
+"""``plain``: message by message, event by event, slot by slot; at most single steps are compiled. ``compiled``: in
+compiled loops and in bulk, from the first hop on, wherever these support the run. ``chosen``: the same,
+but only where it pays off."""
 
 VARIABLE = "NETBANDIT_EXECUTION"
 """The variable of the environment that says how; it is not set: ``chosen``."""

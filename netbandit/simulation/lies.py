@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.bandits.gaussian import Gaussian
-from netbandit.byzantine.adversaries.attacks import Attack, Form, count_liars, drawn, is_own, of_highest_degree
+from netbandit.byzantine.adversaries.attack_kinds import Attack, Form, count_liars, drawn, is_own, of_highest_degree
 from netbandit.byzantine.adversaries.false_means import View, false_means, place_of
 from netbandit.byzantine.adversaries.own_attack import LiarsView, own_lie
 from netbandit.byzantine.adversaries.soundness import sound_arms, sound_means, sound_pulls

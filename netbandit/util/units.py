@@ -45,7 +45,9 @@ _BYTES = {f"{prefix}B": 1_000**power for power, prefix in enumerate(("", "k", "M
 
 DURATION = 'a duration such as "10 ms": a number and one of ns, us, ms, s, min, h, slots'
 """What a duration looks like, for messages."""
-BANDWIDTH = 'a bandwidth such as "1 Mbit/s": a number above 0 and one of bit/s, B/s, or these with k, M, G, T'
+BANDWIDTH = (
+    'a bandwidth of at least 1 bit/s, such as "1 Mbit/s": a number and one of bit/s, B/s, or these with k, M, G, T'
+)
 """What a bandwidth looks like, for messages."""
 
 SIZE = 'a size such as "4 kB": a number above 0 and one of B, kB, MB, GB'

@@ -5,7 +5,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from netbandit.byzantine.adversaries.attacks import count_liars, drawn, of_highest_degree
+from netbandit.byzantine.adversaries.attack_kinds import count_liars, drawn, of_highest_degree
 from netbandit.byzantine.adversaries.false_means import View, false_means, hidden_deviations, place_of
 
 TRUTH = np.array([0.25, 0.875, 0.75, 0.5])

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 from helpers.small_paper import BASE, CLAIMS, small_paper
 from helpers.some_claim import claim as some_claim
+from helpers.some_claim import judge
 
 from netbandit.cli import main
 from netbandit.papers import figures as papers
@@ -155,6 +156,20 @@ def test_a_figure_of_li_and_song(tmp_path):
     assert result.exit_code == 0, result.output
     assert (tmp_path / "fig8.png").exists()
     assert len(list(csv.DictReader((tmp_path / "claims.csv").read_text().splitlines()))) == 4
+
+
+def test_verdicts_on_other_figures_are_kept(tmp_path):
+    def judged(figure, claim, value):
+        said = some_claim(id=claim, figure=figure, region={"above": 0})
+        return judge(said, [("a", [[[value, value]]])])
+
+    for judgement in (judged("one", "a", 1.0), judged("two", "b", 2.0), judged("one", "c", 3.0)):
+        write_claims(tmp_path, [("mine", judgement)])
+    write_claims(tmp_path, [("yours", judged("one", "d", 4.0))])
+    for name in ("claims.csv", "comparisons.csv"):
+        rows = csv.DictReader((tmp_path / name).read_text().splitlines())
+        found = [(row["paper"], row["figure"], row["claim"], row["value"]) for row in rows]
+        assert found == [("mine", "two", "b", "2"), ("mine", "one", "c", "3"), ("yours", "one", "d", "4")]
 
 
 def test_what_the_readme_reproduces_leaves_no_claim_open(tmp_path):

@@ -6,6 +6,7 @@ from helpers.telling import ITEM, SLOT, told
 from hypothesis import given
 from hypothesis import strategies as st
 
+import netbandit as nb
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.gis import Gis
@@ -15,6 +16,7 @@ from netbandit.protocols.master_worker import MasterWorker
 from netbandit.protocols.relay import Relay
 from netbandit.protocols.silent import Silent
 from netbandit.protocols.sink import Sink
+from netbandit.results.remarks import trouble_lines
 
 CARRIERS = {
     "gis": (Gis, {}),
@@ -91,6 +93,33 @@ def test_nobody_hears_anything_in_silence():
     log, protocol = told(Silent, nx.star_graph(3), times=(0, SLOT))
     assert log == []
     assert protocol.reach == [1] * 4
+
+
+@pytest.mark.parametrize(("down", "unanswered"), [("3 slots", 3), ("60 slots", 29), (None, None)])
+def test_rounds_that_the_server_never_answers_are_counted_and_come_first(tmp_path, down, unanswered):
+    """An agent that is down uploads nothing: no agent has an answer, though all is quiet (stalled is 0).
+
+    The answer to the last round could come after the end.
+    """
+    (tmp_path / "cells.toml").write_text(
+        """run = { horizon = 50, slot = "1 s" }
+topology = { family = "star", agents = 4 }
+bandit = { kind = "bernoulli", means = [0.2, 0.7] }
+learner.kind = "ucb"
+protocol.kind = "sink"
+"""
+        + (f'faults.outages = [{{ nodes = [1], from = "20 slots", for = "{down}" }}]' if down else "")
+    )
+    scenario = nb.Scenario.from_toml(tmp_path / "cells.toml")
+    assert ("(unanswered)" in str(scenario.notes())) == bool(down)
+    study = scenario.run(out=tmp_path / "out").study
+    (run,) = study.points[0].finished
+    expected = unanswered and min(unanswered, 30)
+    assert (run.metrics.get("unanswered"), run.metrics["stalled"]) == (expected, 0)
+    lines = [
+        line for line in trouble_lines(study) if line.startswith(f"in {expected} of 50 rounds no agent had an answer")
+    ]
+    assert len(lines) == bool(down)
 
 
 @pytest.mark.parametrize("ttl", [0, 1, 2, 9])

@@ -69,6 +69,33 @@ def test_the_node_that_spends_most_is_the_first_to_run_out(study):
     assert battery_line(study.points[1]) == ""  # it is silent: nobody spends any
 
 
+def test_batteries_that_run_out_first_come_first_and_what_is_not_recorded_has_no_column(tmp_path):
+    """On the air of a star the gateway, on the mains, spends most; of what sending takes only the sum is known."""
+    (tmp_path / "air.toml").write_text(
+        """topology = { family = "star", agents = 4 }
+bandit = { kind = "bernoulli", means = [0.2, 0.7] }
+learner.kind = "elimination"
+protocol = { kind = "sink", deadline = "200 s" }
+links.peer.radio = { preset = "lora-eu868-sf7", access = { aloha = "5 s" } }
+links.uplink.bandwidth = "10 Mbit/s"
+energy = { preset = "sx1272", capacity = "1 kJ", mains = "sinks" }
+run = { horizon = 2000, slot = "1 s" }
+"""
+    )
+    nb.Scenario.from_toml(tmp_path / "air.toml").run(out=tmp_path / "out")
+    (point,) = load_study(tmp_path / "out").points
+    table = thirstiest_nodes(point)
+    rows = texts(table)
+    assert table.caption.startswith("The nodes whose batteries run out first")
+    lives = [row["battery lasts"].key for row in rows if row["battery lasts"].key is not None]
+    assert lives == sorted(lives)
+    assert len(lives) == 3
+    (energy,) = [name for name in rows[0] if name.startswith("energy")]
+    assert max(rows, key=lambda row: row[energy].key)["node"].text == "0"
+    assert rows[-1]["node"].text in ("0", "server")
+    assert not [name for name in rows[0] if name.startswith(("energy sending", "receiving"))]
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0.5, "500 ms"), (90, "1.5 min"), (86_400 * 12.345, "12.3 days"), (86_400 * 800, "2.19 years")],

@@ -44,11 +44,11 @@ def lasting(*figures):
     return energy_lines(StudyResult("lasting", points))
 
 
-def test_whether_batteries_last_is_said_and_when_they_do_not_when_they_are_empty():
+def test_whether_batteries_last_is_said_and_of_those_that_none_emptied_a_forecast():
     forecast = {"sustained": 0, "lifetime_slots": 3_000.0, "first_death": None}
     assert lasting({"sustained": 1, "lifetime_slots": None}, forecast, {**forecast, "first_death": 3.0}) == [
         "at a = 0: batteries last: what is harvested suffices for what is spent",
-        "at a = 1: batteries do not last: the first is forecast to be empty after 30 days, at the rate of the run",
+        "at a = 1: no battery ran empty in 1 day; the first is forecast to after 30 days, at the rate of the run",
     ]
     (line,) = lasting({"sustained": None, "lifetime_slots": None})
     assert line.startswith("whether batteries last cannot be said: run.horizon must be long enough")

@@ -382,7 +382,7 @@ def test_what_tells_that_the_network_failed_comes_before_all_else():
         lines = shown(found, width).splitlines()
         assert lines[1:5] == [
             "at b = 2: batteries are empty: 0 % of agents are alive at the horizon",
-            "at b = 2: the first battery is empty in slot 471 of 1,000",
+            "at b = 2: batteries do not last: the first is empty in slot 471 of 1,000",
             "at b = 2: only 27 % of messages are delivered",
             "at b = 2: 5 messages collided on the air",
         ]

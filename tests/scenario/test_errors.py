@@ -113,10 +113,10 @@ def test_the_largest_numbers_that_are_allowed(write, check, valid, monkeypatch):
             ],
         ),
         (
-            'links.peer.bandwidth = "1 Mbps"',
+            'links.peer.bandwidth = "0.4 bit/s"',
             [
-                'links.peer.bandwidth: must be a bandwidth such as "1 Mbit/s": a number above 0 and one of bit/s, B/s, '
-                'or these with k, M, G, T, not "1 Mbps"'
+                'links.peer.bandwidth: must be a bandwidth of at least 1 bit/s, such as "1 Mbit/s": a number and one '
+                'of bit/s, B/s, or these with k, M, G, T, not "0.4 bit/s"'
             ],
         ),
         (

@@ -283,6 +283,10 @@ def test_what_cannot_be_is_said_at_its_key(tmp_path, override, text):
             "compute.server.message: 4 messages reach the server in each slot, which take 1.2 slots to handle",
         ),
         (
+            ["compute={agents={item='600 us'}, speed=[1.0, 2.0, 1.0, 1.0]}"],
+            "compute.agents.item: the slowest agent tells something in each slot, which takes it 1.2 slots",
+        ),
+        (
             ["compute={agents={decision='0.9 ms'}, speed={pareto=2.0}}"],
             "compute.agents.decision: 3 of 4 agents of the first replication decide slower than a slot passes",
         ),

@@ -11,7 +11,7 @@ from netbandit.protocols.rounds_over_broadcast import RoundsOverBroadcast
 from netbandit.protocols.triggered_rounds import TriggeredRounds
 from netbandit.scenario.load import load
 from netbandit.simulation import replication
-from netbandit.simulation.dispatch.kernel import Kernel, chosen, explained
+from netbandit.simulation.dispatch.kernel_choice import KernelChoice, chosen, explained
 from netbandit.simulation.epochs import Epochs
 from netbandit.simulation.execution import executed
 
@@ -59,7 +59,7 @@ TALKING = {
     ],
     # what agents exchange
     "LockstepInBulk": [MIXES],
-    "StepsInBulk": [[*MIXES, LOSS], [*MIXES, "links.peer.latency={ uniform = ['1 ms', '9 ms'] }"]],
+    "UnequalMixingInBulk": [[*MIXES, LOSS], [*MIXES, "links.peer.latency={ uniform = ['1 ms', '9 ms'] }"]],
     "Exchanges": [[*MIXES, DEADLINE], [*MIXES, NARROW], [*MIXES, NODES]],
     # what else there is
     "Requests": [["learner.kind=gosine", "protocol.kind=gossip"]],
@@ -183,7 +183,7 @@ def test_a_part_of_ones_own_that_fails_at_its_start_is_a_line(point):
         assert execution_plan(found) == ["it cannot be started: ValueError: no"]
 
 
-class Slow(Kernel):
+class Slow(KernelChoice):
     """A kernel that can say at once, or after a while, why it cannot be taken."""
 
     name = "by magic"

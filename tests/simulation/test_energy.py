@@ -343,6 +343,7 @@ def test_a_preset_fills_in_what_is_not_given():
     [
         (energy(send="1 W"), "energy.send: needs links.peer.bandwidth"),
         (energy(capacity="0 J"), "energy.capacity: must be a number of joule"),
+        (energy(capacity="2000 mAh"), "2000 mAh at 3.3 V are 6.6 Wh"),
         (energy(capacity={"uniform": ["2 J", "1 J"]}), "energy.capacity"),
         (energy(harvest="1 mW"), "energy.harvest: needs energy.capacity"),
         (energy(recover=0.2), "energy.recover: needs energy.capacity"),

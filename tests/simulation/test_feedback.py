@@ -373,6 +373,13 @@ def test_a_file_of_one_delay_for_each_arm_is_a_list_of_constants(tmp_path):
 def test_what_was_hardly_meant_is_mentioned(tmp_path):
     notes = study(tmp_path, text=scene({"kind": "ucb"}, {"delay": {"pareto": ["1 ms", 1.0]}})).notes
     assert any("a Pareto law of a shape of at most 1 has no mean" in note for note in notes)
+    late = {"by_arm": [{"exponential": "10 slots"}, "20 slots", "21 slots"], "window": "20 slots"}
+    notes = study(tmp_path, text=scene({"kind": "ucb"}, late)).notes
+    shares = [note.partition("feedback.window: ")[2] for note in notes if "come after it" in note]
+    assert {share.partition(" come")[0] for share in shares} == {
+        "14% of the rewards of arm 0",  # exp(-2)
+        "100% of the rewards of arm 2",
+    }
     notes = study(tmp_path, text=scene({"kind": "ucb"}, {"never": [0.0, 1.0, 0.5]})).notes
     assert any("nothing is ever learned of arm 1" in note for note in notes)
     notes = study(tmp_path, text=scene({"kind": "ucb", "counts": "pulled"}, {})).notes

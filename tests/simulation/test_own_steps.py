@@ -1,6 +1,8 @@
 """Learners of a user's own in steps: compiled as they are run plainly, or said why not, with the line."""
 
 import linecache
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 from netbandit.checks.check import check
 from netbandit.scenario.load import load
 from netbandit.simulation import bandit_environments, decision_loop, slots
-from netbandit.simulation.dispatch import slot_loop
+from netbandit.simulation.dispatch import decisions
 from netbandit.simulation.execution import executed
 from netbandit.user_code.errors import ReturnedError
 
@@ -110,7 +112,7 @@ def test_a_short_run_does_without_what_is_not_compiled_yet(tmp_path, monkeypatch
     monkeypatch.setattr(decision_loop.Compiled, "at_hand", False)
     run(tmp_path, "helpers.own_steps:Counting", execution="chosen")
     assert not calls
-    monkeypatch.setattr(slot_loop, "ENOUGH", 5 * 300)
+    monkeypatch.setattr(decisions, "ENOUGH", 5 * 300)
     run(tmp_path, "helpers.own_steps:Counting", execution="chosen")
     assert calls
 
@@ -155,3 +157,37 @@ def test_a_class_from_a_cell_is_compiled_as_it_stands_now(tmp_path, monkeypatch)
         with executed("compiled"):
             found = scenario.run(out=tmp_path / str(arm))
         assert found[found.metric == "regret"].value.item() == pytest.approx(4 * 50 * gap)
+
+
+STEPPED = """
+import sys
+from netbandit.checks.check import check
+from netbandit.learners.ucb import Ucb
+from netbandit.scenario.load import load_tables
+
+reached = []
+code = Ucb.best_one.__code__
+sys.settrace(lambda frame, event, argument: reached.append(1) if frame.f_code is code else None)
+parts = {"learner": {"kind": "ucb"}, "bandit": {"kind": "bernoulli", "arms": 2}, "protocol": {"kind": "local"}}
+tables = {**parts, "topology": {"family": "ring", "agents": 3}, "run": {"horizon": 30}}
+point = check(load_tables(tables)).points[0]
+result = point.simulation(0).run()
+print(f"{result.fingerprint}{result.metrics['regret']}", len(reached))
+"""
+
+
+def test_a_debugger_steps_through_a_learner_where_numba_is_off():
+    """Without numba every step is the method itself, with the same numbers."""
+    environments = {"NETBANDIT_EXECUTION": "plain", "NUMBA_DISABLE_JIT": "1"}, {"NETBANDIT_EXECUTION": "plain"}, {}
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", STEPPED], env=os.environ | said, capture_output=True, text=True, check=True
+        ).stdout.split()
+        for said in environments
+    ]
+    assert len({fingerprint for fingerprint, _ in outputs}) == 1
+    assert [int(reached) for _, reached in outputs] == [
+        84,
+        0,
+        0,
+    ]  # of 90 decisions, two of each agent are given

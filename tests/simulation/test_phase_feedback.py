@@ -290,3 +290,10 @@ def test_private_elimination_may_wait_for_all(tmp_path):
 def test_a_deadline_of_rewards_that_are_not_late_has_no_effect(tmp_path):
     notes = study(tmp_path, text=scene(protocol={"kind": "gis", "feedback_deadline": "3 slots"})).notes
     assert any("feedback_deadline: has no effect without [feedback]" in note for note in notes)
+
+
+@pytest.mark.parametrize(("deadline", "noted"), [("6 slots", True), ("8 slots", False)])
+def test_a_deadline_shorter_than_the_slowest_agent_waits_for_its_rewards_is_noted(tmp_path, deadline, noted):
+    feedback = {"by_agent": ["2 slots"] * 3 + ["9 slots"]}
+    notes = study(tmp_path, text=scene(feedback, protocol={"kind": "gis", "deadline": deadline})).notes
+    assert any("protocol.deadline: " in note and "7 slots longer than the fastest" in note for note in notes) == noted

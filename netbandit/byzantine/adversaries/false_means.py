@@ -11,7 +11,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.byzantine.adversaries.attacks import Attack, Target
+from netbandit.byzantine.adversaries.attack_kinds import Attack, Target
 
 Values = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.byzantine.adversaries.attacks import Attack
+from netbandit.byzantine.adversaries.attack_kinds import Attack
 
 Values = NDArray[np.float64]
 

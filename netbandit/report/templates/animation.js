@@ -5,7 +5,7 @@
   const canvas = element("network"), pen = canvas.getContext("2d");
   // Okabe and Ito's colours, which the colour-blind can tell apart.
   const STATE = ["#0072b2", "#e69f00", "#009e73", "#555555", "#cc79a7"], DECIDING = "#56b4e9";
-  const KIND = ["#d55e00", "#cc79a7", "#56b4e9", "#f0e442", "#009e73", "#0072b2", "#e69f00", "#999999"];
+  const KIND = data.kind_colours;
   const agents = data.places.length, count = data.start.length;
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(name).trim();
@@ -125,6 +125,7 @@
     const there = data.up ? drawLinks(time) : 0;
     const until = upper(data.start, time), large = radius(), small = Math.max(2.5, Math.min(5, large * 0.6));
     let flying = 0;
+    pen.lineWidth = 0.5; pen.strokeStyle = colour("--ink");
     for (let i = 0; i < until; i++) {
       let part;
       if (data.start[i] === data.arrival[i]) {
@@ -137,7 +138,8 @@
       flying++;
       const [x, y] = spots[data.sender[i]], [u, v] = spots[data.receiver[i]];
       pen.fillStyle = KIND[data.kind[i] % KIND.length];
-      pen.fillRect(x + (u - x) * part - small / 2, y + (v - y) * part - small / 2, small, small);
+      const box = [x + (u - x) * part - small / 2, y + (v - y) * part - small / 2, small, small];
+      pen.fillRect(...box); pen.strokeRect(...box);
     }
     const doing = new Array(STATE.length + 1).fill(0), named = [];
     let computing = 0;

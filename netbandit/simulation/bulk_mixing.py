@@ -18,7 +18,7 @@ from netbandit.simulation.driver import ReplicationContext
 from netbandit.util.jit import njit
 
 
-class StepsInBulk(MixingInBulk):
+class UnequalMixingInBulk(MixingInBulk):
     """Agents step when they hold the rows of their neighbours, or in every slot.
 
     Only some of the rows sent are kept: with ``pace = "step"`` those of each agent's last two steps, since no agent can

@@ -9,14 +9,14 @@ from netbandit.compilation.steps import Compiled
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.simulation.bandit_environments import BanditEnvironment
-from netbandit.simulation.dispatch.kernel import Kernel, RunPart
+from netbandit.simulation.dispatch.kernel_choice import KernelChoice, RunPart
 
 ENOUGH = 200_000
 """The number of decisions that take as long without a compiled loop as it takes to compile one."""
 
 
 @dataclass(frozen=True)
-class SlotLoop(Kernel):
+class SlotLoop(KernelChoice):
     """A compiled loop over the steps of a learner and an environment.
 
     Attributes:
@@ -47,7 +47,7 @@ class SlotLoop(Kernel):
     loop: Callable[[], Compiled]
 
     def unsupported_reason(self) -> str | None:
-        """See `Kernel.unsupported_reason`."""
+        """See `KernelChoice.unsupported_reason`."""
         learner = self.learner
         if not isinstance(learner, StepLearner):
             return "this learner is not written in steps"
@@ -66,14 +66,14 @@ class SlotLoop(Kernel):
         return learner.why_no_loop(isolated=self.isolated) or self.world.why_no_loop(everybody=self.everybody)
 
     def reason_against(self) -> str | None:
-        """See `Kernel.reason_against`."""
+        """See `KernelChoice.reason_against`."""
         try:
             return super().reason_against()
         except StepError as error:
             return str(error)
 
     def unsupported_event(self) -> str | None:
-        """See `Kernel.unsupported_event`.
+        """See `KernelChoice.unsupported_event`.
 
         Raises:
             StepError: The steps cannot be compiled into a loop, which is a remark of the run.
@@ -82,7 +82,7 @@ class SlotLoop(Kernel):
         return None
 
     def unprofitable_reason(self) -> str | None:
-        """See `Kernel.unprofitable_reason`: built-in code is compiled once for all runs.
+        """See `KernelChoice.unprofitable_reason`: built-in code is compiled once for all runs.
 
         Raises:
             StepError: The steps cannot be compiled into a loop.

@@ -27,7 +27,7 @@ SOME_MUTE = "some agents tell nothing (adversary.attack)"
 """The reason if a kernel needs all agents to send."""
 
 
-class Kernel(ABC):
+class KernelChoice(ABC):
     """A fast alternative to event-by-event processing of a part of a run, with the same numbers.
 
     What it does not support has two halves, because the second may take seconds: it is skipped if the kernel would not
@@ -73,7 +73,7 @@ class Choice(NamedTuple):
 _explained: list[Choice] | None = None
 
 
-def chosen(kernel: Kernel) -> bool:
+def chosen(kernel: KernelChoice) -> bool:
     """Return whether this *kernel* processes a part of a run."""
     if _explained is not None:
         _explained.append(Choice(kernel.part, kernel.name, kernel.reason_against() or _unprofitable_reason(kernel)))
@@ -82,7 +82,7 @@ def chosen(kernel: Kernel) -> bool:
     return (kernel.unsupported_reason() or _unprofitable_reason(kernel) or kernel.unsupported_event()) is None
 
 
-def _unprofitable_reason(kernel: Kernel) -> str | None:
+def _unprofitable_reason(kernel: KernelChoice) -> str | None:
     """Return why a *kernel* that can run should not; the environment overrides it."""
     how = execution()
     if how == "plain":

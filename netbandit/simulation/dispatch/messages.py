@@ -11,7 +11,13 @@ from netbandit.protocols.pooled import Pooled
 from netbandit.protocols.relay import Relay
 from netbandit.simulation import bulk_links
 from netbandit.simulation.bulk_links import hop_slots, slots_of_hops
-from netbandit.simulation.dispatch.kernel import COMPUTING, FATES_OPEN, NONE_FOR_PROTOCOL, SOME_MUTE, Kernel
+from netbandit.simulation.dispatch.kernel_choice import (
+    COMPUTING,
+    FATES_OPEN,
+    NONE_FOR_PROTOCOL,
+    SOME_MUTE,
+    KernelChoice,
+)
 from netbandit.simulation.driver import ReplicationContext
 
 _MOST_HOPS = 1_000
@@ -24,7 +30,7 @@ _LATEST = 1 << 60
 
 
 @dataclass(frozen=True)
-class BulkKernel(Kernel):
+class BulkChoice(KernelChoice):
     """Kernels that process the messages of all agents at once.
 
     Attributes:
@@ -36,7 +42,7 @@ class BulkKernel(Kernel):
     context: ReplicationContext
 
     def unprofitable_reason(self) -> str | None:
-        """See `Kernel.unprofitable_reason`: it always pays off."""
+        """See `KernelChoice.unprofitable_reason`: it always pays off."""
         return None
 
     def _single_reason(self) -> str | None:
@@ -57,7 +63,7 @@ def tells_several(context: ReplicationContext, learner: Learner) -> bool:
 
 
 @dataclass(frozen=True)
-class BroadcastKernel(BulkKernel):
+class BroadcastChoice(BulkChoice):
     """Broadcasts of all agents in every slot, over one hop or by floods, slotted, over links without queueing.
 
     Links may fail, and lose, delay or duplicate messages.
@@ -69,7 +75,7 @@ class BroadcastKernel(BulkKernel):
     learner: Learner
 
     def unsupported_reason(self) -> str | None:
-        """See `Kernel.unsupported_reason`."""
+        """See `KernelChoice.unsupported_reason`."""
         protocol, network = self.context.protocol, self.context.network
         if type(protocol) is not Pooled and (type(protocol) is not Local or not protocol.ttl):
             return NONE_FOR_PROTOCOL
@@ -88,7 +94,7 @@ class BroadcastKernel(BulkKernel):
         return self._inactive_reason()
 
     def unsupported_event(self) -> str | None:
-        """See `Kernel.unsupported_event`."""
+        """See `KernelChoice.unsupported_event`."""
         protocol, network = self.context.protocol, self.context.network
         if not isinstance(protocol, Local):
             return None
@@ -121,7 +127,7 @@ class BroadcastKernel(BulkKernel):
 
 
 @dataclass(frozen=True)
-class TreeKernel(BulkKernel):
+class TreeChoice(BulkChoice):
     """Broadcasts along trees without faults, by any agents at any time.
 
     Attributes:
@@ -131,7 +137,7 @@ class TreeKernel(BulkKernel):
     learner: Learner
 
     def unsupported_reason(self) -> str | None:
-        """See `Kernel.unsupported_reason`."""
+        """See `KernelChoice.unsupported_reason`."""
         protocol, network = self.context.protocol, self.context.network
         if type(protocol) is not Relay and not (type(protocol) is Local and protocol.route == "tree" and protocol.ttl):
             return NONE_FOR_PROTOCOL
@@ -146,7 +152,7 @@ class TreeKernel(BulkKernel):
         return None
 
     def unsupported_event(self) -> str | None:
-        """See `Kernel.unsupported_event`."""
+        """See `KernelChoice.unsupported_event`."""
         network = self.context.network
         if (why := bulk_links.unsupported_reason(network)) is not None:
             return why
@@ -163,11 +169,11 @@ def to_neighbours(protocol: Local) -> bool:
 
 
 @dataclass(frozen=True)
-class ExchangeKernel(BulkKernel):
+class ExchangeChoice(BulkChoice):
     """Exchanges of rows: all agents step together, or each steps once it holds the rows it needs."""
 
     def unsupported_reason(self) -> str | None:
-        """See `Kernel.unsupported_reason`."""
+        """See `KernelChoice.unsupported_reason`."""
         protocol = self.context.protocol
         if type(protocol) is not Consensus:
             return NONE_FOR_PROTOCOL
@@ -178,7 +184,7 @@ class ExchangeKernel(BulkKernel):
         return self._inactive_reason()
 
     def unsupported_event(self) -> str | None:
-        """See `Kernel.unsupported_event`."""
+        """See `KernelChoice.unsupported_event`."""
         return None if step_together(self.context) else bulk_links.unsupported_reason(self.context.network)
 
 

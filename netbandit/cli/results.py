@@ -47,6 +47,13 @@ def _with_names(command: click.Command) -> click.Command:
     show_default=True,
     help="95 % intervals: of each mean, or for comparing means (within replications).",
 )
+@click.option(
+    "--format",
+    "formats",
+    multiple=True,
+    type=click.Choice(["png", "svg", "pdf"]),
+    help="The format of the files; may be repeated.  [default: as before, at first png and svg]",
+)
 @click.option("--all", "every", is_flag=True, help="Draw every available picture, not only the relevant ones.")
 @statistic_option
 def plot(
@@ -58,6 +65,7 @@ def plot(
     rows: str | None,
     columns: str | None,
     bands: Literal["mean", "comparison", "none"],
+    formats: tuple[str, ...],
     every: bool,
     statistic: "Statistic",
 ) -> None:
@@ -66,7 +74,7 @@ def plot(
     By default these are the pictures that show what the sweep varies; --all draws the others too. With a NAME, --x,
     --y, --color, --rows, --columns or KEY=VALUE only that picture is drawn, of the points with the given VALUEs; a KEY
     may be given several times.
-    Requested pictures are updated by later runs into the folder, and included in its report.
+    Requested pictures are updated by later runs into the folder, in their formats, and included in its report.
     """
     from netbandit import plots
     from netbandit.results.safe_files import storage
@@ -91,9 +99,11 @@ def plot(
     with plain_errors(), storage(folder):
         try:
             if asks:
-                files = plots.plot_against(folder, asked, study=study)
+                files = plots.plot_against(folder, asked, formats or None, study=study)
             else:
-                files = plots.plot_folder(folder, every=every, study=study, statistic=statistic, bands=kind)
+                files = plots.plot_folder(
+                    folder, kinds=formats or None, every=every, study=study, statistic=statistic, bands=kind
+                )
         except plots.UnknownNameError as error:
             fail(error)
         for path in files:

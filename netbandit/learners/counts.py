@@ -180,6 +180,8 @@ class CountingLearner(StepLearner):
     def _check_memory(self, others: Others) -> Checks:
         """Yield totals that do not fit the memory: each agent keeps those of all others."""
         agents, arms = others.agents, others.bandit.outline().arms
+        if arms is None:  # a world that knows them only when it begins, such as a table
+            return
         size = _BYTES_A_NUMBER * agents**2 * (2 * arms + 1)
         if (most := exceeded(size)) is not None:
             text = f"the totals of {arms:,} arms that each of {agents:,} agents keeps of all others take {shown(size)}"

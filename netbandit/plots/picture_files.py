@@ -18,7 +18,11 @@ from netbandit.util.nesting import read_json
 PICTURES = "pictures.json"
 """The file of a results folder that records which pictures are ours, and which of them the user has requested."""
 
-_KINDS = ("png", "svg")
+KINDS = ("png", "svg", "pdf")
+"""The formats of pictures."""
+
+_KINDS = KINDS[:2]
+"""Those that a folder has if nothing else is asked for."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +33,13 @@ class Memory:
         files: The pictures that a later plot may redraw or remove.
         asked: The user's requests, with the names of their pictures.
         every: Whether the user has requested all pictures.
+        kinds: The formats that later plots draw.
     """
 
     files: tuple[str, ...] = ()
     asked: Mapping[str, Asked] = field(default_factory=dict)
     every: bool = False
+    kinds: tuple[str, ...] = _KINDS
 
     @classmethod
     def of(cls, folder: Path) -> "Memory":
@@ -42,7 +48,8 @@ class Memory:
             found = read_json((folder / PICTURES).read_bytes())
             files = tuple(name for name in found["files"] if isinstance(name, str) and Path(name).name == name)
             asked = {name: Asked.from_json(one) for name, one in dict(found.get("asked", {})).items()}
-            return cls(files, {name: one for name, one in asked.items() if one}, found.get("every") is True)
+            kinds = tuple(kind for kind in KINDS if kind in found.get("formats", _KINDS)) or _KINDS
+            return cls(files, {name: one for name, one in asked.items() if one}, found.get("every") is True, kinds)
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return cls()
 
@@ -50,6 +57,7 @@ class Memory:
         """Write it into *folder*."""
         asked = {name: one.as_json() for name, one in sorted(self.asked.items())}
         whole = {"files": sorted(self.files), "asked": asked, "every": self.every}
+        whole |= {"formats": self.kinds} if self.kinds != _KINDS else {}
         write_whole(folder / PICTURES, json.dumps(whole, indent=2) + "\n")
 
 
@@ -71,7 +79,7 @@ def folder_pictures(
 def plot_folder(
     folder: Path,
     into: Path | None = None,
-    kinds: Sequence[str] = _KINDS,
+    kinds: Sequence[str] | None = None,
     *,
     every: bool | None = None,
     study: StudyResult | None = None,
@@ -85,7 +93,7 @@ def plot_folder(
     Args:
         folder: A results folder.
         into: The target folder, created if missing; the results folder itself by default.
-        kinds: ``png``, ``svg`` or both.
+        kinds: Some of `KINDS`; as before, if not given: at first ``png`` and ``svg``.
         every: Whether to draw all pictures, or the few about the varied keys; as before, if not given.
         study: The results, with curves and links, if they have been loaded already.
         statistic: The statistic over the replications of a point, except in pictures requested with another one.
@@ -100,22 +108,26 @@ def plot_folder(
     target.mkdir(parents=True, exist_ok=True)
     memory = Memory.of(folder)
     wanted = memory.every if every is None else every
+    kinds = memory.kinds if kinds is None else kinds
     files = []
     for picture in folder_pictures(folder, study, every=wanted, statistic=statistic, bands=bands):
         files += save(picture.figure, target / picture.name, kinds)
     now = {file.name for file in files}
-    kept = {f"{name}.{kind}" for name in memory.asked for kind in _KINDS if (target / f"{name}.{kind}").is_file()}
+    missing = [name for name in memory.asked if not any(file.stem == name for file in files)]
+    kept = {f"{name}.{kind}" for name in missing for kind in KINDS if (target / f"{name}.{kind}").is_file()}
     for name in Memory.of(target).files:
-        if name not in now | kept and Path(name).suffix in (".png", ".svg"):
+        if name not in now | kept and Path(name).suffix[1:] in KINDS:
             (target / name).unlink(missing_ok=True)
-    Memory(tuple(now | kept), memory.asked if target == folder else {}, wanted).write(target)
+    Memory(tuple(now | kept), memory.asked if target == folder else {}, wanted, tuple(kinds)).write(target)
     return files
 
 
 def plot_against(
-    folder: Path, asked: Asked, kinds: Sequence[str] = _KINDS, study: StudyResult | None = None
+    folder: Path, asked: Asked, kinds: Sequence[str] | None = None, study: StudyResult | None = None
 ) -> list[Path]:
     """Draw one requested picture of a results folder, and return its files.
+
+    Formats of *kinds* that later plots did not draw yet are added to theirs, so that the picture remains up to date.
 
     Raises:
         FileNotFoundError: *folder* is not a results folder.
@@ -123,8 +135,9 @@ def plot_against(
         UnknownNameError: There is no such key, value or metric.
     """
     picture = draw_asked(load_finished(folder) if study is None else study, asked)
-    files = save(picture.figure, folder / picture.name, kinds)
     memory = Memory.of(folder)
+    files = save(picture.figure, folder / picture.name, memory.kinds if kinds is None else kinds)
     names = {*memory.files, *(file.name for file in files)}
-    Memory(tuple(names), {**memory.asked, picture.name: asked}, memory.every).write(folder)
+    later = (*memory.kinds, *(kind for kind in kinds or () if kind not in memory.kinds))
+    Memory(tuple(names), {**memory.asked, picture.name: asked}, memory.every, later).write(folder)
     return files

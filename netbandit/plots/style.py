@@ -155,9 +155,9 @@ def figure(
         columns: Columns of panels.
         shared: ``sharex`` and ``sharey`` of the panels.
     """
-    from netbandit.util.extras.plots import Figure, FigureCanvasAgg
+    from netbandit.util.extras.plots import FigureCanvasAgg, Picture
 
-    drawn = Figure(figsize=(WIDTH, HEIGHT), dpi=DOTS_PER_INCH, layout="constrained")
+    drawn = Picture(figsize=(WIDTH, HEIGHT), dpi=DOTS_PER_INCH, layout="constrained")
     FigureCanvasAgg(drawn)
     above, below = wrapped(title, 80), wrapped(subtitle, 105) if subtitle else ""
     lower = _TOP - _LINE * (above.count("\n") + 1)
@@ -343,7 +343,7 @@ def _lacking_signs_said_once() -> Iterator[None]:
 
 
 def encoded(drawn: "Figure", kind: str) -> bytes:
-    """Return the picture as ``png`` or ``svg`` bytes, without a date or a version in them.
+    """Return the picture as ``png``, ``svg`` or ``pdf`` bytes, without a date or a version in them.
 
     It is drawn once for each kind; ``savefig`` draws it three times.
     """
@@ -356,6 +356,8 @@ def encoded(drawn: "Figure", kind: str) -> bytes:
             nothing: dict[str, Any] = {"Date": None, "Creator": None}
             svg: Any = FigureCanvasSVG(drawn)
             svg.print_svg(target, metadata=nothing)
+        elif kind == "pdf":
+            drawn.savefig(target, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
         else:
             from netbandit.util.extras.plots import FigureCanvasAgg, Image
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from shlex import quote
 from typing import Any
 
@@ -40,7 +41,7 @@ def recipe(study: StudyResult) -> Recipe:
     file, folder = f"{study.name}.toml", f"results/{study.name}"
     return Recipe(
         file=file,
-        scenario=toml_text(_written(study)) if study.written is not None else "",
+        scenario=toml_text(without_folders(study, _written(study))) if study.written is not None else "",
         needs=_needs(study),
         commands=[f"netbandit {words}" for words in (f"run {quote(file)}", f"report {quote(folder)}")],
         versions={name: ", ".join(sorted(found)) for name, found in versions.items()},
@@ -68,15 +69,33 @@ def _written(study: StudyResult) -> dict[str, Any]:
 
 
 def _needs(study: StudyResult) -> list[str]:
-    found: dict[str, None] = {}
+    found = dict.fromkeys(_shown(study).values())
     for point in study.points:
         for run in point.finished:
-            for key in study.inputs:
-                file = lookup(run.resolved, key, None)
-                if file is not None:
-                    found[str(file)] = None
             for part in _PARTS:
                 kind = str(lookup(run.resolved, f"{part}.kind", ""))
                 if ":" in kind:
                     found[f"{kind.partition(':')[0].replace('.', '/')}.py"] = None
     return list(found)
+
+
+def without_folders(study: StudyResult, tree: dict[str, Any]) -> dict[str, Any]:
+    """Return a scenario of *study* with bare names of files that it names by a whole path, which others do not have."""
+    shown = _shown(study)
+
+    def bare(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: bare(inner) for key, inner in value.items()}
+        if isinstance(value, list | tuple):
+            return [bare(inner) for inner in value]
+        return shown.get(value, value) if isinstance(value, str) else value
+
+    return {key: bare(value) for key, value in tree.items()}
+
+
+def _shown(study: StudyResult) -> dict[str, str]:
+    """Return the name under which each file is shown."""
+    runs = [run for point in study.points for run in point.finished]
+    files = [lookup(run.resolved, key, None) for run in runs for key in study.inputs]
+    paths = [Path(str(file)) for file in files if file is not None]
+    return {str(path): path.name if path.is_absolute() else str(path) for path in paths}

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from netbandit.plots.values import words
+from netbandit.report.recipe import without_folders
 from netbandit.results.columns import column, constant_metrics, constants_line, metrics_with_columns, parameter_cells
 from netbandit.results.failures import MARK, is_regret
 from netbandit.results.intervals import CONFIDENCE, Statistic
@@ -72,7 +73,7 @@ class Detail:
         title: The values that distinguish it from the others.
         metrics: Each metric over the replications.
         messages: The messages of each kind; no rows where none was sent.
-        runs: The seed, the folder and the fingerprint of each replication.
+        runs: The folder and the fingerprint of each replication.
         scenario: Its scenario with every default filled in, as TOML.
     """
 
@@ -178,7 +179,9 @@ def details(study: StudyResult) -> list[Detail]:
             metrics=_metrics("Metrics over the replications", estimates(point)),
             messages=_messages(point),
             runs=_runs(point),
-            scenario=toml_text({key: value for key, value in point.resolved.items() if key not in LABELS}),
+            scenario=toml_text(
+                without_folders(study, {key: value for key, value in point.resolved.items() if key not in LABELS})
+            ),
         )
         for place, point in enumerate(study.points)
         if point.finished
@@ -287,18 +290,13 @@ def _runs(point: PointResult) -> Table:
     rows = [
         [
             Cell(str(replication), float(replication)),
-            *(
-                (Cell(_NOTHING, None),) * 2
-                if run is None
-                else (_figure(run.seed), Cell(run.fingerprint, run.fingerprint))
-            ),
+            Cell(_NOTHING, None) if run is None else Cell(run.fingerprint, run.fingerprint),
             Cell(key, key),
         ]
         for replication, (key, run) in enumerate(zip(point.keys, point.runs, strict=True))
     ]
     headings = [
         ("replication", ""),
-        ("seed", ""),
         ("fingerprint", "a hash of the time, node, kind and size of every event"),
         ("run folder", ""),
     ]

@@ -19,6 +19,7 @@ from netbandit.bandits import reward_tables
 from netbandit.bandits.reward_tables import RewardTableError, of_frame, read
 from netbandit.checks.check import check
 from netbandit.results.run_keys import run_key
+from netbandit.scenario.load import load
 from netbandit.util.streams import Streams
 
 WIDE = pandas.DataFrame({"red": [0.0, 1.0, 0.0, 1.0], "blue": [2.0, 4.0, 6.0, 8.0]})
@@ -445,3 +446,13 @@ def test_a_run_gives_agents_the_rewards_of_their_names(tmp_path, monkeypatch):
     assert {tuple(one.means_at(0).ravel()) for one in started} == {(2, 1)}
     (note,) = check(made.document()).notes
     assert note.endswith("bandit.path: 1 column not used: time")
+
+
+def test_learners_that_share_totals_are_checked_without_knowing_how_many_arms_there_are(tmp_path):
+    WIDE.to_csv(tmp_path / "rewards.csv", index=False)
+    (tmp_path / "totals.toml").write_text(
+        'run = { horizon = 3 }\ntopology = { family = "ring", agents = 4 }\n'
+        'bandit = { kind = "table", path = "rewards.csv" }\nlearner = { kind = "ucb", share = "totals" }\n'
+        'protocol = { kind = "local" }\n'
+    )
+    assert len(check(load(str(tmp_path / "totals.toml"))).points) == 1

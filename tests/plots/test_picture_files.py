@@ -176,3 +176,30 @@ def test_of_many_traces_one_round_is_drawn_and_six_when_every_picture_is_asked_f
     every = [one.name for one in folder_pictures(tmp_path, study, every=True)]
     assert [name for name in few if name.startswith("round")] == ["round-star"]
     assert [name for name in every if name.startswith("round")] == ["round-star", "round-ring", "round-complete"]
+
+
+def test_a_pdf_has_letters_of_truetype_and_later_plots_keep_its_format(tmp_path):
+    write(tmp_path, [made_up()])
+    plot_folder(tmp_path)
+    done = CliRunner().invoke(main, ["plot", str(tmp_path), "--format", "pdf"])
+    assert done.exit_code == 0, done.output
+    files = [Path(line) for line in done.stdout.splitlines()]
+    assert {file.suffix for file in files} == {".pdf"}
+    assert not drawn_in(tmp_path)
+    for file in files:
+        assert b"/FontFile2" in file.read_bytes()
+        assert b"/Type3" not in file.read_bytes()
+    first = files[0].read_bytes()
+    assert [file.suffix for file in plot_folder(tmp_path)] == [".pdf"] * len(files)
+    assert files[0].read_bytes() == first
+    asked = plot_against(tmp_path, Asked(x="cost"), ["png"])
+    assert [file.suffix for file in asked] == [".png"]
+    assert {file.suffix for file in plot_folder(tmp_path)} == {".pdf", ".png"}
+
+
+def test_a_figure_that_its_user_saves_has_letters_of_truetype(tmp_path):
+    write(tmp_path, [made_up()])
+    figure = draw_regret(arrange(load_study(tmp_path)))
+    figure.savefig(tmp_path / "mine.pdf")
+    assert b"/FontFile2" in (tmp_path / "mine.pdf").read_bytes()
+    assert b"/Type3" not in (tmp_path / "mine.pdf").read_bytes()

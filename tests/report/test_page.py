@@ -18,7 +18,7 @@ from netbandit.cli import main
 from netbandit.report import write_report
 from netbandit.report.citation import URL
 from netbandit.report.curves import readings
-from netbandit.report.recipe import recipe
+from netbandit.report.recipe import recipe, without_folders
 from netbandit.results.store import PointResult, StudyResult, load_study, run_keys
 from netbandit.scenario.load import load
 
@@ -164,9 +164,9 @@ def test_every_picture_says_what_it_is(html):
 
 def test_fingerprints_versions_and_commands_are_there(html):
     page = Page(html)
-    runs = [table for table in page.tables if table[0] == ["replication", "seed", "fingerprint", "run folder"]]
+    runs = [table for table in page.tables if table[0] == ["replication", "fingerprint", "run folder"]]
     assert len(runs) == 4
-    assert [row[:3] for row in runs[0][1:]] == [[str(number), "0", "0" * 16] for number in range(3)]
+    assert [row[:2] for row in runs[0][1:]] == [[str(number), "0" * 16] for number in range(3)]
     assert page.table(["what", "version"])[1:] == [["netbandit", "0"]]
     assert "netbandit run quickstart.toml\nnetbandit report results/quickstart\n" in "".join(page.texts)
 
@@ -369,4 +369,8 @@ def test_files_that_the_scenario_names_are_told():
     run = made_up(parameters={"topology.file": "net/x.txt", "bandit.kind": "my.world:World"})
     point = PointResult({}, run.resolved, keys=["key"], runs=[run])
     assert recipe(StudyResult("mine", [point], inputs=("topology.file",))).needs == ["net/x.txt", "my/world.py"]
+    run = made_up(parameters={"topology.file": "/home/me/net/x.txt"})
+    study = StudyResult("mine", [PointResult({}, run.resolved, keys=["key"], runs=[run])], inputs=("topology.file",))
+    assert recipe(study).needs == ["x.txt"]
+    assert without_folders(study, {"topology": {"file": "/home/me/net/x.txt"}}) == {"topology": {"file": "x.txt"}}
     assert recipe(StudyResult("my 'study'", [point])).commands[0] == "netbandit run 'my '\"'\"'study'\"'\"'.toml'"

@@ -135,14 +135,15 @@ def test_a_study_that_may_be_long_is_run_and_not_tried(tmp_path, monkeypatch):
 )
 def test_an_estimate_that_runs_in_the_folder_refute_says_so(file, tmp_path, monkeypatch, seconds, said):
     """Each run in the folder took a second."""
-    done = CliRunner().invoke(main, ["run", str(file), "--replications", "0:2", "--out", str(tmp_path)])
+    command = ["run", str(file), "--set", "run.horizon=300", "--out", str(tmp_path)]
+    done = CliRunner().invoke(main, [*command, "--replications", "0:2"])
     assert done.exit_code == 0, done.output
     for path in tmp_path.glob("runs/*/result.json"):
         whole = unsealed(path.read_bytes())
         whole["metrics"]["wall_s"] = 1.0
         path.write_text(sealed(whole))
     monkeypatch.setattr(estimating, "_tried", lambda point, *_: PointEstimate(point, seconds, 1.0))
-    done = CliRunner().invoke(main, ["run", str(file), "--estimate", "--out", str(tmp_path)])
+    done = CliRunner().invoke(main, [*command, "--estimate"])
     assert ("already in" in done.stdout) == bool(said)
     if said:
         assert (

@@ -137,8 +137,7 @@ class BanditEnvironment(ABC):
         else:
             row = feedback.put_one(slot, agent, slot * feedback.slot_ns, arm, reward)
             if feedback.is_due_one(agent, row, slot * feedback.slot_ns):
-                feedback.take_one(slot, agent, row)
-                learner.learn_one(slot, agent, arm, feedback.rewards[agent, row])
+                self.learn_late_one(slot, agent, row, learner, feedback)
         account.note_arm(agent, arm)
         return self.miss_one(slot, agent, arm)
 
@@ -149,9 +148,13 @@ class BanditEnvironment(ABC):
             row = feedback.first_one(agent, slot * feedback.slot_ns)
             waits = row >= 0
             if waits:
-                feedback.take_one(slot, agent, row)
-                pulled, arm = feedback.slots[agent, row], feedback.arms[agent, row]
-                learner.learn_one(pulled, agent, arm, feedback.rewards[agent, row])
+                self.learn_late_one(slot, agent, row, learner, feedback)
+
+    def learn_late_one(self, slot: int, agent: int, row: int, learner: Any, feedback: Any) -> None:
+        """Let *agent* learn, in *slot*, the reward in a *row* of the queue, which is due first."""
+        feedback.take_one(slot, agent, row)
+        pulled, arm = feedback.slots[agent, row], feedback.arms[agent, row]
+        learner.learn_one(pulled, agent, arm, feedback.rewards[agent, row])
 
     def check_one(self, slot: int, agent: int, arm: Any) -> None:
         """Raise a `NoArmError` if *arm* is invalid."""
@@ -457,21 +460,15 @@ class ActionSetEnvironment(BanditEnvironment):
             if row >= 0:
                 feedback.vectors[agent, row] = actions[arm]
             if feedback.is_due_one(agent, row, slot * feedback.slot_ns):
-                feedback.take_one(slot, agent, row)
-                learner.learn_one(slot, agent, arm, feedback.rewards[agent, row], actions[arm])
+                self.learn_late_one(slot, agent, row, learner, feedback)
         account.note_arm(agent, arm)
         return self.miss_one(slot, agent, arm)
 
-    def learn_due_one(self, slot: int, agent: int, learner: Any, feedback: Any) -> None:
-        """See `BanditEnvironment.learn_due_one`; vectors are queued with the rewards."""
-        waits = True
-        while waits:
-            row = feedback.first_one(agent, slot * feedback.slot_ns)
-            waits = row >= 0
-            if waits:
-                feedback.take_one(slot, agent, row)
-                pulled, arm = feedback.slots[agent, row], feedback.arms[agent, row]
-                learner.learn_one(pulled, agent, arm, feedback.rewards[agent, row], feedback.vectors[agent, row])
+    def learn_late_one(self, slot: int, agent: int, row: int, learner: Any, feedback: Any) -> None:
+        """See `BanditEnvironment.learn_late_one`; vectors are queued with the rewards."""
+        feedback.take_one(slot, agent, row)
+        pulled, arm = feedback.slots[agent, row], feedback.arms[agent, row]
+        learner.learn_one(pulled, agent, arm, feedback.rewards[agent, row], feedback.vectors[agent, row])
 
     def pay_one(self, slot: int, agent: int, arm: int) -> Any:
         """See `BanditEnvironment.pay_one`."""

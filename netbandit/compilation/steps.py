@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from inspect import signature
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -44,6 +45,8 @@ class Compiled:
         self.loop, self._array, self.ours, self._agent = made.loop, made.array, made.ours, made.agent
         self.of_one_agent = made.agent >= 0
         self._read = [(objects[one], values) for one, values in made.read]
+        if not hasattr(made.loop, "compile"):  # numba is disabled: a debugger steps through the function itself
+            self.loop, self._read = _with_objects(function, objects), []
 
     def __call__(self, *given: Any) -> Any:
         """Call the function with the arguments that are not objects."""
@@ -80,6 +83,12 @@ class Compiled:
             agent = given[self._agent]
             read = [one[agent] if isinstance(one, list) else one for one in read]
         return read
+
+
+def _with_objects(function: Callable[..., Any], objects: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return *function* with these *objects* at their places: it takes the other arguments, in order."""
+    names = [name for name in signature(function).parameters if name not in objects]
+    return lambda *given: function(**dict(zip(names, given, strict=True)), **objects)
 
 
 def is_kept(loop: Any) -> bool:

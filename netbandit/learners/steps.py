@@ -118,15 +118,13 @@ class StepLearner(Learner):
         return self.world.actions(agents)
 
     def _each(self, text: Callable[..., None], *given: Any) -> None:
-        """Call *text*, compiled unless it contains user code or numba is off (``NUMBA_DISABLE_JIT``: to debug)."""
-        from numba import config
-
+        """Call *text*, compiled unless it contains user code."""
         kept: dict[Any, Callable[..., Any]] = self.__dict__.setdefault("_each_text", {})
         if text not in kept:
             kept[text] = partial(text, self)
             with suppress(StepError):
                 made = Compiled(text, {"learner": self}, f"{text.__name__}_{self.maker_of('choose_one')}")
-                kept[text] = made if made.ours and not config.DISABLE_JIT else kept[text]
+                kept[text] = made if made.ours else kept[text]
         kept[text](*given)
 
 

@@ -178,7 +178,8 @@ print(f"{result.fingerprint}{result.metrics['regret']}", len(reached))
 
 def test_a_debugger_steps_through_a_learner_where_numba_is_off():
     """Without numba every step is the method itself, with the same numbers."""
-    environments = {"NETBANDIT_EXECUTION": "plain", "NUMBA_DISABLE_JIT": "1"}, {"NETBANDIT_EXECUTION": "plain"}, {}
+    off, plain = {"NUMBA_DISABLE_JIT": "1"}, {"NETBANDIT_EXECUTION": "plain"}
+    environments = off | plain, off | {"NETBANDIT_EXECUTION": "compiled"}, plain, {}
     outputs = [
         subprocess.run(
             [sys.executable, "-c", STEPPED], env=os.environ | said, capture_output=True, text=True, check=True
@@ -186,8 +187,5 @@ def test_a_debugger_steps_through_a_learner_where_numba_is_off():
         for said in environments
     ]
     assert len({fingerprint for fingerprint, _ in outputs}) == 1
-    assert [int(reached) for _, reached in outputs] == [
-        84,
-        0,
-        0,
-    ]  # of 90 decisions, two of each agent are given
+    # Of 90 decisions, two of each agent are given.
+    assert [int(reached) for _, reached in outputs] == [84, 84, 0, 0]

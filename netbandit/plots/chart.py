@@ -323,8 +323,10 @@ def draw_chart(chart: Chart) -> "Figure":
 
     Outliers without cost stand at the upper edge with their values (see `marks.far_off`).
     """
-    content = _Content(_without_empty(chart, _Content(chart)))
-    chart, layout, pairs = content.chart, content.chart.layout, content.chart.pairs
+    content = _Content(chart)
+    if len((fewer := _without_empty(chart, content)).pairs) < len(chart.pairs):
+        chart, content = fewer, _Content(fewer)
+    layout, pairs = chart.layout, chart.pairs
     one_x, one_y = (len({pair[axis] for pair in pairs}) == 1 for axis in (0, 1))
     drawn, every = layout.figure(
         f"{chart.whole.name}: {chart.title}",

@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from helpers import chromium
 
 import netbandit as nb
 from netbandit.report.page import write_report
@@ -27,12 +28,9 @@ sweep.links.peer.latency = ["1 ms", "10 ms"]
 """
 
 SITE = Path(__file__).parents[1] / "docs" / "_build" / "html"
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 if not (SITE / "index.html").exists():
     pytest.skip("the site is not built", allow_module_level=True)
-pytest.importorskip("playwright")
-if CHROMIUM is None:
-    pytest.skip("there is no Chromium", allow_module_level=True)
+chromium.needed()
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -76,13 +74,9 @@ TOO_WIDE = """() => {
 
 
 @pytest.fixture(scope="module")
-def chromium():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+def browser():
+    with chromium.launched() as browser:
         yield browser
-        browser.close()
 
 
 def too_wide(frame):
@@ -92,7 +86,7 @@ def too_wide(frame):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
-def test_no_page_complains_and_nothing_on_it_is_wider_than_its_window(address, chromium, width, scheme):
+def test_no_page_complains_and_nothing_on_it_is_wider_than_its_window(address, browser, width, scheme):
     pages = sorted(page for page in SITE.rglob("*.html") if "_static" not in page.parts or page.parent.name == "rounds")
     assert len(pages) > 50
     wrong = []
@@ -101,7 +95,7 @@ def test_no_page_complains_and_nothing_on_it_is_wider_than_its_window(address, c
         if message.type in ("error", "warning"):  # the theme also tells which of its modes it is in
             wrong.append((name, message.text))
 
-    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     view = context.new_page()
     asked = []
     view.on("console", told)
@@ -120,8 +114,8 @@ def test_no_page_complains_and_nothing_on_it_is_wider_than_its_window(address, c
 
 
 @pytest.mark.parametrize("width", [1400, 390])
-def test_nothing_in_a_report_with_its_animation_is_wider_than_its_window(report, chromium, width):
-    context = chromium.new_context(viewport={"width": width, "height": 900})
+def test_nothing_in_a_report_with_its_animation_is_wider_than_its_window(report, browser, width):
+    context = browser.new_context(viewport={"width": width, "height": 900})
     view = context.new_page()
     view.goto(report.as_uri(), wait_until="load")
     view.locator("iframe.animation").scroll_into_view_if_needed()

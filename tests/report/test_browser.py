@@ -1,17 +1,13 @@
 """The report in a browser; skipped where there is none (``pip install netbandit[browser]``, and a Chromium)."""
 
-import shutil
-
 import networkx
 import pytest
+from helpers import chromium
 from helpers.made_up_runs import made_up, write
 
 from netbandit.report import write_report
 
-pytest.importorskip("playwright")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-if CHROMIUM is None:
-    pytest.skip("there is no Chromium", allow_module_level=True)
+chromium.needed()
 
 
 @pytest.fixture(scope="module")
@@ -36,12 +32,8 @@ def address(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with chromium.launched() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture

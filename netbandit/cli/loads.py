@@ -91,11 +91,13 @@ def nodes(folder: Path, where: tuple[str, ...], battery: float | None, rows: int
     from netbandit.report.loads import battery_line, spends, thirstiest_nodes
     from netbandit.results.loads import node_blocks
 
+    def table(point: "PointResult") -> "tuple[Table, str]":
+        return thirstiest_nodes(point, rows, battery), battery_line(point, battery)
+
     if as_csv:
         _print_csv(folder, where, lambda study: node_blocks(study, battery))
     else:
-        tables = lambda point: (thirstiest_nodes(point, rows, battery), battery_line(point, battery))  # noqa: E731
-        _show(folder, where, tables, spends, "sent or spent")
+        _show(folder, where, table, spends, "sent or spent")
 
 
 def _show(

@@ -28,9 +28,6 @@ Work = Literal["message", "item", "decision", "aggregate"]
 HANDLED, HELD, REFUSED = 0, 1, 2
 """What becomes of a message that reaches a node: it takes no time, it is put into the inbox, or the inbox is full."""
 
-_NANOWATT = 10**9
-_JOULE = 10**18
-
 
 @dataclass(frozen=True)
 class ServiceTimes:

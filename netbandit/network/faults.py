@@ -47,7 +47,6 @@ class FaultModel:
         chance_while_bad: The probability that a message is lost while its channel is bad.
         loses_alike: Whether each message is lost with the same probability.
         loses_bits: Whether *chance* is that of a bit.
-        loses_in_bursts: Whether channels are good and bad for a time.
         jitters: Whether latencies vary from message to message.
         overtaking: Whether jitter lets messages overtake each other.
         duplicate: The probability that a message arrives once more.
@@ -63,7 +62,6 @@ class FaultModel:
     chance_while_bad: float = 0.0
     loses_alike: bool = False
     loses_bits: bool = False
-    loses_in_bursts: bool = False
     jitters: bool = False
     overtaking: bool = False
     duplicate: float = 0.0
@@ -84,7 +82,6 @@ class FaultModel:
             chance_while_bad=float(loss.bad) if isinstance(loss, BurstLoss) else 0.0,
             loses_alike=isinstance(loss, ConstantLoss),
             loses_bits=isinstance(loss, BitLoss),
-            loses_in_bursts=isinstance(loss, BurstLoss),
             jitters=faults.jitter is not None,
             overtaking=faults.overtaking,
             duplicate=float(faults.duplicate),

@@ -64,7 +64,7 @@ class Link:
         first: The node at one end.
         second: The node at the other.
         activations: The activations so far.
-        latest: The latest period counted by :meth:`activate`.
+        latest: The latest period counted where periods do not decrease, which holds where nothing queues.
     """
 
     __slots__ = ("_recent", "activations", "first", "latest", "second")
@@ -75,15 +75,6 @@ class Link:
         self.activations = 0
         self.latest = -1
         self._recent: set[int] | None = None
-
-    def activate(self, period: int) -> None:
-        """Count *period* (a slot or a round) unless it is the latest one already counted.
-
-        Correct for non-decreasing periods, which holds where nothing queues.
-        """
-        if period != self.latest:
-            self.latest = period
-            self.activations += 1
 
     def activate_ahead(self, period: int, now: int) -> None:
         """Count *period*, which may lie ahead of periods that the other direction is still to use.

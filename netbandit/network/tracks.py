@@ -1,6 +1,6 @@
 """Tracks: the piecewise linear trajectories of mobile agents."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import ceil, hypot, log
 from typing import NamedTuple
 
@@ -203,7 +203,3 @@ def fastest(tracks: Tracks) -> float:
     gone = np.hypot.reduce(np.diff(tracks.place, axis=0)[same[1:]], axis=1)
     goes = needed > 1
     return float((gone[goes] / (needed[goes] / _SECOND)).max(initial=0.0))
-
-
-TracksOf = Callable[[int, Streams, int], Iterator[Tracks]]
-"""Returns the tracks of so many agents from streams until an end (ns), part after part."""

@@ -56,11 +56,6 @@ class Environment(simpy.Environment):
         self._now = time
         return True
 
-    def next_event(self, never: int) -> tuple[int, int]:
-        """Return the time (ns) and the turn of the next event of the queue; the time *never* if there is none."""
-        queue = self._queue
-        return (int(queue[0][0]), int(queue[0][1])) if queue else (never, 0)
-
     @property
     def idle(self) -> bool:
         """Whether no event is left."""

@@ -64,7 +64,7 @@ class Link:
         first: The node at one end.
         second: The node at the other.
         activations: The activations so far.
-        latest: The latest period counted by :meth:`activate`.
+        latest: The latest period counted, where nothing queues, so that periods never decrease.
     """
 
     __slots__ = ("_recent", "activations", "first", "latest", "second")
@@ -75,15 +75,6 @@ class Link:
         self.activations = 0
         self.latest = -1
         self._recent: set[int] | None = None
-
-    def activate(self, period: int) -> None:
-        """Count *period* (a slot or a round) unless it is the latest one already counted.
-
-        Correct for non-decreasing periods, which holds where nothing queues.
-        """
-        if period != self.latest:
-            self.latest = period
-            self.activations += 1
 
     def activate_ahead(self, period: int, now: int) -> None:
         """Count *period*, which may lie ahead of periods that the other direction is still to use.
@@ -113,12 +104,14 @@ class Queue:
         waited: The total queueing delay (ns).
         longest_wait: The longest queueing delay (ns).
         starts: The start (ns) and the bytes of each message that may still wait, where the queue is limited.
+        waiting_bytes: The bytes of all these.
     """
 
     busy: int = 0
     waited: int = 0
     longest_wait: int = 0
     starts: deque[tuple[int, int]] = field(default_factory=deque)
+    waiting_bytes: int = 0
 
 
 NOTHING_YET: deque[Arrival] = cast(deque[Arrival], ())

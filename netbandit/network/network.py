@@ -166,7 +166,6 @@ class Network:
         self.handler: Receive = _nobody
         self._topology = topology
         self._uplink_latency = uplink_latency
-        self._before_close: list[Callable[[], None]] = []
         self.ledger = Ledger()
         self.tally, self.waiting = Tally(), Waiting()
         self.carry = NEVER if faults.plan.carry is None else faults.plan.carry
@@ -441,11 +440,6 @@ class Network:
         """The number of each link between agents, by its two ends, the lower first."""
         return {(link.first, link.second): number for number, link in enumerate(self.links)}
 
-    @property
-    def delivers_in_passes(self) -> bool:
-        """Whether all that arrives at an instant is delivered before anybody acts on it; else receiver by receiver."""
-        return self.instantaneous or self.unreliable
-
     def contact_from(self, channel: Channel, time: int) -> int:
         """Return when (ns) a message may start that is ready at a *time*, takes its latency alone, and gets through.
 
@@ -545,14 +539,8 @@ class Network:
         """Return the nanoseconds that a message of *size* bytes occupies a peer link."""
         return self.peer_class.transmission(size)
 
-    def before_close(self, act: Callable[[], None]) -> None:
-        """Call *act* once before the totals are computed: it counts the messages that it has put on links itself."""
-        self._before_close.append(act)
-
     def close(self) -> Outcomes:
         """Compute, after the last event, the outcomes of all messages put on links."""
-        for act in self._before_close:
-            act()
         ledger, tally = self.ledger, self.tally
         messages = self.peer_totals().messages + self.uplink_totals().messages
         under_way = [what for due in self.due.values() for what in due if isinstance(what, tuple)]  # one by one

@@ -207,14 +207,12 @@ class Computing:
 
     def _duration(self, node: _Node, channel: Channel, message: Message) -> int:
         """Return how long (ns) the handling of a message takes that has arrived on *channel*."""
-        law = node.times.laws.get("message")
-        time = float(node.times.per_byte * message.size)
-        if law is not None:
-            column = self._columns.get(channel)
-            if column is None:
-                column = self._columns[channel] = self._column("message", law, self._number(channel))
-            time += next(column)
-        return round(time * node.speed)
+        column = self._columns.get(channel)
+        if column is None:
+            law = node.times.laws.get("message")
+            column = repeat(0) if law is None else self._column("message", law, self._number(channel))
+            self._columns[channel] = column
+        return round((next(column) + node.times.per_byte * message.size) * node.speed)
 
     def submit(
         self,
@@ -266,7 +264,10 @@ class Computing:
     def finish_jobs(self, now: int) -> None:
         """End all jobs that are due *now* (ns), by node."""
         network = self._network
-        for node, job in sorted(self.jobs.pop(now, ()), key=_by_number):
+        jobs = self.jobs.pop(now)
+        if len(jobs) > 1:
+            jobs.sort(key=_by_number)
+        for node, job in jobs:
             if node.job is not job or (network.node_outages is not None and network.is_down(node.number)):
                 continue  # it was dropped, or will be in this instant
             self._stop(node, job, now)

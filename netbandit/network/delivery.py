@@ -53,7 +53,7 @@ def deliver_due(network: "Network", event: Event) -> None:
         inbox: list[Arrival] = []
         for channel in due:
             if channel.receiver != receiver:
-                if inbox:
+                if inbox:  # before anything is popped from this channel, on which the handler may send
                     handler(receiver, inbox)
                     inbox = []
                 receiver = channel.receiver
@@ -103,13 +103,13 @@ def deliver_deciding(network: "Network", event: Event) -> None:
     """As `deliver_due`, where the arrival decides whether a message is new, or lost."""
     if event is not network.appointment:
         return
-    environment, instants = network.environment, network.instants
+    environment, instants, computing = network.environment, network.instants, network.computing
     queue = environment._queue
     network.appointed = -1
     while instants and not (queue and queue[0][0] < instants[0]):
         environment._now = now = heappop(instants)
-        if network.computing is not None:
-            network.computing.finish_jobs(now)
+        if computing is not None and now in computing.jobs:
+            computing.finish_jobs(now)
         if network.starts:
             for channel, queued in network.starts.pop(now, ()):
                 start_next(network, channel, queued)

@@ -64,7 +64,7 @@ class Link:
         first: The node at one end.
         second: The node at the other.
         activations: The activations so far.
-        latest: The latest period counted where periods do not decrease, which holds where nothing queues.
+        latest: The latest period counted, where nothing queues, so that periods never decrease.
     """
 
     __slots__ = ("_recent", "activations", "first", "latest", "second")
@@ -104,12 +104,14 @@ class Queue:
         waited: The total queueing delay (ns).
         longest_wait: The longest queueing delay (ns).
         starts: The start (ns) and the bytes of each message that may still wait, where the queue is limited.
+        waiting_bytes: The bytes of all these.
     """
 
     busy: int = 0
     waited: int = 0
     longest_wait: int = 0
     starts: deque[tuple[int, int]] = field(default_factory=deque)
+    waiting_bytes: int = 0
 
 
 NOTHING_YET: deque[Arrival] = cast(deque[Arrival], ())

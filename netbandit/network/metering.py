@@ -26,7 +26,7 @@ def count(network: "Network", kind: Kind, size: int, messages: int) -> None:
     counts[1] += messages * size
 
 
-def occupy(channel: Channel, wait: int, busy: int) -> None:
+def occupy(channel: Channel, wait: int, busy: int) -> Queue:
     """Count how long (ns) a message has waited for *channel*, and for how much of the run it occupies it."""
     queue = channel.queue
     if queue is None:
@@ -35,6 +35,7 @@ def occupy(channel: Channel, wait: int, busy: int) -> None:
     if wait > 0:
         queue.waited += wait
         queue.longest_wait = max(queue.longest_wait, wait)
+    return queue
 
 
 def pay_to_send(network: "Network", channel: Channel, size: int, airtime: int) -> None:

@@ -162,10 +162,11 @@ def is_dropped(
             return False
         waiting, occupied = len(sizes), sum(sizes)
     else:
-        starts = channel.queue.starts  # type: ignore[union-attr]  # occupied, it has one
-        while starts and starts[0][0] <= now:
-            starts.popleft()
-        waiting, occupied = len(starts), sum([size for _, size in starts]) if by_bytes else 0
+        queue = channel.queue
+        assert queue is not None  # it is occupied
+        while queue.starts and queue.starts[0][0] <= now:
+            queue.waiting_bytes -= queue.starts.popleft()[1]
+        waiting, occupied = len(queue.starts), queue.waiting_bytes
     tally = network.tally
     if (occupied + message.size if by_bytes else waiting + 1) <= most:
         if waiting >= tally.waiting_most:
@@ -244,9 +245,10 @@ def begin(
                 if began >= end:
                     continue
             sent = channel.free_at = began + duration
-            occupy(channel, began - handed, min(sent, end) - began)
+            queue = occupy(channel, began - handed, min(sent, end) - began)
             if limited and began > handed:
-                channel.queue.starts.append((began, size))  # type: ignore[union-attr]  # occupied, it has one
+                queue.starts.append((began, size))
+                queue.waiting_bytes += size
         begun += 1
         index = channel.messages
         channel.messages = index + 1

@@ -59,6 +59,7 @@ class Node:
 
     __slots__ = (
         "_also_told",
+        "_channels",
         "_network",
         "_out",
         "_rounds",
@@ -74,6 +75,7 @@ class Node:
         self._rounds = rounds
         self._network = rounds.network
         self._out = rounds.network.out(number)
+        self._channels = rounds.network.channels[number]
         self.round = round
         self.number = number
         self.forget()
@@ -140,9 +142,9 @@ class Node:
         This is what `claim`, `take_in` and `note_teller` do, one after the other, in one call for each message.
         """
         labels = message.labels
-        fresh = labels & ~self.claimed
-        if fresh:
-            self.claimed |= fresh
+        claimed = self.claimed | labels
+        if claimed != self.claimed:
+            self.claimed = claimed
             rounds = self._rounds
             if rounds.slotted:
                 rounds.steps.at(self.effective_time(message), self.number, (self.round.number, labels))
@@ -186,16 +188,16 @@ class Node:
         network = self._network
         message = LabelMessage(self.round, kind, labels, items, size, network.environment._now)
         send = network.send
-        send(message, network.channels[self.number])
+        send(message, self._channels)
 
     def send_others(self, kind: Kind, labels: Labels, *, items: bool = False, size: int | None = None) -> None:
         """Send to all neighbours except those noted as senders of these very *labels* since the last call."""
-        if labels not in self._told:
+        told = self._told.pop(labels, None)
+        if told is None:
             self.send_all(kind, labels, items=items, size=size)
             return
-        network = self._network
-        channels = network.channels[self.number]
-        message, first = self._told.pop(labels)
+        network, channels = self._network, self._channels
+        message, first = told
         if self._rounds.slotted or message.kind is not kind or message.items is not items or size is not None:
             message = LabelMessage(self.round, kind, labels, items, size, network.environment._now)
         # else it forwards the same object

@@ -204,7 +204,6 @@ class OpenRounds:
         self._per_agent = per_agent
         self._unwatched = not (network.agents_fail or per_agent)
         self._waiting: Callable[[int], Sequence[int]] = lambda round: ()
-        self._completed: list[OpenRound] = []
         self.when_complete: Callable[[OpenRound], None] = self.end
         self.acting = -1 if len(network.acting) == network.agents else sum(1 << agent for agent in network.acting)
         self._draws: list[tuple[int, int, int]] = []
@@ -286,24 +285,24 @@ class OpenRounds:
     def _take_in(self, parts: list[tuple[Node, Labels]]) -> None:
         """Let nodes hold items, then end rounds, then let nodes act in the others."""
         act = self._act
+        completed = []
         for node, labels in parts:
-            news = labels & ~node.held
-            node.held |= news
+            held = node.held
+            node.held = held | labels
+            news = held ^ node.held
             if not self._unwatched:
                 news = self._counted(node, news)
             if news:
                 round = node.round
                 round.missing -= news.bit_count()
                 if not round.missing:
-                    self._completed.append(round)
+                    completed.append(round)
         if self._overhear is not None:
             overheard, self._overheard = self._overheard, {}
             for node, labels in overheard.items():
                 self._overhear(node.number, node.round.number, node.round.named(labels))
-        if self._completed:
-            completed, self._completed = self._completed, []
-            for round in completed:
-                self.when_complete(round)
+        for round in completed:
+            self.when_complete(round)
         if self._merges and len(parts) > 1:
             merged: dict[Node, Labels] = {}
             for node, labels in parts:

@@ -1,4 +1,4 @@
-"""What type checkers and editors see of the package, whose names are imported when they are asked for."""
+"""The public names of the package for type checkers and editors; at run time each is imported on first use."""
 
 from netbandit import bandits as bandits
 from netbandit import learners as learners

@@ -1,4 +1,4 @@
-"""What the world pays for an action."""
+"""Bandits: the environments that return a reward for each action."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What type checkers and editors see of the bandits, which are imported when they are asked for."""
+"""The public bandits for type checkers and editors; at run time each is imported on first use."""
 
 from netbandit.bandits.bernoulli import Bernoulli as Bernoulli
 from netbandit.bandits.gaussian import Gaussian as Gaussian

@@ -1,4 +1,4 @@
-"""What every bandit is: a world that pays for actions, drawn from its keys."""
+"""Base of all bandits: an environment, drawn from its keys, that returns rewards for actions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Watch = Callable[[str, int, int], None]
 
 
 class Outline(NamedTuple):
-    """What is known of a bandit before anything is drawn; None where it is not.
+    """Facts about a bandit that are known before anything is drawn; None where they are not.
 
     Attributes:
         arms: The number K of arms.
@@ -94,7 +94,7 @@ class ArmBandit(Bandit):
 
     @property
     def law(self) -> str:
-        """What a reward is, as far as learners use it: ``bernoulli`` (0 or 1), ``gaussian``, or any ``other``."""
+        """The law of rewards as learners distinguish it: ``bernoulli`` (0 or 1), ``gaussian``, or any ``other``."""
         return "bernoulli"
 
     @property

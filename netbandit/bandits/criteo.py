@@ -93,7 +93,7 @@ class _Source:
 
 @dataclass
 class _Columns:
-    """What the first pass finds out.
+    """Statistics of the first pass over the file.
 
     Attributes:
         rows: The number of good lines.

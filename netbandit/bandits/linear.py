@@ -67,7 +67,7 @@ class Linear(ActionSetBandit):
     vector: NDArray[np.float64] = state()
     """The unknown vector theta, shape (d,)."""
     world: "World" = state()
-    """What a compiled loop needs of it."""
+    """The arrays that compiled loops read."""
     fixed: bool = state()
     """Whether the actions stay the same."""
     shown: NDArray[np.float64] = state()

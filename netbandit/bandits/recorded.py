@@ -14,7 +14,7 @@ _NUMBERS_OF_A_BLOCK = 1 << 18
 
 
 class Feedback(ABC):
-    """What is known of some users, whatever was decided for them."""
+    """Recorded attributes of some users that do not depend on the decisions."""
 
     @abstractmethod
     def paid(self, arms: NDArray[np.int64]) -> NDArray[np.float64]:

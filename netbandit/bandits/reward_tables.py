@@ -39,7 +39,7 @@ _NO_ARMS = frozenset(
      "minute", "month", "replication", "reward", "rewards", "round", "row", "seed", "slot", "slots",
      "step", "t", "time", "timestamp", "trial", "week", "year"}
 )  # fmt: skip
-"""What a column that is no arm may be called."""
+"""Names of columns that are not arms."""
 _NAMELESS = re.compile(r"(Unnamed: \d+)?")
 _INDEX = re.compile(r"__index_level_\d+__")
 _ASCENDING = 10

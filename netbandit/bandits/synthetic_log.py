@@ -31,7 +31,7 @@ _LARGEST_CHANCE = 0.8
 
 @dataclass(frozen=True)
 class ClickLaw:
-    """Who comes, what is shown, and what is clicked.
+    """The law of users, arms shown and clicks.
 
     A user is described by integers that are low or high rather than in between, an arm by how many of its words fall
     into each bucket. A click has the chance ``<theta, x>``, x the context of user and arm (:func:`combined`). With the

@@ -46,7 +46,7 @@ class Table(FiniteBandit):
     """With rows in order: whether they repeat where the horizon is longer than the table."""
 
     table_of_rewards: RewardTable = state()
-    """What was read."""
+    """The table that was read."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Table) or self.data is None or other.data is None:

@@ -20,7 +20,7 @@ MOST_MEANS = 5 * 10**7
 
 _BYTES_A_NUMBER = 8
 _BYTES_A_BREAKPOINT = 60
-"""What is kept of a breakpoint but for its means; measured."""
+"""Memory of a breakpoint without its means; measured."""
 
 _FEW = 50
 """Where one slot in more than so many is drawn, numpy does without an array of all."""

@@ -1,4 +1,4 @@
-"""What every bandit with contexts is: users who come one a slot, each with a context for every arm.
+"""Base of bandits with contexts: one user arrives in each slot, with a context for every arm.
 
 The columns of contexts are split among participants.
 """
@@ -35,7 +35,7 @@ class Users:
 
 @dataclass(frozen=True)
 class Findings:
-    """What a bandit has to say of all decisions of a run.
+    """The figures of a bandit over all decisions of a run.
 
     Attributes:
         metrics: Its own figures by name, the most telling first; None where one does not exist.

@@ -1,4 +1,4 @@
-"""What can be emulated, and the reason why not, at the key that says so."""
+"""Limits of emulation: why a scenario cannot be emulated, at the key that rules it out."""
 
 import os
 from collections.abc import Iterator

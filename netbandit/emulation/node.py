@@ -29,7 +29,7 @@ from netbandit.protocols.open_rounds import OpenRound
 from netbandit.simulation.replication import RunnablePoint
 
 STAMP = Struct("!QI")
-"""What precedes a frame, and is ours: when it is due (virtual ns), and its number on its channel."""
+"""The header that the emulation puts before a frame: its due time (virtual ns), and its number on its channel."""
 
 _Held = tuple[int, int, LinkEnd, bytes]
 """A frame that was read: when it is due, its number, between whom, and what it says."""

@@ -1,4 +1,4 @@
-"""What type checkers and editors see of the learners, which are imported when they are asked for."""
+"""The public learners for type checkers and editors; at run time each is imported on first use."""
 
 from netbandit.learners.coop_ucb2 import CoopUcb2 as CoopUcb2
 from netbandit.learners.dducb import Dducb as Dducb

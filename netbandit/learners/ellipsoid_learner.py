@@ -58,7 +58,7 @@ class Start(NamedTuple):
 
 
 class Loan(NamedTuple):
-    """What an agent shared of its own that is in no sum that it adopted so far.
+    """Observations that an agent has shared and that no sum it has adopted includes yet.
 
     Attributes:
         number: Of the row, among those of the agent's present life.

@@ -81,7 +81,7 @@ class Learner(AnyLearner):
     impossible: ClassVar[Mapping[str, str]] = {"robust": NO_DEFENCE}
     late_rewards: ClassVar[bool] = True
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "arms"
-    """What it chooses among: arms of any bandit with finitely many, arms that are vectors, or quantities."""
+    """The set it chooses from: arms of any bandit with finitely many, arms that are vectors, or quantities."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

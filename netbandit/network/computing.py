@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from netbandit.network.network import Network
 
 Work = Literal["message", "item", "decision", "aggregate"]
-"""What a node computes: the handling of a message, or a job of its own."""
+"""A job that a node computes: the handling of a message, or one of its own."""
 
 HANDLED, HELD, REFUSED = 0, 1, 2
-"""What becomes of a message that reaches a node: it takes no time, it is put into the inbox, or the inbox is full."""
+"""Outcomes of a message that reaches a node: it takes no time, it is put into the inbox, or the inbox is full."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class ServiceTimes:
 
 @dataclass(frozen=True)
 class ComputePlan:
-    """What nodes compute, and how fast.
+    """The service times and speeds of the nodes.
 
     Attributes:
         agents, server: The service times of agents, and of the server.

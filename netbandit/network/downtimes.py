@@ -63,9 +63,11 @@ class Downtimes:
 
     def down(self, time: int) -> float:
         """Return the first moment at or after *time* (ns) at which the entity is down; infinity if it never is."""
-        if self.at(time):
-            return time
+        if time > self._known:
+            self._look(time)
         following = bisect_right(self._begins, time)
+        if following and self._ends[following - 1] > time:
+            return time
         while following == len(self._begins):
             if not self._take():
                 return inf

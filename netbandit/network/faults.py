@@ -12,7 +12,7 @@ from netbandit.network.retry import Retry
 
 @dataclass(frozen=True)
 class ChannelFaults:
-    """What can go wrong on the channels of one class of links.
+    """The faults of the channels of one class of links.
 
     Attributes:
         loss: The loss model; None: no message is lost.

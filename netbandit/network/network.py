@@ -474,7 +474,7 @@ class Network:
 
     @property
     def peer_faults(self) -> ChannelFaults:
-        """What can go wrong on the channels between agents."""
+        """The faults of the channels between agents."""
         return self.faults.peer
 
     @property

@@ -1,1 +1,1 @@
-"""What a component of a scenario is: its keys, checks and kind, and validation messages."""
+"""Components of a scenario: their keys, checks and kinds, and the validation messages."""

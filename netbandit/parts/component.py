@@ -72,11 +72,11 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Note(Mistake):
-    """What is valid, but has no effect; ``check`` mentions it."""
+    """A key that is valid but has no effect; ``check`` mentions it."""
 
 
 Checks = Iterator[Mistake]
-"""What a check yields: mistakes and notes."""
+"""The results of a check: mistakes and notes."""
 
 CommunicationPattern = Literal["round", "call", "broadcast", "gather", "exchange", "deposit", "ask"]
 """How the agents of a learner communicate, which a protocol carries. ``round``: all contribute, and it ends;

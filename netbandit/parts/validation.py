@@ -49,7 +49,7 @@ class KeysError(ValueError):
 DEEPEST = 64
 """How many tables and lists may stand inside one another; a scenario needs five."""
 TOO_DEEP = "lists or tables are nested too deeply"
-"""What is said where more do, or one holds itself."""
+"""The message where they are nested deeper, or one contains itself."""
 
 
 def too_deep(value: Any) -> bool:

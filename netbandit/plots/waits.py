@@ -1,4 +1,4 @@
-"""What a round waits for, by cause: late rewards, nodes that compute, messages."""
+"""Stacked bars of the waiting time of a round by cause: late rewards, computing nodes, messages."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What type checkers and editors see of the protocols, which are imported when they are asked for."""
+"""The public protocols for type checkers and editors; at run time each is imported on first use."""
 
 from netbandit.protocols.consensus import Consensus as Consensus
 from netbandit.protocols.earliest import Earliest as Earliest

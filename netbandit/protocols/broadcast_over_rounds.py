@@ -82,7 +82,7 @@ class BroadcastOverRounds(BroadcastProtocol):
 
     @property
     def handler(self) -> Receive:
-        """What handles the messages of rounds, which is all."""
+        """The handler of all messages, which belong to rounds."""
         return self.rounds.handler
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:

@@ -21,7 +21,7 @@ class Everybody:
     """
 
     turn: EventPriority = AGENTS
-    """What a hop brings is there before the decision of its slot."""
+    """Arrivals are processed before the decisions of their slot."""
     per_agent: bool = False
     """All conclude alike."""
 

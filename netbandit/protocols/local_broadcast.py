@@ -103,7 +103,7 @@ class LocalBroadcast(LocalKeys, BroadcastProtocol):
 
     @property
     def handler(self) -> Receive:
-        """What handles the messages of the route."""
+        """The handler of the messages of the route."""
         return self.way.handler
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:

@@ -30,7 +30,7 @@ def _server(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
 
 
 class _Parcel(NamedTuple):
-    """What is under way: whose deposit it is, or for whom; and when its present hop began (ns)."""
+    """An item in transit: the agent that uploaded it, or that is to get it; and when its present hop began (ns)."""
 
     agent: int
     item: Item

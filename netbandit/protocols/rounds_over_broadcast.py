@@ -145,7 +145,7 @@ class RoundsOverBroadcast(CallbackRoundProtocol):
 
     @property
     def handler(self) -> Receive:
-        """What handles the broadcasts, which is all unless agents conclude individually."""
+        """The handler of the broadcasts: of all messages, unless agents conclude individually."""
         alone = self._per_agent or type(self).receive is not RoundsOverBroadcast.receive
         return self.receive if alone else self.broadcasts.handler
 

@@ -37,7 +37,7 @@ class UploadProtocol(NetworkProtocol):
     patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"deposit"})
 
     upload_handler: UploadHandler = state()
-    """What agents and the server do."""
+    """How agents and the server process uploads."""
     uploads: int = state(default=0)
     """How often agents have deposited."""
     downloads: int = state(default=0)

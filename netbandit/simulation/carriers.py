@@ -1,4 +1,4 @@
-"""What carries the items of a communication strategy: a protocol, message by message, or a kernel, in bulk.
+"""Carriers of the items of a communication strategy: a protocol, message by message, or a kernel, in bulk.
 
 Strategies (`broadcasts`, `exchanges`) call carriers, which call neither strategies nor drivers.
 """

@@ -122,7 +122,7 @@ def _looked_at(
 
 
 class _Returns:
-    """What methods must return: one of the same name each, which is told what was returned and what it was told.
+    """Checks of what methods return: a method of the same name each, called with the returned value and the arguments.
 
     Args:
         part: Whose methods they are.

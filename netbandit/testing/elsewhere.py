@@ -22,7 +22,7 @@ class ElsewhereError(Exception):
 
 
 class Answer(NamedTuple):
-    """What another process finds of a point's first replication.
+    """The first replication of a point, run in another process.
 
     Attributes:
         result: What it leaves behind.

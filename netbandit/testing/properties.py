@@ -185,4 +185,4 @@ ALWAYS: tuple[Property, ...] = (
     who_stalls_may_stall,
     nodes_do_one_job_at_a_time,
 )
-"""What must hold of every replication of every scenario."""
+"""The properties of every replication of every scenario."""

@@ -43,11 +43,11 @@ class Use:
 
 @dataclass
 class Provenance:
-    """What was seen of the items of a run.
+    """The observed history of the items of a run.
 
     Attributes:
         contributed: When (ns) each item was contributed.
-        uses: Who went on with what.
+        uses: Which agent adopted which items.
         breaches: What was wrong with how items were put together.
         disorder: Items that were put together in another order than that of their agents.
         stalled: Of each agent that waits at the horizon for what cannot come any more, for how many slots.

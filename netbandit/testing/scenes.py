@@ -70,7 +70,7 @@ FAULTS: Mapping[str, Raw] = {
         },
     },
 }
-"""What goes wrong: the tables that say it, to be put over those of a scene."""
+"""Faults: the tables that are merged into those of a scene."""
 
 _WORLD_AND_LEARNER = {
     "round": ("bernoulli", "elimination"),

@@ -137,7 +137,7 @@ def _drawn(rng: random.Random, players: tuple[Raw, Raw, str], feature: str, alon
 
 
 FEATURES = ("adversary", "changes", "contacts", "mobile", "energy", "radio", "feedback", "queue", "compute")
-"""What a scenario may have beside faults: one of them, where its learner and protocol take it."""
+"""Features of a random scenario beside faults: one of them, where its learner and protocol support it."""
 
 
 _LATE: list[Raw] = [

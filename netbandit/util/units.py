@@ -44,28 +44,28 @@ _QUANTITY = re.compile(r"\s*([+-]?\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,2})?)\
 _BYTES = {f"{prefix}B": 1_000**power for power, prefix in enumerate(("", "k", "M", "G"))}
 
 DURATION = 'a duration such as "10 ms": a number and one of ns, us, ms, s, min, h, slots'
-"""What a duration looks like, for messages."""
+"""Examples of a duration, for error messages."""
 BANDWIDTH = (
     'a bandwidth of at least 1 bit/s, such as "1 Mbit/s": a number and one of bit/s, B/s, or these with k, M, G, T'
 )
-"""What a bandwidth looks like, for messages."""
+"""Examples of a bandwidth, for error messages."""
 
 SIZE = 'a size such as "4 kB": a number above 0 and one of B, kB, MB, GB'
-"""What a size looks like, for messages."""
+"""Examples of a size, for error messages."""
 LENGTH = 'a length such as "100 m": a number and one of m, km, mm'
-"""What a length looks like, for messages."""
+"""Examples of a length, for error messages."""
 FREQUENCY = 'a frequency such as "125 kHz": a number above 0 and one of Hz, kHz, MHz'
-"""What a frequency looks like, for messages."""
+"""Examples of a frequency, for error messages."""
 SPEED = 'a speed such as "1.5 m/s": a number and one of m/s, km/h'
-"""What a speed looks like, for messages."""
+"""Examples of a speed, for error messages."""
 
 
 ENERGY = 'a number of joule, or an energy such as "0.05 mJ": a number and one of J, mJ, uJ, nJ, pJ, kJ, Wh'
-"""What an energy looks like, for messages."""
+"""Examples of an energy, for error messages."""
 
 
 POWER = 'a number of watt, or a power such as "52.2 mW": a number and one of W, mW, uW, nW, kW'
-"""What a power looks like, for messages."""
+"""Examples of a power, for error messages."""
 
 
 class _Quantity(str):
@@ -73,7 +73,7 @@ class _Quantity(str):
 
     __slots__ = ()
     words = "a string"
-    """What it looks like, for messages."""
+    """Examples of it, for error messages."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:

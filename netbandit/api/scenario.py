@@ -299,8 +299,7 @@ class Scenario:
         if tables.get("name") == "scenario" and "name" not in self._tables and self._file is None:
             del tables["name"]
         beside: dict[Path, str] = {}
-        for table in PARTS:
-            key = kind_key(table)
+        for table, key in [*((table, kind_key(table)) for table in PARTS), ("adversary", "attack")]:
             if isinstance(tables.get(table), dict) and isinstance(tables[table].get(key), type):
                 tables[table] = {**tables[table], key: _importable(table, tables[table][key])}
         topology = tables.get("topology")

@@ -129,9 +129,14 @@ class ArmBandit(Bandit):
         Returns:
             The rewards, shape (n,).
         """
-        means = self.means_at(slot)
-        paid: NDArray[np.float64] = self.paid(arms, means[arms] if means.ndim == 1 else means[agents, arms], numbers)
+        paid: NDArray[np.float64] = self.paid(arms, self.mean_of(slot, agents, arms), numbers)
         return paid
+
+    def mean_of(self, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the mean of the arm of each agent in a slot, shape (n,)."""
+        means = self.means_at(slot)
+        found: NDArray[np.float64] = means[arms] if means.ndim == 1 else means[agents, arms]
+        return found
 
     def paid(self, arm: Any, mean: Any, number: Any) -> Any:
         """Return what an arm of this mean pays where *number* decides: of one pull, or of an array of them."""

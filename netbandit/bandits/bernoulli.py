@@ -1,30 +1,19 @@
 """A bandit whose arms pay 0 or 1."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, TypeAdapter, ValidatorFunctionWrapHandler, WrapValidator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
-from netbandit.bandits.bandit import FiniteBandit, GeneratorOf, Outline, column_means
-from netbandit.bandits.varied import VariedArms
-from netbandit.parts.component import Checks, Mistake, Note, Others
-
-MOST_ARMS = 10**6
+from netbandit.bandits.bandit import FiniteBandit, GeneratorOf, column_means
+from netbandit.bandits.varied import MOST_ARMS, VariedArms, means_key
+from netbandit.parts.component import Checks, Mistake, Note
 
 Mean = Annotated[float, Field(ge=0, le=1, strict=True, allow_inf_nan=False)]
-_MEANS: TypeAdapter[list[float]] = TypeAdapter(Annotated[list[Mean], Field(min_length=1)])
-
-
-def means_or_uniform(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
-    """Validate the key ``means``, with one mistake where there is one."""
-    # A union reports a mistake once for each alternative; the user made it once, and in one element.
-    if isinstance(value, list):
-        return _MEANS.validate_python(value)
-    if value == "uniform":
-        return handler(value)
-    raise PydanticCustomError("means", 'must be "uniform" or a list of numbers from 0 to 1')
+Means = Annotated[
+    Literal["uniform"] | list[Mean], means_key(Mean, 'must be "uniform" or a list of numbers from 0 to 1')
+]
 
 
 class Bernoulli(VariedArms, FiniteBandit):
@@ -36,7 +25,7 @@ class Bernoulli(VariedArms, FiniteBandit):
 
     arms: int | None = Field(default=None, ge=1, le=MOST_ARMS)
     """The number K of arms; may be left out where *means* is a list."""
-    means: Annotated[Literal["uniform"] | list[Mean], WrapValidator(means_or_uniform)] = "uniform"
+    means: Means = "uniform"
     """Either ``"uniform"``: drawn from U[0, 1]; or the mean of each arm."""
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
@@ -50,32 +39,13 @@ class Bernoulli(VariedArms, FiniteBandit):
         """Yield a missing number of arms, or one that is not that of the means, and *averaged* without differences."""
         if self.averaged and self.heterogeneity == 0:
             yield Note("averaged", "has no effect: with heterogeneity = 0 all agents have the same means")
-        if self.means == "uniform":
-            if self.arms is None:
-                yield Mistake("arms", 'is missing: with means = "uniform" the number of arms must be given')
-        elif self.arms is not None and len(self.means) != self.arms:
-            text = f"is {self.arms}, but means lists {len(self.means)}: they must be the same, or leave arms out"
-            yield Mistake("arms", text)
-        arms = self.outline().arms
-        yield from self.check_changes(arms, self.means == "uniform")
+        yield from self.check_arms()
+        yield from self.check_changes()
         for place, change in enumerate(self.changes or []):
             if not all(0 <= mean <= 1 for mean in change.means):
                 yield Mistake(("changes", place, "means"), f"must be numbers from 0 to 1, not {change.means}")
         if self.averaged and self.changing:
             yield Mistake("averaged", "excludes means that change")
-        yield from self.check_sets(arms)
-
-    def check_with(self, others: Others) -> Checks:
-        """Yield what does not go with the number of agents and the horizon."""
-        yield from self.check_agents(others, self.outline().arms)
-        yield from self.check_course(others, self.outline().arms)
-
-    def outline(self) -> Outline:
-        """Return the number of arms, and whether one can be worse than another."""
-        if self.means == "uniform":
-            return Outline(arms=self.arms, has_gap=self.arms != 1)
-        can_differ = len(set(self.means)) > 1 or (self.heterogeneity > 0 and len(self.means) > 1)
-        return Outline(arms=len(self.means), has_gap=can_differ)
 
     def start(self, agents: int, generator: GeneratorOf) -> None:
         """Draw the common means, and around them those of each agent.
@@ -83,12 +53,7 @@ class Bernoulli(VariedArms, FiniteBandit):
         Streams: ``bandit.means`` and ``bandit.heterogeneity``, row i of the latter for agent i. The common means
         do not depend on the heterogeneity.
         """
-        if self.means == "uniform":
-            if self.arms is None:
-                raise ValueError("the number of arms must be given")
-            common = generator("bandit.means", 0).random(self.arms)
-        else:
-            common = np.array(self.means, dtype=np.float64)
+        common = self.common_means(generator)
         shifts = None
         if self.heterogeneity == 0:
             self.settle(common, agents)

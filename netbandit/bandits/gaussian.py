@@ -4,25 +4,14 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, TypeAdapter, ValidatorFunctionWrapHandler, WrapValidator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
-from netbandit.bandits.bandit import FiniteBandit, GeneratorOf, Outline
-from netbandit.bandits.bernoulli import MOST_ARMS
-from netbandit.bandits.varied import VariedArms
-from netbandit.parts.component import Checks, Mistake, Others
+from netbandit.bandits.bandit import FiniteBandit, GeneratorOf
+from netbandit.bandits.varied import MOST_ARMS, VariedArms, means_key
+from netbandit.parts.component import Checks, Mistake
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-_MEANS: TypeAdapter[list[float]] = TypeAdapter(Annotated[list[Number], Field(min_length=1)])
-
-
-def _means(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
-    # A union reports a mistake once for each alternative; the user made it once.
-    if isinstance(value, list):
-        return _MEANS.validate_python(value)
-    if value == "uniform":
-        return handler(value)
-    raise PydanticCustomError("means", 'must be "uniform" or a list of numbers')
+Means = Annotated[Literal["uniform"] | list[Number], means_key(Number, 'must be "uniform" or a list of numbers')]
 
 
 class Gaussian(VariedArms, FiniteBandit):
@@ -34,7 +23,7 @@ class Gaussian(VariedArms, FiniteBandit):
 
     arms: int | None = Field(default=None, ge=1, le=MOST_ARMS)
     """The number K of arms; may be left out where *means* is a list."""
-    means: Annotated[Literal["uniform"] | list[Number], WrapValidator(_means)] = "uniform"
+    means: Means = "uniform"
     """Either ``"uniform"``: drawn from U[0, 1]; or the mean of each arm, any numbers."""
     sigma: float | list[float] = 1.0
     """Standard deviation of a reward, or one for each arm; learners are given the largest."""
@@ -43,42 +32,18 @@ class Gaussian(VariedArms, FiniteBandit):
 
     def check(self) -> Checks:
         """Yield missing numbers of arms, those that do not agree, and deviations that are none."""
-        arms = self._arms()
-        if self.means == "uniform" and self.arms is None:
-            yield Mistake("arms", 'is missing: with means = "uniform" the number of arms must be given')
-        elif self.arms is not None and arms != self.arms:
-            text = f"is {self.arms}, but means lists {arms}: they must be the same, or leave arms out"
-            yield Mistake("arms", text)
+        arms = self.listed_arms
+        yield from self.check_arms()
+        yield from self.check_changes()
         sigmas = self.sigma if isinstance(self.sigma, list) else [self.sigma]
         if not sigmas or not all(0 <= sigma < float("inf") for sigma in sigmas):
             yield Mistake("sigma", f"must be at least 0, not {self.sigma}")
         if isinstance(self.sigma, list) and arms is not None and len(self.sigma) != arms:
             yield Mistake("sigma", f"lists {len(self.sigma)} deviations, but there are {arms} arms")
-        yield from self.check_changes(arms, self.means == "uniform")
-        yield from self.check_sets(arms)
-
-    def check_with(self, others: Others) -> Checks:
-        """Yield what does not go with the number of agents and the horizon."""
-        yield from self.check_agents(others, self._arms())
-        yield from self.check_course(others, self._arms())
-
-    def _arms(self) -> int | None:
-        return self.arms if self.means == "uniform" else len(self.means)
-
-    def outline(self) -> Outline:
-        """Return the number of arms, and whether one can be worse than another."""
-        if self.means == "uniform":
-            return Outline(arms=self.arms, has_gap=self.arms != 1)
-        can_differ = len(set(self.means)) > 1 or (self.heterogeneity > 0 and len(self.means) > 1)
-        return Outline(arms=len(self.means), has_gap=can_differ)
 
     def start(self, agents: int, generator: GeneratorOf) -> None:
         """Draw the common means, and around them those of each agent; streams as for `bernoulli`."""
-        common = (
-            generator("bandit.means", 0).random(self.arms)
-            if self.means == "uniform"
-            else np.array(self.means, dtype=np.float64)
-        )
+        common = self.common_means(generator)
         shifts = None
         if self.heterogeneity:
             spread = self.heterogeneity

@@ -1,15 +1,15 @@
 """A bandit whose arms pay by different laws in [0, 1] with the same mean (Zhu & Liu 2021)."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, WrapValidator
+from pydantic import Field
 
-from netbandit.bandits.bandit import ArmBandit, GeneratorOf, Outline
-from netbandit.bandits.bernoulli import MOST_ARMS, Mean, means_or_uniform
-from netbandit.bandits.varied import VariedArms
-from netbandit.parts.component import Checks, Mistake, Others
+from netbandit.bandits.bandit import ArmBandit, GeneratorOf
+from netbandit.bandits.bernoulli import Means
+from netbandit.bandits.varied import MOST_ARMS, VariedArms
+from netbandit.parts.component import Checks, Mistake
 
 Law = Literal["beta", "bernoulli", "truncated-normal"]
 
@@ -23,7 +23,7 @@ class Mixed(VariedArms, ArmBandit):
 
     arms: int | None = Field(default=None, ge=1, le=MOST_ARMS)
     """The number K of arms; may be left out where *means* is a list."""
-    means: Annotated[Literal["uniform"] | list[Mean], WrapValidator(means_or_uniform)] = "uniform"
+    means: Means = "uniform"
     """Either ``"uniform"``: drawn from U[``lowest``, ``highest``]; or the mean of each arm."""
     lowest: float = Field(default=0.05, ge=0, le=1)
     """The smallest mean that is drawn."""
@@ -38,15 +38,9 @@ class Mixed(VariedArms, ArmBandit):
 
     def check(self) -> Checks:
         """Yield missing numbers of arms, those that do not agree, and means too near to 0 or 1 for the spread."""
-        arms = self._arms()
-        if self.means == "uniform":
-            if self.arms is None:
-                yield Mistake("arms", 'is missing: with means = "uniform" the number of arms must be given')
-            if self.lowest > self.highest:
-                yield Mistake("highest", f"must be at least lowest = {self.lowest}")
-        elif self.arms is not None and arms != self.arms:
-            text = f"is {self.arms}, but means lists {arms}: they must be the same, or leave arms out"
-            yield Mistake("arms", text)
+        yield from self.check_arms()
+        if self.means == "uniform" and self.lowest > self.highest:
+            yield Mistake("highest", f"must be at least lowest = {self.lowest}")
         if "beta" in self.laws and any(self.spread**2 >= mean * (1 - mean) for mean in self._extremes()):
             yield Mistake(
                 "spread", "is too large for a beta law with the smallest or largest mean: m (1 - m) > spread^2"
@@ -56,30 +50,16 @@ class Mixed(VariedArms, ArmBandit):
         if self.changing:
             key = next(key for key in ("changes", "breakpoints", "drift") if getattr(self, key))
             yield Mistake(key, "is not offered for mixed laws: bernoulli and gaussian have it")
-        yield from self.check_sets(arms)
-
-    def check_with(self, others: Others) -> Checks:
-        """Yield what does not go with the number of agents."""
-        yield from self.check_agents(others, self._arms())
-
-    def _arms(self) -> int | None:
-        return self.arms if self.means == "uniform" else len(self.means)
 
     def _extremes(self) -> tuple[float, float]:
         return (self.lowest, self.highest) if self.means == "uniform" else (min(self.means), max(self.means))
 
-    def outline(self) -> Outline:
-        """Return the number of arms."""
-        return Outline(arms=self._arms(), has_gap=self._arms() != 1)
-
     def start(self, agents: int, generator: GeneratorOf) -> None:
         """Draw means and laws; streams ``bandit.means`` and ``bandit.laws``."""
         super().start(agents, generator)
+        common = self.common_means(generator)
         if self.means == "uniform":
-            width = self.highest - self.lowest
-            common = self.lowest + width * generator("bandit.means", 0).random(self.arms)
-        else:
-            common = np.array(self.means, dtype=np.float64)
+            common = self.lowest + (self.highest - self.lowest) * common
         self.vary(common, None, generator)
         rows = agents if self.differ == "agents" else 1
         drawn = generator("bandit.laws", 0).integers(len(self.laws), size=(rows, len(common)))

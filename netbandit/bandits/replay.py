@@ -9,12 +9,19 @@ from pydantic import Field
 
 from netbandit.bandits import digits, synthetic_log
 from netbandit.bandits.bandit import GeneratorOf, Outline, Watch
-from netbandit.bandits.columns import Participants, check_holders, check_shares, seen_columns
 from netbandit.bandits.criteo import CriteoLog, read
 from netbandit.bandits.criteo_features import Combination
 from netbandit.bandits.criteo_lines import BadLineError, LogError
 from netbandit.bandits.recorded import Source
-from netbandit.bandits.vertical_context import Findings, Users, VerticalContextBandit
+from netbandit.bandits.vertical_context import (
+    Findings,
+    Participants,
+    Users,
+    VerticalContextBandit,
+    check_holders,
+    check_shares,
+    seen_columns,
+)
 from netbandit.parts.component import Checks, Mistake, Note, Others, state
 from netbandit.util.extras import MissingExtraError, installed
 

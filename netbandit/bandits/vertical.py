@@ -5,8 +5,14 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from netbandit.bandits.bandit import GeneratorOf, Outline
-from netbandit.bandits.columns import Participants, check_holders, check_shares, seen_columns
-from netbandit.bandits.vertical_context import Users, VerticalContextBandit
+from netbandit.bandits.vertical_context import (
+    Participants,
+    Users,
+    VerticalContextBandit,
+    check_holders,
+    check_shares,
+    seen_columns,
+)
 from netbandit.parts.component import Checks, Mistake, Others, state
 
 _NUMBERS_OF_A_BLOCK = 1 << 18

@@ -13,6 +13,7 @@ from netbandit.learners.linear import GatherLearner, in_slots
 from netbandit.network.topology import Topology
 from netbandit.parts.settings import Problem
 from netbandit.scenario.adversary import AdversarySettings
+from netbandit.scenario.objects import plain
 from netbandit.simulation.build_faults import node_problems
 from netbandit.simulation.lies import how_many
 from netbandit.util.wording import one_of, show
@@ -39,7 +40,7 @@ def adversary_problems(settings: AdversarySettings, known: Mapping[str, Any]) ->
         yield ("adversary", "attack"), f"cannot be with {kind}: {_why_not(learner, known)}"
     elif is_own(settings.attack):
         if known["attack"] is not None and form not in forms_of(known["attack"]):
-            text = f"cannot be {show(settings.attack)} with {kind}, whose agents tell {_TOLD[form]}"
+            text = f"cannot be {show(plain(settings.attack))} with {kind}, whose agents tell {_TOLD[form]}"
             yield ("adversary", "attack"), f"{text}: {_why_not_forged(form)}"
     elif settings.attack is not None and settings.attack not in ATTACKS[form]:
         text = f"cannot be {show(settings.attack)} with {kind}, whose agents tell {_TOLD[form]}"

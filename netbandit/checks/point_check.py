@@ -222,7 +222,7 @@ class PointCheck:
             return True
         return (own_module(table, kind) or "netbandit").partition(".")[0] == "netbandit"
 
-    def _may_import(self, table: str, kind: str) -> bool:
+    def _may_import(self, table: str, kind: str | type) -> bool:
         """Return whether the class of a *kind* may be imported; if not, note the kind as unchecked."""
         if self._importable(table, kind):
             return True
@@ -230,7 +230,7 @@ class PointCheck:
         self.unchecked.append(((table, "attack" if table == "adversary" else kind_key(table)), text))
         return False
 
-    def _own_attack(self, attack: str | None) -> type | None:
+    def _own_attack(self, attack: str | type | None) -> type | None:
         """Return the class of a user-defined *attack*; None if it is built in or cannot be imported."""
         if attack is None or not is_own(attack) or not self._may_import("adversary", attack):
             return None

@@ -102,11 +102,11 @@ def load_class(target: str) -> Any:
 
 
 def kind_of(table: str, part: type) -> str:
-    """Return how a scenario names the class of a part: its kind, or ``"package.module:Class"``."""
+    """Return how a scenario names the class of a part or an attack: its kind, or ``"package.module:Class"``."""
     target = f"{part.__module__}:{part.__qualname__}"
     if target == GRAPH:
         return "graph"
-    return next((kind for kind, known in BUILT_IN[table].items() if known == target), target)
+    return next((kind for kind, known in BUILT_IN.get(table, {}).items() if known == target), target)
 
 
 def class_names(table: str) -> list[str]:
@@ -151,17 +151,17 @@ def part_class(table: str, kind: str | type, folder: Path) -> Any:
     return offered_class(_offer(table, kind), table)
 
 
-def attack_class(target: str, folder: Path) -> type:
+def attack_class(target: str | type, folder: Path) -> type:
     """Return the class of a user-defined attack, which needs no base class.
 
     Args:
-        target: ``"package.module:Class"``.
+        target: ``"package.module:Class"``, or the class itself.
         folder: The scenario's folder, which is searched first for user-defined modules.
 
     Raises:
         KindError: There is none, or it cannot be made.
     """
-    found = _imported(target, folder)
+    found = target if isinstance(target, type) else _imported(target, folder)
     if not isinstance(found, type):
         raise KindError(f"{target} is not a class")
     try:
@@ -170,7 +170,8 @@ def attack_class(target: str, folder: Path) -> type:
         raise
     except BaseException as error:  # user code can fail in any way
         packages = frozenset({found.__module__.partition(".")[0]})
-        raise KindError(f"{target} cannot be made without arguments: {complaint(error, packages)}") from None
+        name = kind_of("adversary", target) if isinstance(target, type) else target
+        raise KindError(f"{name} cannot be made without arguments: {complaint(error, packages)}") from None
     return found
 
 

@@ -10,7 +10,7 @@ from keyword import iskeyword
 from types import UnionType
 from typing import Any, TypeGuard, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import ErrorType
@@ -205,7 +205,8 @@ def _place(model: type[BaseModel], location: tuple[str | int, ...]) -> _Place:
         annotation, metadata = unwrapped(annotation, metadata)
         if not rest:
             break
-        annotation = next((item.keys for item in metadata if isinstance(item, Allowed) and item.keys), annotation)
+        tables = next((item.keys for item in metadata if isinstance(item, Allowed) and item.keys), None)
+        annotation = annotation if tables is None else create_model("Keys", __base__=tables)
         origin = get_origin(annotation)
         if origin in (Union, UnionType):
             union = path

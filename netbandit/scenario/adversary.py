@@ -2,15 +2,18 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, field_serializer, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from netbandit.byzantine.adversaries.attack_kinds import Attack, Target
+from netbandit.parts.registry import kind_of
 from netbandit.parts.settings import DurationText, Settings
 from netbandit.scenario.faults import NodeName
 from netbandit.util.wording import Allowed, show
 
-OwnAttack = Annotated[str, Field(pattern="^[^:]+:[^:]+$"), Allowed('"package.module:Class"')]
-"""The name of an attack of the user's own."""
+_OWN = Allowed('"package.module:Class"')
+OwnAttack = Annotated[str, Field(pattern="^[^:]+:[^:]+$"), _OWN] | SkipJsonSchema[Annotated[type[object], _OWN]]
+"""An attack of the user's own: its name, or from Python its class."""
 
 _TARGET = '"worst", "second" or the number of an arm'
 
@@ -63,6 +66,10 @@ class AdversarySettings(Settings):
     )
     strength: float = Field(default=10.0, gt=0, le=1e300, description='With range = "any": the value in place of 1.')
     from_: DurationText = Field(default="0 ms", alias="from", description="The begin of the lies.")
+
+    @field_serializer("attack", when_used="json")
+    def _named(self, attack: str | type | None) -> str | None:
+        return kind_of("adversary", attack) if isinstance(attack, type) else attack
 
     @model_validator(mode="after")
     def _complete(self) -> Self:

@@ -47,7 +47,7 @@ class AgentTimes(ServerTimes):
 class UniformSpeed(Settings):
     """Uniform between two factors."""
 
-    uniform: tuple[Factor, Factor] = Field(description="The smallest and the largest factor.")
+    uniform: tuple[Factor, Factor] = Field(strict=False, description="The smallest and the largest factor.")
 
 
 class LognormalSpeed(Settings):
@@ -81,10 +81,6 @@ class SpeedFile(Settings):
 _LAWS: tuple[type[Settings], ...] = (UniformSpeed, LognormalSpeed, ParetoSpeed, ShareSpeed, SpeedFile)
 
 
-class _SpeedKeys(UniformSpeed, LognormalSpeed, ParetoSpeed, ShareSpeed, SpeedFile):
-    """All keys of the tables, to find out where a mistake stands."""
-
-
 _SPEED = (
     "a factor above 0, a list of them, one an agent, { uniform = [1.0, 4.0] }, { lognormal = 0.6 } (sigma; median 1), "
     '{ pareto = 2.0 } (shape; least 1), { share = 0.1, factor = 10.0 } or { file = "devices.csv" }'
@@ -101,8 +97,7 @@ def _speed(value: Any) -> Any:
     if isinstance(value, Mapping):
         meant = [law for law in _LAWS if any(key in value for key in law.model_fields)]
         if len(meant) == 1:
-            plain = {key: tuple(item) if isinstance(item, list) else item for key, item in value.items()}
-            return meant[0].model_validate(plain)
+            return meant[0].model_validate(value)
     if isinstance(value, list) and value and all(map(_is_factor, value)):
         return [float(one) for one in value]
     if not _is_factor(value):
@@ -118,7 +113,7 @@ class ComputeSettings(Settings):
     speed: Annotated[
         float | list[float] | UniformSpeed | LognormalSpeed | ParetoSpeed | ShareSpeed | SpeedFile,
         BeforeValidator(_speed),
-        Allowed(_SPEED, keys=_SpeedKeys),
+        Allowed(_SPEED, keys=_LAWS),
     ] = Field(
         default=1.0,
         description="By what the times of an agent are multiplied: a number, a list, a law, drawn for each agent in "

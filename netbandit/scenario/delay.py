@@ -13,7 +13,7 @@ from netbandit.util.wording import Allowed, show
 class UniformDelay(Settings):
     """Uniform between two durations."""
 
-    uniform: tuple[DurationText, DurationText] = Field(description="The shortest and the longest.")
+    uniform: tuple[DurationText, DurationText] = Field(strict=False, description="The shortest and the longest.")
 
 
 class GeometricDelay(Settings):
@@ -26,7 +26,7 @@ class ParetoDelay(Settings):
     """A Pareto law: P(D > d) = (least / d)^shape."""
 
     pareto: tuple[PositiveDuration, Annotated[float, Field(gt=0)]] = Field(
-        description="The least, and the shape; without a mean where the shape is at most 1."
+        strict=False, description="The least, and the shape; without a mean where the shape is at most 1."
     )
 
 
@@ -40,10 +40,6 @@ class DelayFile(Settings):
 
 
 _LAWS: tuple[type[Settings], ...] = (UniformDelay, GeometricDelay, ExponentialJitter, LognormalJitter, ParetoDelay)
-
-
-class _DelayKeys(UniformDelay, GeometricDelay, ExponentialJitter, LognormalJitter, ParetoDelay, DelayFile):
-    """All keys of the tables, to find out where a mistake stands."""
 
 
 _DELAY = (
@@ -63,8 +59,7 @@ def _delay(value: Any, *, files: bool) -> Any:
         if len(meant) > 1:
             raise ValueError(f"has the keys of two laws: must be {_OR_FILE if files else _DELAY}")
         if meant:
-            plain = {key: tuple(item) if isinstance(item, list) else item for key, item in value.items()}
-            return meant[0].model_validate(plain)
+            return meant[0].model_validate(value)
     if not isinstance(value, str):
         raise ValueError(f"must be {_OR_FILE if files else _DELAY}, not {show(value)}")
     return duration_text(value, also=f", or {_DELAY.partition(', ')[2]}")
@@ -73,12 +68,12 @@ def _delay(value: Any, *, files: bool) -> Any:
 Delay = Annotated[
     str | UniformDelay | GeometricDelay | ExponentialJitter | LognormalJitter | ParetoDelay,
     BeforeValidator(lambda value: _delay(value, files=False)),
-    Allowed(_DELAY, keys=_DelayKeys),
+    Allowed(_DELAY, keys=(*_LAWS, DelayFile)),
 ]
 """A duration, or the law of one."""
 DelayOrFile = Annotated[
     str | UniformDelay | GeometricDelay | ExponentialJitter | LognormalJitter | ParetoDelay | DelayFile,
     BeforeValidator(lambda value: _delay(value, files=True)),
-    Allowed(_OR_FILE, keys=_DelayKeys),
+    Allowed(_OR_FILE, keys=(*_LAWS, DelayFile)),
 ]
 """The same, or a file that lists some."""

@@ -82,10 +82,6 @@ class HarvestFile(Settings):
     )
 
 
-class _HarvestKeys(DailyHarvest, OnOffHarvest, HarvestFile):
-    """All keys of these tables, to find out where a mistake stands."""
-
-
 _HARVEST = (
     f'{POWER}, {{ power = "2 mW", from = "6 h", until = "18 h", every = "24 h" }}, '
     '{ power = "2 mW", on_for = "10 s", off_for = "20 s" } or { file = "sun.csv" }'
@@ -136,7 +132,7 @@ class EnergySettings(Settings):
         "links without one, if the chip says it.",
     )
     capacity: Annotated[
-        Energy | UniformCapacity | None, BeforeValidator(_capacity), Allowed(_CAPACITY, keys=UniformCapacity)
+        Energy | UniformCapacity | None, BeforeValidator(_capacity), Allowed(_CAPACITY, keys=(UniformCapacity,))
     ] = Field(
         default=None,
         description="Capacity of each agent's battery, which is full at the beginning, or { uniform = [...] }; "
@@ -153,7 +149,7 @@ class EnergySettings(Settings):
     harvest: Annotated[
         Power | DailyHarvest | OnOffHarvest | HarvestFile,
         BeforeValidator(_harvest),
-        Allowed(_HARVEST, keys=_HarvestKeys),
+        Allowed(_HARVEST, keys=(DailyHarvest, OnOffHarvest, HarvestFile)),
     ] = Field(
         default=0.0,
         description="Power that each agent harvests: always, from and until some time of each period, on and off for "

@@ -40,10 +40,6 @@ class FailingNodes(FailingSettings):
     )
 
 
-class _LinkKeys(FailingSettings, RedrawnSettings):
-    """All keys of both tables, to find out where a mistake stands."""
-
-
 _LINKS = '{ up_for = "60 s", down_for = "2 s" } or { up = 0.7, every = "1 slot" }'
 
 
@@ -132,7 +128,9 @@ class FaultsSettings(Settings):
     """``[faults]``: failures of links, agents and the server; by default none."""
 
     links: Annotated[
-        FailingSettings | RedrawnSettings | None, BeforeValidator(_links), Allowed(_LINKS, keys=_LinkKeys)
+        FailingSettings | RedrawnSettings | None,
+        BeforeValidator(_links),
+        Allowed(_LINKS, keys=(FailingSettings, RedrawnSettings)),
     ] = Field(
         default=None,
         description="How every peer link fails: { up_for, down_for }, or redrawn in each period: { up, every }.",

@@ -44,22 +44,19 @@ class LognormalJitter(Settings):
     """Lognormal jitter."""
 
     lognormal: tuple[DurationText, Annotated[float, Field(ge=0)]] = Field(
-        description="Its median, and the standard deviation of its logarithm."
+        strict=False, description="Its median, and the standard deviation of its logarithm."
     )
 
 
 class GeometricJitter(Settings):
     """Whole slots from 0 to a largest number, P(k) proportional to q^k."""
 
-    geometric: tuple[float | str, int | str] = Field(description="The mean and the largest number of slots.")
+    geometric: tuple[float | str, int | str] = Field(
+        strict=False, description="The mean and the largest number of slots."
+    )
 
 
-class _LossKeys(PerBitLoss, BurstLoss):
-    """All keys of both tables, to find out where a mistake stands."""
-
-
-class _JitterKeys(ExponentialJitter, LognormalJitter, GeometricJitter):
-    """All keys of the tables, to find out where a mistake stands."""
+_JITTERS = (ExponentialJitter, LognormalJitter, GeometricJitter)
 
 
 def _loss(value: Any) -> Any:
@@ -74,14 +71,12 @@ def _loss(value: Any) -> Any:
 
 def _jitter(value: Any) -> Any:
     if isinstance(value, dict):
-        for model in (ExponentialJitter, LognormalJitter, GeometricJitter):
+        for model in _JITTERS:
             if any(key in value for key in model.model_fields):
                 if model is GeometricJitter:
                     _check_geometric(value.get("geometric"))
-                # TOML has lists and no tuples.
-                plain = {key: tuple(item) if isinstance(item, list) else item for key, item in value.items()}
-                return model.model_validate(plain)
-    if isinstance(value, ExponentialJitter | LognormalJitter | GeometricJitter):
+                return model.model_validate(value)
+    if isinstance(value, _JITTERS):
         return value
     if not isinstance(value, str):
         raise ValueError(f"must be {_JITTER}, not {show(value)}")
@@ -123,12 +118,12 @@ class RetrySettings(Settings):
     attempts: int = Field(default=5, ge=1, le=1000, description="Transmissions in all, before the sender gives up.")
 
 
-Loss = Annotated[float | PerBitLoss | BurstLoss, BeforeValidator(_loss), Allowed(_LOSS, keys=_LossKeys)]
+Loss = Annotated[float | PerBitLoss | BurstLoss, BeforeValidator(_loss), Allowed(_LOSS, keys=(PerBitLoss, BurstLoss))]
 """``loss``."""
 Jitter = Annotated[
     str | ExponentialJitter | LognormalJitter | GeometricJitter,
     BeforeValidator(_jitter),
-    Allowed(_JITTER, keys=_JitterKeys),
+    Allowed(_JITTER, keys=_JITTERS),
 ]
 """``jitter``."""
 

@@ -120,10 +120,12 @@ def _topology(table: Any) -> Any:
 
 
 TopologyPart = Annotated[
-    Raw, BeforeValidator(_topology), Allowed('a table with the key "family" and those of its family', keys=_Family)
+    Raw, BeforeValidator(_topology), Allowed('a table with the key "family" and those of its family', keys=(_Family,))
 ]
 """The topology's table as it was written; its ``family`` is a string."""
-Part = Annotated[Raw, BeforeValidator(_part), Allowed('a table with the key "kind" and those of its kind', keys=_Kind)]
+Part = Annotated[
+    Raw, BeforeValidator(_part), Allowed('a table with the key "kind" and those of its kind', keys=(_Kind,))
+]
 """A part's table as it was written; its ``kind`` is a string."""
 
 

@@ -64,10 +64,6 @@ class CsmaAccess(Settings):
     )
 
 
-class _AccessKeys(AlohaAccess, CsmaAccess):
-    """All keys of both, to find out where a mistake stands."""
-
-
 def _access(value: Any) -> Any:
     if value is None or isinstance(value, AlohaAccess | CsmaAccess):
         return value
@@ -83,9 +79,9 @@ class RadioSettings(Settings):
     airtime: AirtimeSettings | None = Field(
         default=None, description="How long a message is on the air; absent: 8 bits a byte over links.peer.bandwidth."
     )
-    access: Annotated[AlohaAccess | CsmaAccess | None, BeforeValidator(_access), Allowed(_ACCESS, keys=_AccessKeys)] = (
-        Field(default=None, description="When an agent sends that has something to send; absent: at once.")
-    )
+    access: Annotated[
+        AlohaAccess | CsmaAccess | None, BeforeValidator(_access), Allowed(_ACCESS, keys=(AlohaAccess, CsmaAccess))
+    ] = Field(default=None, description="When an agent sends that has something to send; absent: at once.")
     duty: float = Field(
         default=1.0,
         gt=0,

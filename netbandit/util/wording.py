@@ -25,11 +25,11 @@ class Allowed:
 
     Attributes:
         text: What it takes.
-        keys: For a raw table, the model of the keys it must have all the same.
+        keys: The tables that its own validator reads such a value with: together they have all keys that may be wrong.
     """
 
     text: str
-    keys: type[BaseModel] | None = None
+    keys: tuple[type[BaseModel], ...] = ()
 
     def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
         """Have the JSON Schema say it too, under a keyword of our own that validators ignore."""

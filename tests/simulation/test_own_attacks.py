@@ -1,14 +1,20 @@
 """Attacks of the user's own: what they say is what is heard, checked as any other lie, and what is wrong is said."""
 
 import sys
+import tomllib
 
 import numpy as np
 import pytest
 from helpers.scenes import study
 
+from netbandit.api.scenario import Scenario
+from netbandit.checks.check import check
 from netbandit.results.run_keys import run_key
 from netbandit.running import sweeps
+from netbandit.scenario.adversary import AdversarySettings
 from netbandit.scenario.errors import ScenarioError
+from netbandit.scenario.load import load_tables
+from netbandit.scenario.objects import tables_of
 from netbandit.simulation.execution import executed
 from netbandit.user_code.errors import ReturnedError, complaint
 
@@ -166,6 +172,24 @@ def test_what_cannot_be_is_refused(folder, text, attack, said, more):
     with pytest.raises(ScenarioError) as error:
         made(folder, text, name, *more)
     assert said in str(error.value)
+
+
+def test_from_python_it_may_be_the_class_itself(folder):
+    class Flip:
+        def means(self, truth, view, rng):
+            return 1 - truth
+
+    made(folder, ROUNDS, "Flip")
+    adversary = {"agents": [1, 4], "attack": Flip}
+    (point,) = check(load_tables(tables_of({**tomllib.loads(ROUNDS), "adversary": adversary}))).points
+    assert point.attack is Flip
+    assert point.resolved["adversary"]["attack"].endswith(".<locals>.Flip")
+    named = made(folder, ROUNDS, "Flip").simulation(0).run()
+    assert point.simulation(0).run().fingerprint == named.fingerprint
+    scenario = Scenario(adversary=AdversarySettings(**adversary))
+    assert scenario.tables["adversary"]["attack"] is Flip
+    with pytest.raises(ValueError, match=r"adversary: the class .*Flip is in no module"):
+        scenario.to_toml()
 
 
 def test_a_misspelt_name_of_ours_is_one_mistake(folder):

@@ -14,9 +14,9 @@ Attack = Literal[
 """The attack of a Byzantine agent; the module of each message form implements it."""
 
 
-def is_own(attack: object) -> TypeGuard[str]:
-    """Return whether the name of an attack is that of a user-defined class, ``"package.module:Class"``."""
-    return isinstance(attack, str) and ":" in attack
+def is_own(attack: object) -> TypeGuard[str | type]:
+    """Return whether an attack is a user-defined class, or its name, ``"package.module:Class"``."""
+    return isinstance(attack, type) or (isinstance(attack, str) and ":" in attack)
 
 
 Target = Literal["worst", "second"] | int

@@ -1,6 +1,6 @@
 """``topology.changes``: the settings of the law by which links come and go."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -69,10 +69,6 @@ _LAWS: dict[str, type[Changes]] = {
 """The law that each key belongs to; `every` belongs to all."""
 
 
-class _ChangesKeys(MarkovChanges, RedrawnChanges, MatchingChanges, RecurringChanges):
-    """All keys of all laws, to find out where a mistake stands."""
-
-
 _FORMS = (
     '{ born = 0.01, dies = 0.1 }, { up = 0.7 }, { matching = "random" } or { up_for = "10 min", every = "95 min" }, '
     "each with its period `every`"
@@ -94,5 +90,5 @@ def _law(value: Any) -> Any:
     raise ValueError(f"must be {_FORMS}, not {show(value)}")
 
 
-ChangesKey = Annotated[Changes | None, BeforeValidator(_law), Allowed(_FORMS, keys=_ChangesKeys)]
+ChangesKey = Annotated[Changes | None, BeforeValidator(_law), Allowed(_FORMS, keys=get_args(Changes))]
 """The key of a family."""

@@ -8,7 +8,6 @@ from netbandit.checks.check import check
 from netbandit.network.network import Network
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
-from netbandit.simulation.execution import executed
 from netbandit.testing.scenes import FAULTS, put_over, small, tables_of
 
 NODES = {"faults": FAULTS["nodes"]["faults"]}
@@ -57,8 +56,7 @@ def test_what_is_decided_as_it_happens_is_what_is_known_ahead(protocol, opened):
             results = []
             for on in (False, True):
                 opened(on=on)
-                with executed("plain"):
-                    results.append(point.simulation(0).run())
+                results.append(point.simulation(0).run())
             known, open_ = results
             assert known.fingerprint == open_.fingerprint, (learner, name)
             assert known.kinds == open_.kinds, (learner, name)

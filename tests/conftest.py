@@ -1,11 +1,15 @@
 """Settings of all tests."""
 
 import gc
-import importlib
+import importlib.util
 import os
+import sys
+from contextlib import suppress
+from pathlib import Path
 from zlib import crc32
 
 import pytest
+from _pytest.assertion.rewrite import AssertionRewritingHook
 from helpers.fresh import Fresh
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
@@ -74,9 +78,34 @@ def _place(group):
 
 
 def pytest_configure(config):
-    """Have matplotlib list the fonts before workers start, each of which would, and say so where it takes long."""
+    """Do once, before workers start, what each would do: list fonts for matplotlib, rewrite assertions for pytest."""
     if getattr(config.option, "numprocesses", None):
         importlib.import_module("matplotlib.font_manager")
+        rewrite_assertions(config.args)
+
+
+def rewrite_assertions(places):
+    """Have pytest keep the rewritten assertions of all files in these *places*, in a process for each core."""
+    hook = next((one for one in sys.meta_path if isinstance(one, AssertionRewritingHook)), None)
+    if hook is None or not hasattr(os, "fork"):
+        return
+    files = sorted(file for place in places for file in Path(place).rglob("test_*.py"))
+    children = []
+    for number in range(os.cpu_count()):
+        if child := os.fork():
+            children.append(child)
+            continue
+        sys.dont_write_bytecode = False  # as in workers, whatever the environment says here
+        try:
+            for file in files[number :: os.cpu_count()]:
+                module = importlib.util.module_from_spec(hook.find_spec(file.stem, [str(file.parent)]))
+                vars(module)["__builtins__"] = {}  # so that nothing is executed: it begins with an import
+                with suppress(ImportError):
+                    hook.exec_module(module)
+        finally:
+            os._exit(0)
+    for child in children:
+        os.waitpid(child, 0)
 
 
 def pytest_collection_finish():

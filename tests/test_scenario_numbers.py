@@ -33,8 +33,8 @@ def same(before, now, name, metric):
 
 
 def in_the_suite(name, place):
-    """Of the papers' scenarios, which are many and alike, every sixth runs in the suite, and in CI all do."""
-    marks = [pytest.mark.slow] if name.startswith("papers/") and place % 6 else []
+    """Of the papers' scenarios, which are many and alike, every twelfth runs in the suite, and in CI all do."""
+    marks = [pytest.mark.slow] if name.startswith("papers/") and place % 12 else []
     return pytest.param(name, marks=marks)
 
 

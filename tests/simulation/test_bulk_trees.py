@@ -3,8 +3,8 @@
 import random
 from unittest.mock import patch
 
+import numpy as np
 import pytest
-from helpers.same_runs import same
 
 from netbandit.simulation import bulk_trees
 from netbandit.simulation.bulk_trees import TreeBroadcasts
@@ -27,6 +27,23 @@ bandit = {{ kind = "bernoulli", arms = 4 }}
 learner = {{ kind = "helpers.own_learners:{learner}" }}
 protocol = {{ {protocol} }}
 """
+
+
+def same(one, other):
+    """Hold two executions of a replication against one another."""
+    assert one.fingerprint == other.fingerprint
+    assert list(one.metrics) == list(other.metrics)
+    for name in one.metrics.keys() - {"wall_s"}:
+        assert one.metrics[name] == other.metrics[name], name
+    assert one.kinds == other.kinds
+    assert one.remarks == other.remarks
+    assert one.curves.keys() == other.curves.keys()
+    for name, curve in one.curves.items():
+        assert (curve.slots == other.curves[name].slots).all(), name
+        assert (curve.values == other.curves[name].values).all(), name
+    for links, others in ((one.links, other.links), (one.uplinks, other.uplinks)):
+        for name, column in vars(others).items():
+            assert np.array_equal(getattr(links, name), column), name
 
 
 def drawn(seed, **given):

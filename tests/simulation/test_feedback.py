@@ -115,7 +115,7 @@ def _some_learner(kind, rng):
 def test_each_decision_is_that_of_a_reference_written_apart(tmp_path, decisions, kind):
     rng = np.random.default_rng(49)
     late = 0
-    for _ in range(40):
+    for _ in range(20):
         agents, arms = int(rng.integers(1, 4)), int(rng.integers(2, 5))
         bandit = {"kind": "linear", "dimension": 3, "arms": arms, "actions": str(rng.choice(["fixed", "fresh"]))}
         bandit["rewards"] = "bernoulli"
@@ -129,7 +129,7 @@ def test_each_decision_is_that_of_a_reference_written_apart(tmp_path, decisions,
         assert len(decisions) == 80 * agents
         tables = {"slot": SLOT, "agents": agents, "arms": arms, "learner": learner, "feedback": feedback}
         late += follow(tables, decisions)
-    assert late > 3_000  # else nothing was late
+    assert late > 1_000  # else nothing was late
 
 
 LEARNERS = [

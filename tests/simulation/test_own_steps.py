@@ -164,6 +164,7 @@ import sys
 from netbandit.checks.check import check
 from netbandit.learners.ucb import Ucb
 from netbandit.scenario.load import load_tables
+from netbandit.simulation.execution import executed
 
 reached = []
 code = Ucb.best_one.__code__
@@ -171,21 +172,21 @@ sys.settrace(lambda frame, event, argument: reached.append(1) if frame.f_code is
 parts = {"learner": {"kind": "ucb"}, "bandit": {"kind": "bernoulli", "arms": 2}, "protocol": {"kind": "local"}}
 tables = {**parts, "topology": {"family": "ring", "agents": 3}, "run": {"horizon": 30}}
 point = check(load_tables(tables)).points[0]
-result = point.simulation(0).run()
-print(f"{result.fingerprint}{result.metrics['regret']}", len(reached))
+for way in sys.argv[1:]:
+    reached.clear()
+    with executed(way):
+        result = point.simulation(0).run()
+    print(f"{result.fingerprint}{result.metrics['regret']}", len(reached))
 """
 
 
 def test_a_debugger_steps_through_a_learner_where_numba_is_off():
     """Without numba every step is the method itself, with the same numbers."""
-    off, plain = {"NUMBA_DISABLE_JIT": "1"}, {"NETBANDIT_EXECUTION": "plain"}
-    environments = off | plain, off | {"NETBANDIT_EXECUTION": "compiled"}, plain, {}
-    outputs = [
-        subprocess.run(
-            [sys.executable, "-c", STEPPED], env=os.environ | said, capture_output=True, text=True, check=True
-        ).stdout.split()
-        for said in environments
-    ]
+    outputs = []
+    for off, *ways in (("1", "plain", "compiled"), ("0", "plain", "chosen")):
+        words, environment = [sys.executable, "-c", STEPPED, *ways], os.environ | {"NUMBA_DISABLE_JIT": off}
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True)
+        outputs += [line.split() for line in done.stdout.splitlines()]
     assert len({fingerprint for fingerprint, _ in outputs}) == 1
     # Of 90 decisions, two of each agent are given.
     assert [int(reached) for _, reached in outputs] == [84, 84, 0, 0]

@@ -32,13 +32,13 @@ def passes(check, keys, kind):
     check(kind, exclude=["elsewhere"], **{key: value for key, value in keys.items() if key != "kind"})
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("kind", "keys"), parts("protocol", "local", "relay", "vertical"))
 def test_shipped_protocols_pass(kind, keys):
     passes(check_protocol, keys, kind)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("kind", "keys"), parts("learner"))
 def test_shipped_learners_pass(kind, keys):
     passes(check_learner, keys, kind)

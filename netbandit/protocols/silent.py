@@ -17,8 +17,8 @@ from netbandit.protocols.protocol import CallbackRoundProtocol, Item, NetworkPro
 from netbandit.protocols.requests import RequestProtocol
 
 
-class CalledSilent(CallProtocol):
-    """Every agent is a separate group, and no agent calls."""
+class _Isolated(NetworkProtocol):
+    """What the silent protocols of all patterns share: no agent sends or hears anything."""
 
     uses_peer_links: ClassVar[bool] = False
 
@@ -26,6 +26,14 @@ class CalledSilent(CallProtocol):
     def isolated(self) -> bool:
         """Nobody hears anything."""
         return True
+
+    def receive(self, node: int, arrivals: list[Arrival]) -> None:
+        """Never called: nobody sends."""
+        raise RuntimeError("a message was sent although nobody communicates")
+
+
+class CalledSilent(_Isolated, CallProtocol):
+    """Every agent is a separate group, and no agent calls."""
 
     def start(self, network: Network, sync_handler: SyncHandler) -> None:
         """See `CallProtocol.start`."""
@@ -38,20 +46,9 @@ class CalledSilent(CallProtocol):
     def begin(self, agent: int, param_set: int) -> None:
         """Do nothing: agents do not share."""
 
-    def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Never called: nobody sends."""
-        raise RuntimeError("a message was sent although nobody communicates")
 
-
-class ExchangedSilent(ExchangeProtocol):
+class ExchangedSilent(_Isolated, ExchangeProtocol):
     """Every agent steps in every slot, and has its own row alone to mix."""
-
-    uses_peer_links: ClassVar[bool] = False
-
-    @property
-    def isolated(self) -> bool:
-        """Nobody hears anything."""
-        return True
 
     @property
     def eigenvalue(self) -> float:
@@ -86,30 +83,15 @@ class ExchangedSilent(ExchangeProtocol):
         self.ready[agents] = True
         self.mix(agents, rows, rows)
 
-    def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Never called: nobody sends."""
-        raise RuntimeError("a message was sent although nobody communicates")
 
-
-class SilentRequests(RequestProtocol):
+class SilentRequests(_Isolated, RequestProtocol):
     """Nobody can be asked."""
-
-    uses_peer_links: ClassVar[bool] = False
-
-    @property
-    def isolated(self) -> bool:
-        """Nobody hears anything."""
-        return True
 
     def ask(self, agent: int, avoided: frozenset[int] = frozenset()) -> None:
         """Do nothing: no agent responds."""
 
-    def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Never called: nobody sends."""
-        raise RuntimeError("a message was sent although nobody communicates")
 
-
-class Silent(CallbackRoundProtocol):
+class Silent(_Isolated, CallbackRoundProtocol):
     """Every agent concludes from its own item at once; no message, no wait, no round to count."""
 
     patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"round", "call", "broadcast", "exchange", "ask"})
@@ -118,19 +100,9 @@ class Silent(CallbackRoundProtocol):
         "exchange": ExchangedSilent,
         "ask": SilentRequests,
     }
-    uses_peer_links: ClassVar[bool] = False
     uses_uplinks: ClassVar[bool] = False
     forgetful: ClassVar[bool] = True
-
-    @property
-    def isolated(self) -> bool:
-        """Nobody hears anything."""
-        return True
 
     def contribute(self, round: int, agent: int, item: Item | None) -> Event:
         """Conclude for *agent* alone."""
         return self.clock.environment.event().succeed(self.conclude(round, [contributed(item)], group=agent))
-
-    def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Never called: nobody sends."""
-        raise RuntimeError("a message was sent although nobody communicates")

@@ -235,11 +235,8 @@ class _Coordinator:
         if now > self._until:
             missing = [number for number in range(len(self._controls)) if number not in self._done]
             of = _agents(self._groups[missing[0]]) if missing else "nobody"
-            raise NoEndError(f"no end: the process of {of} waits in round {self._current()}")
-
-    def _current(self) -> int:
-        """Return the first round that has not ended for all agents."""
-        return max(self._ends, default=0) + 1
+            first = max(self._ends, default=0) + 1  # the first round that has not ended for all agents
+            raise NoEndError(f"no end: the process of {of} waits in round {first}")
 
     def _hear(self, number: int, told: dict[str, Any]) -> None:
         if "ready" in told:

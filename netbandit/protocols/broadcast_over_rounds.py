@@ -1,6 +1,7 @@
 """Broadcasts over any round protocol: the items that agents send at one instant form the round."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Self
 
 from simpy import Event
@@ -78,7 +79,7 @@ class BroadcastOverRounds(BroadcastProtocol):
         if informed.callbacks is None:  # it has happened already
             self._inform(agent, round, informed)
         else:
-            informed.callbacks.append(self._informing(agent, round))
+            informed.callbacks.append(partial(self._inform, agent, round))
 
     @property
     def handler(self) -> Receive:
@@ -88,9 +89,6 @@ class BroadcastOverRounds(BroadcastProtocol):
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Pass all arrivals to the round protocol."""
         self.rounds.receive(node, arrivals)
-
-    def _informing(self, agent: int, round: int) -> Callable[[Event], None]:
-        return lambda informed: self._inform(agent, round, informed)
 
     def _inform(self, agent: int, round: int, informed: Event) -> None:
         conclusion: Item = informed.value  # type: ignore[assignment]  # as contribute() promises

@@ -28,7 +28,7 @@ RELEASE = Kind("RELEASE")
 _MOST_SETS = 10_000
 
 _AROUND = HEADER_BYTES + LABEL_BYTES
-"""The bytes of a message besides the release it carries."""
+"""The bytes of a message besides the release that it carries; a call has another label in its place."""
 
 
 class Meeting(NamedTuple):
@@ -268,10 +268,11 @@ class Local(TtlFlood[SyncPacket], LocalKeys, CallProtocol):
         channels = [channel for channel in there if channel.receiver not in senders]
         if channels:
             kind = SYNC if packet.item is None else RELEASE
+            size = _AROUND + (LABEL_BYTES if packet.item is None else packet.item.size)
             told = packet._replace(left=left, begun=self.clock.now)
-            self.network.send(Message(kind, size_of(packet), told, packet.progress.number), channels)
+            self.network.send(Message(kind, size, told, packet.progress.number), channels)
 
-    def _say(self, agent: int, meeting: Meeting, progress: Progress, item: Item | None) -> None:
+    def _say(self, agent: int, meeting: Meeting, progress: Progress, item: Item | None, _: object = None) -> None:
         """Let *agent* send its release, or with None a call."""
         furthest = progress.furthest.setdefault((agent, item is None), DisseminationState())
         self.originate(agent, SyncPacket(meeting, progress, agent, item, furthest, self.ttl, self.clock.now))
@@ -330,10 +331,7 @@ class Local(TtlFlood[SyncPacket], LocalKeys, CallProtocol):
                     item = self._releasing.name(agent, item, meeting.param_set)
                     self._held[agent, meeting.param_set].take(item.value)
                 progress.heard.setdefault(agent, {})[agent] = item
-                self.network.when_computed(agent, "item", partial(self._say_computed, agent, meeting, progress, item))
-
-    def _say_computed(self, agent: int, meeting: Meeting, progress: Progress, item: Item, _: object) -> None:
-        self._say(agent, meeting, progress, item)
+                self.network.when_computed(agent, "item", partial(self._say, agent, meeting, progress, item))
 
     def _drop_out(self, agent: int, part: Part) -> None:
         """Let *agent* take part in a meeting no more, which it tells nothing."""
@@ -376,10 +374,3 @@ class Local(TtlFlood[SyncPacket], LocalKeys, CallProtocol):
         if found is None:
             found = progress.concluded[sources] = self.sync_handler.aggregate([heard[source] for source in sources])
         return found
-
-
-def size_of(packet: SyncPacket) -> int:
-    """Return the bytes of a message with *packet*."""
-    if packet.item is None:
-        return HEADER_BYTES + 2 * LABEL_BYTES
-    return HEADER_BYTES + LABEL_BYTES + packet.item.size

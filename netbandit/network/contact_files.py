@@ -140,6 +140,18 @@ def nanoseconds(text: str) -> int:
     return time
 
 
+def in_order(text: str, latest: int) -> int:
+    """Return a number of seconds in nanoseconds, of a file whose times ascend, after the *latest* (ns) so far.
+
+    Raises:
+        BadLineError: It is not a number, or earlier.
+    """
+    time = nanoseconds(text)
+    if time < latest:
+        raise BadLineError(f"runs back in time, to {text} s")
+    return time
+
+
 class _Nodes:
     """The nodes of a file, each numbered where it is first named."""
 
@@ -189,10 +201,7 @@ def one(lines: TextLines) -> Trace:
         state = words[4].lower() if len(words) in (5, 6) and words[1] == "CONN" else ""
         if state not in ("up", "down"):
             raise BadLineError(f"must be TIME CONN A B up|down, not {quoted(text)}")
-        time = nanoseconds(words[0])
-        if time < latest:
-            raise BadLineError(f"runs back in time, to {words[0]} s")
-        latest = time
+        time = latest = in_order(words[0], latest)
         link = nodes.link(words[2], words[3])
         by = link, "".join(words[5:])
         if state == "up":
@@ -220,10 +229,7 @@ def moments(lines: TextLines, window: int) -> Trace:
     for words in _rows(lines):
         if len(words) < 3:
             raise BadLineError(f"must be TIME A B, not {quoted(' '.join(words))}")
-        time = nanoseconds(words[0])
-        if time < latest:
-            raise BadLineError(f"runs back in time, to {words[0]} s")
-        latest = time
+        time = latest = in_order(words[0], latest)
         nodes.meet(nodes.link(words[1], words[2]), time, time + window)
     return nodes.trace()
 

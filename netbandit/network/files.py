@@ -163,17 +163,16 @@ def _graph(network: Network, component: str | None) -> "networkx.Graph[int]":
 
     ids = _sorted(list(network.nodes))
     number = {id_: position for position, id_ in enumerate(ids)}
-    links: dict[tuple[int, int], float | None] = {}
-    latencies: dict[tuple[int, int], str] = {}
+    links: dict[tuple[int, int], dict[str, Any]] = {}
     for first, second, attributes in network.links:
-        ends = sorted((number[first], number[second]))
-        if ends[0] != ends[1]:
-            pair, speed = (ends[0], ends[1]), _number(attributes, _SPEED)
-            known = links.get(pair)
-            links[pair] = speed if known is None or (speed is not None and speed > known) else known
-            latency = _latency(attributes)
+        low, high = sorted((number[first], number[second]))
+        if low != high:
+            link = links.setdefault((low, high), {})
+            speed, latency = _number(attributes, _SPEED), _latency(attributes)
+            if speed is not None:
+                link["speed"] = max(speed, link.get("speed", speed))
             if latency is not None:
-                latencies.setdefault(pair, latency)
+                link.setdefault("latency", latency)
     edges = np.array(sorted(links), dtype=np.int64).reshape(-1, 2)
     labels = distances.components_of(len(ids), edges)
     sizes = np.bincount(labels)
@@ -199,11 +198,7 @@ def _graph(network: Network, component: str | None) -> "networkx.Graph[int]":
         graph.add_node(position[node], name=name, **_place(ids[node], network.nodes[ids[node]]))
     for first_end, second_end in edges.tolist():
         if first_end in position:
-            speed = links[first_end, second_end]
-            known_speed = {} if speed is None else {"speed": speed}
-            text = latencies.get((first_end, second_end))
-            known_latency = {} if text is None else {"latency": text}
-            graph.add_edge(position[first_end], position[second_end], **known_speed, **known_latency)
+            graph.add_edge(position[first_end], position[second_end], **links[first_end, second_end])
     return graph
 
 

@@ -62,10 +62,7 @@ def graphml(content: bytes) -> Network:
     """Read GraphML, in whatever encoding its XML declares."""
     import networkx
 
-    def read() -> "networkx.Graph[Any]":
-        return networkx.read_graphml(BytesIO(content))
-
-    return _through_networkx(read)
+    return _through_networkx(lambda: networkx.read_graphml(BytesIO(content)))
 
 
 def gml(content: bytes) -> Network:
@@ -78,10 +75,7 @@ def gml(content: bytes) -> Network:
         # Files with parallel links seldom declare them, and networkx refuses those; declaring twice does no harm.
         text = f"{text[:opens]}\n multigraph 1\n{text[opens:]}"
 
-    def read() -> "networkx.Graph[Any]":
-        return networkx.parse_gml(text, label="id")
-
-    return _through_networkx(read)
+    return _through_networkx(lambda: networkx.parse_gml(text, label="id"))
 
 
 def _through_networkx(read: Callable[[], "networkx.Graph[Any]"]) -> Network:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netbandit.network.contact_files import BadLineError, nanoseconds, texts
+from netbandit.network.contact_files import BadLineError, in_order, nanoseconds, texts
 from netbandit.network.contacts import Integers
 from netbandit.network.tracks import Floats
 from netbandit.util.table_files import TextLines
@@ -56,10 +56,7 @@ def one(lines: TextLines) -> Paths:
             continue
         if len(words) < 4:
             raise BadLineError(f"must be TIME NODE X Y, not {quoted(text)}")
-        time = nanoseconds(words[0])
-        if time < latest:
-            raise BadLineError(f"runs back in time, to {words[0]} s")
-        latest = time
+        time = latest = in_order(words[0], latest)
         track.add(words[1], time, _number(words[2]) - header[1], _number(words[3]) - header[2])
     return Paths(track.points(), header[0] if header is not None else 0)
 
@@ -103,10 +100,7 @@ def _waypoints(lines: TextLines, axes: int) -> Paths:
             raise BadLineError(f"must be {form} {form} ..., not {len(words)} numbers")
         latest = -_LATEST
         for offset in range(0, len(words), step):
-            time = nanoseconds(words[offset])
-            if time < latest:
-                raise BadLineError(f"runs back in time, to {words[offset]} s")
-            latest = time
+            time = latest = in_order(words[offset], latest)
             track.add(str(node), time, *map(_number, words[offset + 1 : offset + step]))
     return Paths(track.points())
 

@@ -18,18 +18,17 @@ def distance(first, second):
     return great_circle_km(np.array([first]), np.array([second]))[0]
 
 
-def test_a_quarter_of_the_earth():
-    assert distance((0.0, 0.0), (0.0, 90.0)) == pytest.approx(math.pi * 6371.0088 / 2)
-    assert distance((90.0, 17.0), (0.0, -140.0)) == pytest.approx(math.pi * 6371.0088 / 2)
-
-
-def test_antipodes():
-    assert distance((37.5, 20.0), (-37.5, -160.0)) == pytest.approx(math.pi * 6371.0088)
-
-
-def test_known_cities():
-    paris, new_york = (48.8566, 2.3522), (40.7128, -74.0060)
-    assert distance(paris, new_york) == pytest.approx(5837, abs=5)
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ((0.0, 0.0), (0.0, 90.0), pytest.approx(math.pi * 6371.0088 / 2)),
+        ((90.0, 17.0), (0.0, -140.0), pytest.approx(math.pi * 6371.0088 / 2)),
+        ((37.5, 20.0), (-37.5, -160.0), pytest.approx(math.pi * 6371.0088)),  # antipodes
+        ((48.8566, 2.3522), (40.7128, -74.0060), pytest.approx(5837, abs=5)),  # Paris and New York
+    ],
+)
+def test_known_distances(first, second, expected):
+    assert distance(first, second) == expected
 
 
 @given(*[st.tuples(st.floats(-90, 90), st.floats(-180, 180)) for _ in range(2)])

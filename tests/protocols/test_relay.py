@@ -8,26 +8,20 @@ from hypothesis import strategies as st
 from netbandit.protocols.relay import Relay
 
 
-@pytest.mark.parametrize("latency", [0, 1, 999, 1_000, 1_001, 2_500])
-def test_asynchronous_messages_are_heard_and_passed_on_the_moment_they_arrive(latency):
-    log, _ = told(Relay, nx.path_graph(5), latency, timing="asynchronous")
-    expected = [
-        (abs(agent - source) * latency, agent, source, 0)
-        for agent in range(5)
-        for source in range(5)
-        if agent != source
-    ]
-    assert sorted(log) == sorted(expected)
-
-
-@pytest.mark.parametrize(("latency", "slots"), [(0, 1), (999, 1), (1_000, 1), (1_001, 2), (2_500, 3)])
-def test_slotted_messages_take_whole_slots_a_hop(latency, slots):
-    log, _ = told(Relay, nx.path_graph(5), latency)
+@pytest.mark.parametrize(
+    ("timing", "latency", "hop"),
+    [
+        *(("asynchronous", latency, latency) for latency in (0, 1, 999, 1_000, 1_001, 2_500)),
+        *(
+            ("slotted", latency, slots * SLOT)
+            for latency, slots in [(0, 1), (999, 1), (1_000, 1), (1_001, 2), (2_500, 3)]
+        ),
+    ],
+)
+def test_a_hop_takes_its_latency_or_whole_slots_and_messages_are_passed_on_at_once(timing, latency, hop):
+    log, _ = told(Relay, nx.path_graph(5), latency, timing=timing)
     assert sorted(log) == sorted(
-        (abs(agent - source) * slots * SLOT, agent, source, 0)
-        for agent in range(5)
-        for source in range(5)
-        if agent != source
+        (abs(agent - source) * hop, agent, source, 0) for agent in range(5) for source in range(5) if agent != source
     )
 
 

@@ -1,4 +1,4 @@
-"""The interface of exchange protocols: in every step each agent sends its neighbours a row, and mixes theirs."""
+"""The interface of exchange protocols: in every step each agent sends a row to its neighbours, and mixes theirs."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -15,16 +15,16 @@ Agents = NDArray[np.int64]
 Rows = NDArray[np.float64]
 
 Mix = Callable[[Agents, Rows, Rows], None]
-"""Called before the decisions of a slot with the agents that step then, ascending, and a row for each: what they have
-mixed of their own row and their neighbours', and the largest of each number among these, which is no mean."""
+"""Called before the decisions of a slot with the agents that step then, ascending, shape (n,); the weighted sum of each
+one's own row and its neighbours', shape (n, k); and the elementwise maximum of these rows, shape (n, k)."""
 
 
 class ExchangeProtocol(NetworkProtocol):
-    """A protocol of exchanges.
+    """An exchange protocol.
 
-    After the decision of a slot all agents that are :attr:`ready` tell their row, for the step they are in. An agent
-    steps at a later boundary, as the protocol says, and is ready again; rows of numbers, not items, because they are
-    added up.
+    After the decision of a slot all agents that are :attr:`ready` send their row for their current step. At a later
+    boundary, which the protocol chooses, an agent steps and is ready again. Agents exchange rows of numbers instead of
+    items because rows are added up.
     """
 
     patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"exchange"})
@@ -32,7 +32,7 @@ class ExchangeProtocol(NetworkProtocol):
     mix: Mix = state()
     """See `Mix`."""
     ready: NDArray[np.bool_] = state()
-    """Which agents are to tell a row after their next decision, shape (M,)."""
+    """Which agents send a row after their next decision, shape (M,)."""
     steps: NDArray[np.int64] = state()
     """How many steps each agent has made, shape (M,)."""
 
@@ -55,7 +55,7 @@ class ExchangeProtocol(NetworkProtocol):
     @property
     @abstractmethod
     def eigenvalue(self) -> float:
-        """The second largest modulus of the eigenvalues of the matrix that rows are mixed with."""
+        """The second largest modulus of the eigenvalues of the mixing matrix."""
 
     @property
     @abstractmethod
@@ -64,11 +64,11 @@ class ExchangeProtocol(NetworkProtocol):
 
     @abstractmethod
     def matrix(self) -> NDArray[np.float64]:
-        """Return the matrix P that rows are mixed with, shape (M, M)."""
+        """Return the mixing matrix P, shape (M, M)."""
 
     @abstractmethod
     def tell(self, agents: Agents, rows: Rows, row_bytes: int) -> None:
-        """Send the row of each of *agents*, which are all that are ready, to its neighbours, from this instant on.
+        """Send the row of each of *agents*, which are all ready agents, to its neighbours, from this instant on.
 
         Args:
             agents: Ascending, shape (n,).

@@ -13,9 +13,9 @@ from netbandit.protocols.protocol import NetworkProtocol
 
 
 class GatherProtocol(DeadlineKey, NetworkProtocol):
-    """A protocol of gathers. Who decides reads its keys, too.
+    """A gather protocol; the driver that decides for users reads its keys, too.
 
-    At its deadline, counted from the beginning of its slot, a user goes away unserved.
+    A user leaves unserved at its deadline, which is counted from the beginning of its slot.
     """
 
     masks: bool = True
@@ -37,24 +37,24 @@ class GatherProtocol(DeadlineKey, NetworkProtocol):
     mask_bytes: Sequence[int] = state()
     """Bytes of the mask of each agent; 0: none."""
     decide: Callable[[int, int], None] = state()
-    """Called with the slot of a user for whom is to be decided, and when (ns); see :meth:`complete`."""
+    """Called to decide for a user, with its slot and the time (ns); see :meth:`complete`."""
     setup: int = state(default=0)
-    """The time (ns) that handing out the masks took before the first slot."""
+    """The time (ns) taken to deliver the masks before the first slot."""
     waited: int = state(default=0)
     """The time (ns) from the slot of a user to its decision, summed over decisions."""
     decisions: int = state(default=0)
     """The number of decisions."""
     turned_away: int = state(default=0)
-    """The number of users who went away unserved."""
+    """The number of users who left unserved."""
     gone: list[int] = state()
-    """The slots in which they came, as they went away; empty where their regret is not counted."""
+    """The slots of unserved users, in the order in which they left; empty if their regret is not counted."""
     late: int = state(default=0)
-    """Parts that came to agent 0 when their user had gone away."""
+    """Parts that reached agent 0 after their user had left."""
     relayed: bool = state(default=False)
-    """Whether masks passed through nodes that they were not meant for."""
+    """Whether masks passed through nodes other than their recipients."""
 
     def check(self) -> Checks:
-        """Yield sums of what is not masked."""
+        """Yield a secure sum of unmasked parts."""
         if self.secure_sum and not self.masks:
             yield Mistake("secure_sum", "needs masks = true: in the clear there is nothing to hide")
 
@@ -65,13 +65,13 @@ class GatherProtocol(DeadlineKey, NetworkProtocol):
         mask_bytes: Sequence[int],
         decide: Callable[[int, int], None],
     ) -> None:
-        """Begin to talk over *network*; the event loop has not run yet.
+        """Connect to *network*; the event loop has not run yet.
 
         Args:
             network: The network.
             part_bytes: Bytes of each agent's part of a user's contexts; 0: it sends nothing.
             mask_bytes: Bytes of the mask of each agent; 0: none.
-            decide: Called with the slot of a user when all of its contexts are there, and with when (ns) that was.
+            decide: Called with the slot of a user and the time (ns), once all parts of its contexts are at agent 0.
         """
         self.connect(network)
         self.part_bytes = part_bytes
@@ -80,24 +80,24 @@ class GatherProtocol(DeadlineKey, NetworkProtocol):
         self.gone = []
 
     def figures(self) -> dict[str, float | int | None]:
-        """Return how many parts came too late, where they can."""
+        """Return how many parts came too late, if there is a deadline."""
         return {} if self.deadline is None else {"late": self.late}
 
     @abstractmethod
     def serve(self) -> None:
-        """Hand out the masks, if any, and let the first user come; the event loop has not run yet."""
+        """Deliver the masks, if any, and schedule the first user; the event loop has not run yet."""
 
     @property
     def under_way(self) -> list[int]:
-        """The slots of the users whose parts are not all at agent 0; by default none are known."""
+        """The slots of the users whose parts have not all reached agent 0; by default none are known."""
         return []
 
     def abandon(self) -> None:
-        """Let all users under way go away unserved: agent 0 was down, and knows of them no more."""
+        """Turn away all users under way: agent 0 was down, and has forgotten them."""
         return
 
     def complete(self, user: int) -> None:
-        """Decide for the *user* of a slot, now that all its parts are at agent 0, unless the horizon has passed."""
+        """Decide for the *user* of a slot, all of whose parts are at agent 0, unless the horizon has passed."""
         time = self.clock.now
         if time < self.clock.end:
             self.decisions += 1
@@ -105,7 +105,7 @@ class GatherProtocol(DeadlineKey, NetworkProtocol):
             self.decide(user, time)
 
     def turn_away(self, user: int) -> None:
-        """Let the *user* of a slot go away unserved."""
+        """Turn away the *user* of a slot, unserved."""
         self.turned_away += 1
         if self.unserved != "free":
             self.gone.append(user)

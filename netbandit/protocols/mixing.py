@@ -94,11 +94,11 @@ def mixed_rows(
 
     Args:
         matrix: P.
-        agents: Who mixes, shape (n,).
+        agents: The agents that mix, shape (n,).
         own: Their rows, shape (n, k).
-        table: Rows that links have brought, in any order, shape (r, k).
-        places: Which of these each link to these agents has brought, in the order of `Mixing.links_to`; -1: none, the
-            agent's own row stands in for it.
+        table: Rows received over links, in any order, shape (r, k).
+        places: The index in *table* of the row of each link to these agents, in the order of `Mixing.links_to`; -1: the
+            agent's own row replaces it.
     """
     from netbandit.protocols.mixing_steps import mix
 
@@ -117,7 +117,7 @@ def symmetric_weights(matrix: Mixing) -> NDArray[np.float64]:
 
 
 def second_eigenvalue(matrix: Mixing) -> float:
-    """Return the second largest modulus of the eigenvalues of P: what is left of a difference after a step, at most."""
+    """Return the second largest modulus of the eigenvalues of P: at most this share of a difference survives a step."""
     agents = len(matrix.own)
     if agents == 1:
         return 0.0

@@ -14,12 +14,12 @@ def mix(
         own_weights: P_ii, shape (M,).
         weights: P_ij of each directed link, sorted by receiver, then by sender, shape (2E,).
         first: Where the links of each receiver begin, and the end, shape (M + 1,).
-        agents: Who mixes, shape (n,).
+        agents: The agents that mix, shape (n,).
         own: Their rows, shape (n, k).
-        table: Rows that links have brought, shape (r, k).
-        places: Which of these each link to these agents has brought; -1: the agent's own.
+        table: Rows received over links, shape (r, k).
+        places: The index in *table* of the row of each link to these agents; -1: the agent's own row.
         mixed: The weighted sums; filled in, shape (n, k).
-        largest: The largest of each number; filled in, shape (n, k).
+        largest: The elementwise maximum; filled in, shape (n, k).
     """
     index = 0
     numbers = own.shape[1]

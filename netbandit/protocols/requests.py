@@ -16,7 +16,7 @@ HearResponse = Callable[[int, int, Item], None]
 
 
 class RequestProtocol(NetworkProtocol):
-    """A protocol of asking."""
+    """A request protocol."""
 
     patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"ask"})
 
@@ -30,8 +30,8 @@ class RequestProtocol(NetworkProtocol):
 
         Args:
             network: The network.
-            answer: Called when an agent is asked.
-            hear: Called when an answer takes effect.
+            answer: Called when an agent receives a request.
+            hear: Called when a response takes effect.
         """
         self.connect(network)
         self.answer, self.hear = answer, hear

@@ -32,23 +32,23 @@ class UploadHandler(Protocol):
 
 
 class UploadProtocol(NetworkProtocol):
-    """A protocol of deposits."""
+    """An upload protocol."""
 
     patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"deposit"})
 
     upload_handler: UploadHandler = state()
     """How agents and the server process uploads."""
     uploads: int = state(default=0)
-    """How often agents have deposited."""
+    """The number of uploads."""
     downloads: int = state(default=0)
-    """How often the server has given agents what it has."""
+    """The number of sums that the server has sent to agents."""
 
     def start(self, network: Network, upload_handler: UploadHandler) -> None:
         """Connect to *network*; the event loop has not run yet.
 
         Args:
             network: The network.
-            upload_handler: What agents and the server do.
+            upload_handler: The actions of agents and the server.
         """
         self.connect(network)
         self.upload_handler = upload_handler
@@ -56,4 +56,4 @@ class UploadProtocol(NetworkProtocol):
 
     @abstractmethod
     def deposit(self, agent: int) -> None:
-        """Let *agent* deposit what it has, from this instant on."""
+        """Let *agent* upload its item, from this instant on."""

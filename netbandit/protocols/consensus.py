@@ -39,25 +39,25 @@ class Consensus(DeadlineKey, ExchangeProtocol):
 
     In every step an agent's row becomes ``sum_j P_ij x_j``, own term first, then neighbours ascending.
 
-    With ``pace = "step"`` every step is exactly P, whatever the latencies: an agent in step q tells its row for q once,
-    and steps at the first boundary at which it holds the rows for q of all neighbours. So where columns of P add up to
-    1, sums over all agents are kept from step to step. Neighbours are never more than one step apart. With ``pace =
-    "slot"`` it steps at every boundary, with the newest row of each neighbour that it has not used yet, or its own in
-    place of one that is not there: a row that is constant stays so, but sums are not kept.
+    With ``pace = "step"`` every step applies exactly P, whatever the latencies: an agent in step q sends its row for q
+    once, and steps at the first boundary at which it holds the rows for q of all neighbours. If the columns of P add up
+    to 1, steps therefore preserve sums over all agents. Neighbours are never more than one step apart. With ``pace =
+    "slot"`` an agent steps at every boundary, with the newest unused row of each neighbour, or its own row in place of
+    a missing one: rows on which all agents agree stay as they are, but sums are not preserved.
 
-    Where links lose messages and nothing repeats them, an agent tells, with ``pace = "step"``, the rows of its last two
-    steps in every slot, whether it has stepped or not: so all stays exact without an acknowledgement, and a step takes
-    until each of these rows has come through once.
+    If links lose messages that are not retransmitted, an agent with ``pace = "step"`` sends the rows of its last two
+    steps in every slot, whether it has stepped or not: steps stay exact without acknowledgements, and a step lasts
+    until each of these rows has arrived once.
 
-    With a `deadline` an agent that still lacks rows so long after it has told its own steps at the boundary that
-    follows, its own row in place of those that are missing; sums are then not kept, and ``mass`` shows it. Neighbours
+    With a `deadline`, an agent that still lacks rows that long after it has sent its own steps at the following
+    boundary, with its own row in place of the missing ones; sums are then not preserved, as ``mass`` shows. Neighbours
     may be further apart; rows that are ahead are kept until they are due.
 
-    Where agents see which of their links are up, rows wait for them with ``pace = "step"``. With ``pace = "slot"`` rows
-    go to those who are there, and the own row stands for who is away: with ``max-degree``, and without latency, P is
-    that of the links that are up, ``I - (step / d_max) L(t)``, so that sums are kept.
+    If agents see which of their links are up, rows wait for their links with ``pace = "step"``. With ``pace = "slot"``
+    rows go to the neighbours in contact, and an agent's own row replaces those of the others: with ``max-degree`` and
+    without latency, P is that of the links that are up, ``I - (step / d_max) L(t)``, so that sums are preserved.
 
-    Learners decide at boundaries, so both timings are alike: a row told in slot t is used in slot t + 1 or later.
+    Learners decide at boundaries, so both timings are alike: a row sent in slot t is used in slot t + 1 or later.
     """
 
     uses_uplinks: ClassVar[bool] = False
@@ -75,14 +75,14 @@ class Consensus(DeadlineKey, ExchangeProtocol):
         return "wait" if self.pace == "step" else "choose"
 
     def check(self) -> Checks:
-        """Yield *step* where it is not used."""
+        """Yield a deadline and a *step* that have no effect."""
         if self.deadline is not None and self.pace == "slot":
             yield Note("deadline", 'has no effect with pace = "slot": nobody waits')
         if self.step is not None and self.weights != "max-degree":
             yield Note("step", f'has no effect with weights = "{self.weights}"')
 
     def check_with(self, others: Others) -> Checks:
-        """Yield a graph in parts, and a step with which differences do not even out."""
+        """Yield a disconnected graph, and a step with which differences do not shrink."""
         yield from must_be_connected(others)
         if self.step is None or self.weights != "max-degree" or others.components > 1:
             return

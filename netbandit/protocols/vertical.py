@@ -21,7 +21,7 @@ MASK = Kind("MASK")
 CONTEXT = Kind("CONTEXT")
 
 _USERS = EventPriority(6)
-"""A user comes after all that a boundary brings: arrivals, decisions, what is passed on, who goes away."""
+"""A user arrives after all other events of a boundary: arrivals, decisions, forwarding, departures."""
 
 
 def _generator(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -35,17 +35,17 @@ class Vertical(CarryKey, GatherProtocol):
 
     The AP (agent 0) gathers a part of a user's contexts from every other participant, then decides.
 
-    One user comes at the beginning of every slot. If fewer than ``pipeline`` users are under way (their contexts
-    sent, no decision yet), all participants send their parts of its contexts at once; else the user goes away
-    unserved. So decisions a second follow from latency and bandwidth: with transmission time x and latency l on the
-    slowest path a decision comes x + l after its slot began, and no more than ``min(1/slot, 1/x, pipeline/(x + l))``
-    decisions come in a second. Participants know of a user themselves, because it meets the service of all; nothing
-    is sent to tell them.
+    One user arrives at the beginning of every slot. If fewer than ``pipeline`` users are under way (their contexts
+    sent, no decision yet), all participants send their parts of its contexts at once; otherwise the user leaves
+    unserved. Latency and bandwidth therefore limit the decision rate: with transmission time x and latency l on the
+    slowest path, a decision is made x + l after the beginning of its slot, and at most ``min(1/slot, 1/x, pipeline/(x +
+    l))`` decisions are made per second. All participants observe the arrival of a user themselves: no message announces
+    it.
 
     Parts travel on shortest paths (through lowest-numbered parents of a breadth-first tree from agent 0), each in
     a message of its own. Slotted, a hop takes effect at a boundary after the one it began at, and so does a decision.
     Masks are delivered before the first slot: they are counted on every hop, and take no time of the horizon.
-    What is decided at or after the horizon does not count. While agent 0 is down no user comes.
+    Decisions at or after the horizon do not count. No user arrives while agent 0 is down.
     """
 
     uses_uplinks: ClassVar[bool] = False
@@ -61,7 +61,7 @@ class Vertical(CarryKey, GatherProtocol):
             yield Note("generator", "has no effect with masks = false")
 
     def check_with(self, others: Others) -> Checks:
-        """Yield a graph in parts, too few participants for a secret sum, a generator that is not there."""
+        """Yield a disconnected graph, too few participants for a secure sum, and a generator that does not exist."""
         agents = others.agents
         if others.components > 1:
             yield Mistake("kind", "needs a connected graph: the parts of all participants must reach agent 0")
@@ -99,13 +99,13 @@ class Vertical(CarryKey, GatherProtocol):
         self._callbacks: list[Callable[[Event], None]] = [self._user]
 
     def serve(self) -> None:
-        """Hand out the masks, and let the first user come."""
+        """See `GatherProtocol.serve`."""
         if self.masks and isinstance(self.generator, int):
             self._hand_out(self.generator)
         self._schedule(0)
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
-        """Pass parts on; at agent 0, decide when the last has come."""
+        """Forward parts; at agent 0, decide when the last has arrived."""
         for arrived, _, message in arrivals:
             if self._slotted:
                 begun = message.value[1]
@@ -119,7 +119,7 @@ class Vertical(CarryKey, GatherProtocol):
                 self._receive_part(node, message)
 
     def _receive_part(self, node: int, part: Message) -> None:
-        """Let *node* pass a part on towards agent 0, or agent 0 keep it, and decide for a user of whom it has all."""
+        """Forward a part towards agent 0; there, count it, and decide for its user if it was the last."""
         user = part.value[0]
         if node > 0:
             self._put(user, part.size, self._hops[node])
@@ -157,7 +157,7 @@ class Vertical(CarryKey, GatherProtocol):
         self._decide_if_complete(user)
 
     def _give_up(self, due: list[tuple[int, list[int]]]) -> None:
-        """Let users go away whose parts are not all there."""
+        """Turn away users whose parts have not all arrived."""
         if self.clock.now >= self.clock.end:
             return
         for _, users in due:

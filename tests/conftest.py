@@ -3,6 +3,7 @@
 import gc
 import importlib.util
 import os
+import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -38,6 +39,14 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Processes that tests start keep what Python makes of the package's modules, as a user's do, wherever the tests run:
 # else each of them, and there are hundreds, compiles all modules anew, which takes longer than what most of them do.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# Where tests stand in for a terminal, it is one that can show a bar, and where they run in the background, processes
+# that they start can still be interrupted: a signal that is ignored here would be ignored in these, too.
+os.environ["TERM"] = "xterm-256color"
+for name in "NO_COLOR", "FORCE_COLOR", "COLUMNS", "TTY_COMPATIBLE", "TTY_INTERACTIVE":
+    os.environ.pop(name, None)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # How far a sweep is, and that it is long, would be told on a busy machine where tests expect nothing.

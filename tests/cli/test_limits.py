@@ -116,7 +116,6 @@ def test_standard_streams_that_are_closed_are_none_to_write_to(tmp_path, command
 
 INTERRUPTED = """\
 import os, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
 sys.argv[0] = "netbandit"
 class Presses:
     def find_spec(self, name, path=None, target=None):

@@ -70,9 +70,9 @@ def group_of(nodeid):
 
 
 def pytest_itemcollected(item):
-    """Mark as slow the cases that the marker ``sampled`` leaves out, chosen by name: a new one moves no other."""
-    marker = item.get_closest_marker("sampled")
-    if marker and crc32(item.callspec.id.encode()) % marker.args[0]:
+    """Mark as slow what ``ci`` and ``sampled`` leave out, of which cases by their names: a new one moves no other."""
+    sampled = item.get_closest_marker("sampled")
+    if item.get_closest_marker("ci") or (sampled and crc32(item.callspec.id.encode()) % sampled.args[0]):
         item.add_marker("slow")
 
 

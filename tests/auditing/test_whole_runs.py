@@ -164,6 +164,7 @@ class Hidden(Learner):
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("learner", "overrides", "watched"),
     [

@@ -100,6 +100,7 @@ def test_each_figure_is_measured_in_three_ways(small):
     assert [row["of numpy"] for row in rows[2::3]] == [1.0] * 3
 
 
+@pytest.mark.ci
 def test_every_loop_is_beside_the_bare_one_and_numpy(small):
     scenario = decisions._SCENARIO.replace("10000", "300").replace("agents = 100", "agents = 4")
     cases = {"shared": (), "silent": ("protocol.kind=silent",)}
@@ -111,6 +112,7 @@ def test_every_loop_is_beside_the_bare_one_and_numpy(small):
     assert min(numpy["µs"], bare["µs"]) > 0
 
 
+@pytest.mark.ci
 def test_the_parts_of_a_simulation_add_up_and_each_choice_is_timed(small):
     small(procurement, _SCENARIO=procurement._SCENARIO.replace("100_000", "3_000"), CALLS=100, PROGRAMMES=3)
     whole, *rows = rows_of("procurement")
@@ -139,6 +141,7 @@ def test_what_sharing_costs_stands_beside_what_is_done_alone(small):
     assert [rows[at]["µs a message"] for at in (1, 3)] == pytest.approx(costs)
 
 
+@pytest.mark.ci
 def test_each_learner_is_measured_plain_and_gathered(small):
     small(vertical, SLOTS=300)
     rows = rows_of("vertical")

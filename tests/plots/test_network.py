@@ -137,6 +137,7 @@ def overlap(figure):
     return any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
 
 
+@pytest.mark.ci
 def test_names_never_cover_one_another():
     rng = np.random.default_rng(4)
     graph = networkx.gnp_random_graph(60, 0.05, seed=3)

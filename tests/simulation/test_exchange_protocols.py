@@ -87,6 +87,7 @@ def test_who_hears_nobody_learns_as_one_who_never_shares(metrics, nobody):
         assert apart[name] == alone[name]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", ["gossip", "sink"])
 def test_slower_ways_bring_the_same_later(metrics, kind):
     slow, relayed = metrics(f"protocol.kind={kind}", "links.uplink.latency=9 slots"), metrics()

@@ -155,7 +155,7 @@ SEVERAL = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("override", [
     "links.peer.latency=0 ms", "links.peer.latency=1 slots",
     "links.peer.latency=2.5 slots", "links.peer.latency=3 slots",

@@ -142,7 +142,7 @@ LEARNERS = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("delay", ["0 ms", "1 slot", "0.2 ms"])
 @pytest.mark.parametrize("learner", LEARNERS[:-1])
 def test_rewards_that_are_there_by_the_next_slot_change_no_decision(tmp_path, learner, delay):
@@ -195,7 +195,7 @@ def test_equal_laws_of_arms_are_one_law(tmp_path):
 LINEAR = {"kind": "linear", "dimension": 3, "arms": 6}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("learner", "protocol"),
     [
@@ -389,6 +389,7 @@ def test_what_was_hardly_meant_is_mentioned(tmp_path):
     assert any("learner.base: counts has no effect" in note for note in notes)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("law", [{"geometric": 6.0}, {"pareto": ["3 ms", 1.3]}, "8 slots"])
 @pytest.mark.parametrize("kind", ["ucb", "thompson"])
 def test_what_a_queued_base_was_fed_gives_its_arms_and_its_pulls_exceed_them_by_what_is_outstanding(

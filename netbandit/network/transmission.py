@@ -7,7 +7,7 @@ before it, and takes size / bandwidth, then the latency, which does not occupy t
 - if its link is down at any moment from the start of its transmission to its arrival; or
 - if its receiver is down when it arrives.
 
-Where agents see which of their links are up, it waits for its link (`netbandit.network.store_carry_forward`).
+Where agents see which of their links are up, it waits for its link (`netbandit.network.wait_for_contact`).
 
 The sender pays for it in each case. Where too many messages wait for a busy channel, a further message is dropped: it
 is not counted, and costs nothing. A message that would start at or after the horizon, that a node would send while
@@ -31,7 +31,8 @@ from netbandit.network.loss_models import chance_of_bits
 from netbandit.network.message import Message
 from netbandit.network.metering import count, occupy, pay_to_send, write_trace
 from netbandit.network.retry import ACK, Packet
-from netbandit.network.store_carry_forward import (
+from netbandit.network.transmit_queue import QueuedMessage
+from netbandit.network.wait_for_contact import (
     latest_start,
     next_start,
     note_wait,
@@ -39,7 +40,6 @@ from netbandit.network.store_carry_forward import (
     start_in_contact,
     try_in_contact,
 )
-from netbandit.network.transmit_queue import QueuedMessage
 
 if TYPE_CHECKING:
     from netbandit.network.network import Network

@@ -336,7 +336,7 @@ class OpenRounds:
         choice = choices.pop()
         if self.acting != -1:
             self._draws.append((network.clock.now, node, choice))
-        channel = network.present.one_of(node, near, near[choice])
+        channel = network.present_neighbours.one_of(node, near, near[choice])
         if channel is not None:
             self._drawn[node] = channel
         return channel

@@ -124,7 +124,7 @@ class BanditEnvironment(ABC):
             agent: The agent.
             learner: `netbandit.learners.steps.StepLearner`.
             account: `netbandit.simulation.slot_account.Account`, which hashes the choice.
-            feedback: `netbandit.simulation.feedback.Feedback`, which queues rewards; None if they are learned at once.
+            feedback: `netbandit.simulation.feedback.FeedbackQueue` of the rewards; None if they are learned at once.
         """
         if feedback is not None:
             self.learn_due_one(slot, agent, learner, feedback)

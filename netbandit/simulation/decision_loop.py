@@ -17,7 +17,7 @@ from netbandit.simulation.communication import CommunicationStrategy
 from netbandit.simulation.compile_notice import announce
 from netbandit.simulation.dispatch.decisions import SlotLoop
 from netbandit.simulation.dispatch.kernel_choice import chosen
-from netbandit.simulation.feedback import Feedback
+from netbandit.simulation.feedback import FeedbackQueue
 from netbandit.simulation.slot_account import Account
 from netbandit.simulation.turns import Turns
 from netbandit.user_code.errors import ReturnedError
@@ -34,7 +34,7 @@ def compiled_loop(
     account: Account,
     strategy: CommunicationStrategy,
     turns: Turns,
-    feedback: Feedback | None = None,
+    feedback: FeedbackQueue | None = None,
 ) -> DecisionLoop | None:
     """Return the compiled loop for a learner and an environment; None if it is unsupported or would not pay off.
 
@@ -104,7 +104,7 @@ def _written(
     account: Account,
     strategy: CommunicationStrategy,
     turns: Turns,
-    feedback: Feedback | None,
+    feedback: FeedbackQueue | None,
 ) -> Compiled:
     """Return the loop of a pair, not yet compiled.
 
@@ -151,7 +151,7 @@ def vectorized_loop(
     account: Account,
     strategy: CommunicationStrategy,
     turns: Turns,
-    feedback: Feedback | None = None,
+    feedback: FeedbackQueue | None = None,
 ) -> DecisionLoop:
     """Return the vectorized loop for any pair: one call of each method per turn, until an agent calls."""
     sets = len(learners)
@@ -198,7 +198,7 @@ def vectorized_loop(
 def learn_due(
     world: BanditEnvironment,
     learners: Sequence[Learner],
-    feedback: Feedback,
+    feedback: FeedbackQueue,
     slot: int,
     time: int,
     agents: NDArray[np.int64],

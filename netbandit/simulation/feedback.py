@@ -24,7 +24,7 @@ _MOST_TABLES = 16
 _LEAST_ROOM = 64
 
 
-class Feedback:
+class FeedbackQueue:
     """The rewards of all agents that have not yet been learned.
 
     The delay of an agent's n-th pull, counted over all its incarnations, follows the pulled arm's distribution at
@@ -342,13 +342,13 @@ def put_each(
     rewards: NDArray[np.float64],
     rows: NDArray[np.int64],
 ) -> None:
-    """Fill *rows* with what `Feedback.put_one` returns of each of *agents*, shape (n,)."""
+    """Fill *rows* with what `FeedbackQueue.put_one` returns of each of *agents*, shape (n,)."""
     for place in range(agents.size):
         rows[place] = feedback.put_one(slot, agents[place], time, arms[place], rewards[place])
 
 
 def first_of_each(feedback: Any, time: int, agents: Agents, rows: NDArray[np.int64]) -> None:
-    """Fill *rows* with what `Feedback.first_one` returns of each of *agents*, shape (n,)."""
+    """Fill *rows* with what `FeedbackQueue.first_one` returns of each of *agents*, shape (n,)."""
     for place in range(agents.size):
         rows[place] = feedback.first_one(agents[place], time)
 

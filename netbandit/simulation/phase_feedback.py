@@ -77,7 +77,8 @@ class PhaseFeedback:
     """Draws how late the rewards of phases are, and counts what becomes of them.
 
     The delay of pull n of an agent's phases, counted over all its incarnations, follows from random number n, as in
-    `netbandit.simulation.feedback.Feedback`. What an agent pulls while it waits enters no estimate and is not counted.
+    `netbandit.simulation.feedback.FeedbackQueue`. What an agent pulls while it waits enters no estimate and is not
+    counted.
 
     Args:
         plan: How rewards are delayed.

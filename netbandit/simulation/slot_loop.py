@@ -25,7 +25,7 @@ def slot_by_slot(
         learner: `netbandit.learners.steps.StepLearner`.
         account: `netbandit.simulation.slot_account.Account`.
         strategy: `netbandit.simulation.communication.CommunicationStrategy`.
-        feedback: `netbandit.simulation.feedback.Feedback`.
+        feedback: `netbandit.simulation.feedback.FeedbackQueue`.
 
     Returns:
         The first turn that has not been played.

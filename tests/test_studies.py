@@ -21,6 +21,7 @@ def points(name, replications, *overrides):
     return found
 
 
+@pytest.mark.ci
 def test_kilometres_count_where_decisions_are_fast():
     found = {
         (Path(parameters["topology.file"]).stem, parameters["run.slot"]): (topology, means)

@@ -82,6 +82,7 @@ class Knowing(MadeLog):
         return Events(events.users, shown, (rng.random(len(shown)) < chance).astype(float))
 
 
+@pytest.mark.ci
 def test_the_estimate_is_biased_on_a_log_that_is_not():
     """So the test above would tell."""
     errors = []

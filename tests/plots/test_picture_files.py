@@ -118,6 +118,7 @@ def test_what_was_asked_for_survives_the_next_run_with_its_results(tmp_path):
     assert (tmp_path / "regret-against-cost.png").read_bytes() != asked["regret-against-cost.png"]
 
 
+@pytest.mark.ci
 def test_what_was_asked_for_and_can_be_drawn_no_more_stays_as_it_was(tmp_path):
     write(tmp_path, family_sweep(1))
     (png, svg) = plot_against(tmp_path, Asked(x="family", y="cost"))

@@ -61,6 +61,7 @@ def test_what_dominates_is_said(found):
     assert StudyEstimate(12, 24.0, 12.0, tuple(alike), 3).dominating == ""
 
 
+@pytest.mark.ci
 def test_the_size_is_that_of_the_folders(found, tmp_path):
     one = found.tried[1]
     short = tmp_path / "short.toml"

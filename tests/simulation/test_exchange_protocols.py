@@ -48,6 +48,7 @@ def learnt(metrics):
     return [metrics[name] for name in LEARNT]
 
 
+@pytest.mark.ci
 @given(
     seed=st.integers(0, 99),
     communicate=st.sampled_from(["doubling", "every", "literal"]),

@@ -34,7 +34,7 @@ def same(before, now, name, metric):
 
 def sampled(name):
     """Sample the papers' scenarios, which are many and alike, more thinly."""
-    return pytest.param(name, marks=pytest.mark.sampled(24 if name.startswith("papers/") else 4))
+    return pytest.param(name, marks=pytest.mark.sampled(24 if name.startswith("papers/") else 6))
 
 
 @pytest.mark.parametrize("name", [sampled(name) for name in PINNED])

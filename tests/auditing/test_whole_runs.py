@@ -165,7 +165,7 @@ class Hidden(Learner):
 """
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("learner", "overrides", "watched"),
     [

@@ -131,6 +131,7 @@ def test_a_study_that_may_be_long_is_run_and_not_tried(tmp_path, monkeypatch):
     assert made == [0, 1]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("seconds", "said"), [(0.2, "took 5 times as long"), (5.0, "took 0.2 times as long"), (0.6, "")]
 )

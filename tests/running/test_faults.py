@@ -223,6 +223,7 @@ def test_a_terminal_that_is_closed_ends_the_sweep_and_leaves_nothing(place):
     assert no_process_left(process.pid)
 
 
+@pytest.mark.ci
 def test_poisoned_points_are_told_at_the_end_and_the_others_finish(place, workers):
     process = start(place, [8, 6, 5, 7], 1, workers=workers, POISON="yes")
     code, _, errors = end(process)

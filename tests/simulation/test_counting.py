@@ -167,7 +167,7 @@ def test_what_others_have_seen_counts_when_it_is_there(run, kind, keys, family, 
     assert result.metrics["epsilon"] is None
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", ["ucb", "klucb", "thompson"])
 def test_a_complete_network_of_one_slot_hops_is_as_good_as_pooling(run, kind):
     pooled, known = run(kind, protocol="pooled")

@@ -104,7 +104,7 @@ def test_liars_that_tell_the_truth_are_only_not_counted(tmp_path, text, own):
     assert found.metrics["regret_per_decision"] == pytest.approx(found.metrics["regret"] / decisions)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", SUMS)
 @pytest.mark.parametrize("robust", ["geometric", "median", "trimmed", "krum"])
 def test_every_defence_of_sums_runs_everywhere(tmp_path, name, robust):

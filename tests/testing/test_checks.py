@@ -133,6 +133,7 @@ def test_parts_of_ones_own_pass(part, check):
     check(part, scene=STAR)
 
 
+@pytest.mark.ci
 def test_a_part_of_ones_own_is_the_same_in_another_process():
     check_protocol(Hub, scene=STAR, checks=["elsewhere"], extra=3)
 

@@ -91,6 +91,7 @@ def test_commands_are_beside_a_python_that_does_nothing(small):
     assert all(row["ratio"] > 0.5 and row["seconds"] > 0 for row in rows)
 
 
+@pytest.mark.ci
 def test_each_figure_is_measured_in_three_ways(small):
     small(cooperative, AGENTS=6, HORIZON=40, CYCLE=8, LONG_HORIZON=60, FEW=2)
     rows = rows_of("cooperative")
@@ -123,6 +124,7 @@ def test_the_parts_of_a_simulation_add_up_and_each_choice_is_timed(small):
     assert [benchmarks.text(row, "share") for row in rows[3:]] == [""] * 4
 
 
+@pytest.mark.ci
 def test_what_is_taken_out_of_the_loop_leaves_the_decisions_much_as_they_were():
     point = point_of(procurement._SCENARIO.replace("100_000", "3_000"))
     _, learner = procurement.played(point)

@@ -195,7 +195,7 @@ def test_equal_laws_of_arms_are_one_law(tmp_path):
 LINEAR = {"kind": "linear", "dimension": 3, "arms": 6}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("learner", "protocol"),
     [

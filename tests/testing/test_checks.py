@@ -246,7 +246,7 @@ class Halting(Hub):
         (Halting, "runs", r"Halting\.round of agent 3 in round 1 raised KeyError: 'three' in line \d+"),
     ],
 )  # fmt: skip
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(4)
 def test_a_protocol_that_is_wrong_fails_the_check_for_it(kind, check, said):
     fails(check_protocol, kind, check, said)
 

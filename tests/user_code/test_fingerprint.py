@@ -71,6 +71,7 @@ def compare(world, place, other, elsewhere):
 places = st.integers(0, 10**6)
 
 
+@pytest.mark.ci
 @examples(25)
 @given(worlds(), places, numbers)
 def test_worlds_that_see_other_numbers_are_known_by_other_names(elsewhere, world, place, other):

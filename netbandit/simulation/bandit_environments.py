@@ -16,9 +16,9 @@ from netbandit.bandits.linear import Linear
 from netbandit.bandits.procurement import TOLERANCE, Procurement
 from netbandit.bandits.varied import VariedArms
 from netbandit.network.message import Kind
+from netbandit.simulation.regret import PRIME
 from netbandit.simulation.result import Metric
 from netbandit.simulation.return_validation import note_slot
-from netbandit.simulation.slot_account import PRIME
 
 if TYPE_CHECKING:  # it needs numba, which only runs use
     from netbandit.bandits.procurement_draws import Tables
@@ -123,7 +123,7 @@ class BanditEnvironment(ABC):
             slot: The slot.
             agent: The agent.
             learner: `netbandit.learners.steps.StepLearner`.
-            account: `netbandit.simulation.slot_account.Account`, which hashes the choice.
+            account: `netbandit.simulation.regret.SlotAccount`, which hashes the choice.
             feedback: `netbandit.simulation.feedback.FeedbackQueue` of the rewards; None if they are learned at once.
         """
         if feedback is not None:

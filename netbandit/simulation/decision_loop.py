@@ -18,7 +18,7 @@ from netbandit.simulation.compile_notice import announce
 from netbandit.simulation.dispatch.decisions import SlotLoop
 from netbandit.simulation.dispatch.kernel_choice import chosen
 from netbandit.simulation.feedback import FeedbackQueue
-from netbandit.simulation.slot_account import Account
+from netbandit.simulation.regret import SlotAccount
 from netbandit.simulation.turns import Turns
 from netbandit.user_code.errors import ReturnedError
 
@@ -31,7 +31,7 @@ _NOTHING = np.zeros(0)
 def compiled_loop(
     world: BanditEnvironment,
     learners: Sequence[Learner],
-    account: Account,
+    account: SlotAccount,
     strategy: CommunicationStrategy,
     turns: Turns,
     feedback: FeedbackQueue | None = None,
@@ -101,7 +101,7 @@ def compiled_loop(
 def _written(
     world: BanditEnvironment,
     learner: StepLearner,
-    account: Account,
+    account: SlotAccount,
     strategy: CommunicationStrategy,
     turns: Turns,
     feedback: FeedbackQueue | None,
@@ -130,7 +130,7 @@ def _without_calls(loop: Compiled) -> Callable[[int, int, bool], int]:
     return lambda first, last, _: int(loop(first, last))
 
 
-def _agent_by_agent(loop: Compiled, account: Account, turns: Turns) -> Callable[[int, int, bool], int]:
+def _agent_by_agent(loop: Compiled, account: SlotAccount, turns: Turns) -> Callable[[int, int, bool], int]:
     """Return a function that plays some slots, agent by agent."""
     add_up = Compiled(slot_loop.add_up, {"account": account}, "add_up")
 
@@ -148,7 +148,7 @@ def _agent_by_agent(loop: Compiled, account: Account, turns: Turns) -> Callable[
 def vectorized_loop(
     world: BanditEnvironment,
     learners: Sequence[Learner],
-    account: Account,
+    account: SlotAccount,
     strategy: CommunicationStrategy,
     turns: Turns,
     feedback: FeedbackQueue | None = None,

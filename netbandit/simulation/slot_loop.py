@@ -23,7 +23,7 @@ def slot_by_slot(
         turns: `netbandit.simulation.turns.Turns`.
         world: `netbandit.simulation.bandit_environments.BanditEnvironment`.
         learner: `netbandit.learners.steps.StepLearner`.
-        account: `netbandit.simulation.slot_account.Account`.
+        account: `netbandit.simulation.regret.SlotAccount`.
         strategy: `netbandit.simulation.communication.CommunicationStrategy`.
         feedback: `netbandit.simulation.feedback.FeedbackQueue`.
 

@@ -168,7 +168,7 @@ def vectorized_loop(
             if feedback is not None:
                 learn_due(world, learners, feedback, slot, turns.time(turn), agents)
                 feedback.note(agents)
-            missed = []
+            regrets = []
             for some in agents[:, np.newaxis] if strategy.in_turn else (agents,):
                 world.show(slot, some)
                 arms = learner.choose(slot, some)
@@ -179,12 +179,12 @@ def vectorized_loop(
                     feedback.put(slot, turns.time(turn), some, arms, rewards, world.vectors_of(some, arms))
                     learn_due(world, learners, feedback, slot, turns.time(turn), some)
                 world.digest(account.digests, some, arms, rewards)
-                missed.append(regret)
+                regrets.append(regret)
                 if strategy.in_turn:
                     strategy.deciding = some
                     strategy.send(slot, account.calls)
             learner.end_turn(len(agents))
-            account.add(slot, agents, np.concatenate(missed), ends=turns.ends(turn))
+            account.add(slot, agents, np.concatenate(regrets), ends=turns.ends(turn))
             if strategy.asks:
                 free = agents[~strategy.quiet[param_set, agents]]
                 account.calls[free] = learner.wants(slot, free)

@@ -141,12 +141,12 @@ class SlotAccount(NamedTuple):
             calls=np.zeros(agents, dtype=np.bool_),
         )
 
-    def add(self, slot: int, agents: NDArray[np.int64], missed: NDArray[np.float64], *, ends: bool = True) -> None:
-        """Add the regret *missed* by *agents* in a turn of *slot*, shape (n,); *ends*: it is the last of the slot."""
+    def add(self, slot: int, agents: NDArray[np.int64], regrets: NDArray[np.float64], *, ends: bool = True) -> None:
+        """Add the *regrets* of *agents* in a turn of *slot*, shape (n,); *ends*: it is the last of the slot."""
         if len(self.regret) > 1:
-            self.regret[agents] += missed
-        elif len(missed):
-            self.regret[0] += missed.cumsum()[-1]  # one after the other, as compiled loops add
+            self.regret[agents] += regrets
+        elif len(regrets):
+            self.regret[0] += regrets.cumsum()[-1]  # one after the other, as compiled loops add
         if not ends:
             return
         knot = self.next_knot[0]
@@ -154,9 +154,9 @@ class SlotAccount(NamedTuple):
             self.curve[:, knot] = self.regret
             self.next_knot[:] = knot + 1
 
-    def add_to_row(self, row: int, slot: int, missed: float, ends: bool) -> None:
+    def add_to_row(self, row: int, slot: int, regret: float, ends: bool) -> None:
         """As `add`, in one *row*: for compiled loops."""
-        self.regret[row] += missed
+        self.regret[row] += regret
         knot = self.next_knot[row]
         if ends and self.knots[knot] == slot + 1:
             self.curve[row, knot] = self.regret[row]

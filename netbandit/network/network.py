@@ -359,8 +359,8 @@ class Network:
         free_at = channel.free_at
         if self.deferred_outcomes:
             for queued in self.queues[channel]:
-                if not self.is_down_during(channel.sender, queued.handed, self.clock.now):
-                    free_at = max(free_at, queued.handed) + queued.duration
+                if not self.is_down_during(channel.sender, queued.put_at, self.clock.now):
+                    free_at = max(free_at, queued.put_at) + queued.duration
         return free_at
 
     def send_up(self, message: Message, agent: int) -> None:

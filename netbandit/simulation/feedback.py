@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.compilation.steps import Compiled
-from netbandit.network.delays import NEVER, Delay
+from netbandit.network.delays import INFINITE, Delay
 from netbandit.network.draws import Draws
 from netbandit.network.jitter import UniformJitter
 from netbandit.network.trace_writer import Trace
@@ -129,7 +129,7 @@ class FeedbackQueue:
                 delays = np.array([self._law(place, agent).times(own) for agent, own in rows])
             else:
                 delays = self._law(place, 0).times(uniforms)
-            self._delays[place, agents] = delays if silent is None else np.where(silent < never, NEVER, delays)
+            self._delays[place, agents] = delays if silent is None else np.where(silent < never, INFINITE, delays)
 
     def _widen(self, room: int) -> None:
         """Make *room* for so many pulls of each agent."""

@@ -22,9 +22,9 @@ from netbandit.simulation.decision_loop import compiled_loop, learn_due, vectori
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.feedback import FeedbackQueue
 from netbandit.simulation.patterns import communication
+from netbandit.simulation.regret import SlotAccount
 from netbandit.simulation.result import Curve, Metric
 from netbandit.simulation.return_validation import checked, figures_of
-from netbandit.simulation.slot_account import Account
 from netbandit.simulation.turns import turns_of
 from netbandit.user_code.errors import is_ours
 
@@ -56,7 +56,7 @@ class Slots(Driver):
         self._clock = context.clock
         self._agents = context.topology.agents
         self.world = bandit_environment(context.bandit)
-        self.account = Account.open(self._agents, context.clock.horizon, each=self.world.each)
+        self.account = SlotAccount.open(self._agents, context.clock.horizon, each=self.world.each)
         run = context.run
         self.turns = turns_of(
             run.activity, run.skew, self._agents, context.clock.slot, context.clock.horizon, context.streams

@@ -289,10 +289,15 @@ class _Coordinator:
         results = self._results.values()
         ends = [Counted(*end) for result in results for end in result["counted"]]
         carried = Carried(
-            *(sum(getattr(end, name) for end in ends) for name in Counted._fields),
+            sum(end.sent for end in ends),
+            sum(end.packets for end in ends),
+            sum(end.again for end in ends),
             size - self._loopback[0],
             packets - self._loopback[1],
-            *(sum(result[name] for result in results) for name in ("beyond", "frames", "blocked", "overdue")),
+            sum(result["beyond"] for result in results),
+            sum(result["frames"] for result in results),
+            sum(result["blocked"] for result in results),
+            sum(result["overdue"] for result in results),
             self._wiring.isolated,
             max(result["cpu"] for result in results),
         )

@@ -21,8 +21,8 @@ from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.world import World
 from netbandit.simulation import slot_loop
 from netbandit.simulation.bandit_environments import MarketEnvironment, RewardNumbers
+from netbandit.simulation.regret import SlotAccount
 from netbandit.simulation.replication import RunnablePoint
-from netbandit.simulation.slot_account import Account
 from netbandit.simulation.turns import EverySlot
 from netbandit.util.streams import Streams
 
@@ -93,7 +93,7 @@ def played(point: RunnablePoint, variant: str = "whole", *, draws: bool = True) 
         "turns": EverySlot(bandit.agents, 1, horizon),
         "world": world,
         "learner": learner,
-        "account": Account.open(bandit.agents, horizon, each=True),
+        "account": SlotAccount.open(bandit.agents, horizon, each=True),
         "feedback": None,
     }
     first = world.ready(0, 0)

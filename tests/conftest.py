@@ -3,6 +3,7 @@
 import gc
 import importlib.util
 import os
+import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +20,7 @@ from netbandit.running import progress
 # Each run tests the same examples, however long they take: nothing is found by chance, or missed by a busy machine.
 settings.register_profile(
     "same",
-    max_examples=33,
+    max_examples=20,
     deadline=None,
     derandomize=True,
     database=None,
@@ -38,6 +39,14 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Processes that tests start keep what Python makes of the package's modules, as a user's do, wherever the tests run:
 # else each of them, and there are hundreds, compiles all modules anew, which takes longer than what most of them do.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# Where tests stand in for a terminal, it is one that can show a bar, and where they run in the background, processes
+# that they start can still be interrupted: a signal that is ignored here would be ignored in these, too.
+os.environ["TERM"] = "xterm-256color"
+for name in "NO_COLOR", "FORCE_COLOR", "COLUMNS", "TTY_COMPATIBLE", "TTY_INTERACTIVE":
+    os.environ.pop(name, None)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # How far a sweep is, and that it is long, would be told on a busy machine where tests expect nothing.
@@ -61,9 +70,9 @@ def group_of(nodeid):
 
 
 def pytest_itemcollected(item):
-    """Mark as slow the cases that the marker ``sampled`` leaves out, chosen by name: a new one moves no other."""
-    marker = item.get_closest_marker("sampled")
-    if marker and crc32(item.callspec.id.encode()) % marker.args[0]:
+    """Mark as slow what ``ci`` and ``sampled`` leave out, of which cases by their names: a new one moves no other."""
+    sampled = item.get_closest_marker("sampled")
+    if item.get_closest_marker("ci") or (sampled and crc32(item.callspec.id.encode()) % sampled.args[0]):
         item.add_marker("slow")
 
 
@@ -109,8 +118,9 @@ def rewrite_assertions(places):
 
 
 def pytest_collection_finish():
-    """Look for garbage no more among what has been collected, which stays to the end."""
+    """Look for garbage seldom, and no more among what has been collected, which stays to the end."""
     gc.freeze()
+    gc.set_threshold(100_000, 20, 20)
 
 
 @pytest.hookimpl(optionalhook=True)

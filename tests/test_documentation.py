@@ -39,7 +39,7 @@ def quick(page):
     return page.name not in ("first_study.md", "install.md", "tour.md")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("page", [page for page in PAGES if quick(page)], ids=lambda page: page.stem)
 def test_everything_on_the_page_runs(page, folder, fresh):
     for language, text in blocks(page):

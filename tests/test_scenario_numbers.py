@@ -32,13 +32,12 @@ def same(before, now, name, metric):
     return before == now
 
 
-def in_the_suite(name, place):
-    """Of the papers' scenarios, which are many and alike, every twelfth runs in the suite, and in CI all do."""
-    marks = [pytest.mark.slow] if name.startswith("papers/") and place % 12 else []
-    return pytest.param(name, marks=marks)
+def sampled(name):
+    """Sample the papers' scenarios, which are many and alike, more thinly."""
+    return pytest.param(name, marks=pytest.mark.sampled(24 if name.startswith("papers/") else 6))
 
 
-@pytest.mark.parametrize("name", [in_the_suite(name, place) for place, name in enumerate(PINNED)])
+@pytest.mark.parametrize("name", [sampled(name) for name in PINNED])
 def test_all_numbers_are_as_they_were(name):
     found = numbers(shipped()[name], PINNED[name]["cut"])
     expected = PINNED[name]["points"]

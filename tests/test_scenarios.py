@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from netbandit.checks.check import check
 from netbandit.scenario.load import load
 
@@ -15,6 +17,7 @@ def test_all_asked_for_scenarios_are_there():
     }
 
 
+@pytest.mark.ci
 def test_delay_begins_to_cost_where_the_scenario_says():
     """A few slots a hop are lost in the rest of the regret; a hundred multiply it."""
     study = check(load(ROOT / "scenarios/delay_regret.toml", ["run.replications=4"]))

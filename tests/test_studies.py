@@ -21,6 +21,7 @@ def points(name, replications, *overrides):
     return found
 
 
+@pytest.mark.ci
 def test_kilometres_count_where_decisions_are_fast():
     found = {
         (Path(parameters["topology.file"]).stem, parameters["run.slot"]): (topology, means)
@@ -36,6 +37,7 @@ def test_kilometres_count_where_decisions_are_fast():
         assert fast > 1.3 * at_leisure
 
 
+@pytest.mark.ci
 def test_cost_grows_with_links_and_ways_and_regret_with_ways():
     found = {
         parameters["topology.family"]: (topology, means)
@@ -52,6 +54,7 @@ def test_cost_grows_with_links_and_ways_and_regret_with_ways():
     assert sorted(fixed, key=lambda family: found[family][1]["regret"]) == fixed
 
 
+@pytest.mark.ci
 def test_the_best_split_of_a_budget_at_equal_privacy():
     regret = {}
     for total in (6.4, 1.6):
@@ -71,6 +74,7 @@ def test_the_best_split_of_a_budget_at_equal_privacy():
     assert 1.1 * regret[1.6, 2] < regret[1.6, 4] < regret[1.6, 8]
 
 
+@pytest.mark.ci
 def test_cheap_links_beat_every_split_at_equal_cost_and_privacy():
     found = points("equal_cost.toml", 10, "sweep.learner.epsilon_total=[1.6, 6.4]")
     by_way = {}
@@ -90,6 +94,7 @@ def test_no_claim_compares_rates_of_participation_without_saying_what_they_spend
     assert {"fig5-order", "fig7-trade-off"} <= set(told)
 
 
+@pytest.mark.ci
 def test_listening_to_neighbours_pays_until_the_latency_that_the_scenario_says():
     study = check(load(SCENARIOS / "feducb_delay.toml"))
     wanted = [("ring", "1 slots", 1), ("ring", "3 slots", 1), ("star", "2 slots", 2), ("star", "1 slots", 1)]

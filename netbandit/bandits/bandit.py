@@ -152,8 +152,8 @@ class ArmBandit(Bandit):
         """
         means = self.means_at(slot)
         means = means if means.ndim == 1 else means.mean(axis=0)
-        missed: NDArray[np.float64] = means.max() - means[arms]
-        return missed
+        regrets: NDArray[np.float64] = means.max() - means[arms]
+        return regrets
 
 
 class FiniteBandit(ArmBandit):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.bandits.bandit import GeneratorOf
-from netbandit.bandits.recorded import Feedback, Source
+from netbandit.bandits.recorded import LoggedFeedback, Source
 from netbandit.bandits.vertical_context import Users
 
 DIGITS = 10
@@ -48,7 +48,7 @@ class Digits(Source):
         rewards = (order == self.wanted).astype(np.float64)
         return Users(drawn[np.arange(_BLOCK)[:, np.newaxis], order], rewards, 1.0 - rewards)
 
-    def feedback(self, users: NDArray[np.int64], generator: GeneratorOf) -> Feedback:
+    def feedback(self, users: NDArray[np.int64], generator: GeneratorOf) -> LoggedFeedback:
         """Return what is known of *users*: all."""
         blocks = np.unique(users // _BLOCK).tolist()
         rows = [self._order(block, generator)[users[users // _BLOCK == block] % _BLOCK] for block in blocks]
@@ -60,7 +60,7 @@ class Digits(Source):
         return generator("log", block).permuted(np.tile(np.arange(DIGITS), (_BLOCK, 1)), axis=1)
 
 
-class _Known(Feedback):
+class _Known(LoggedFeedback):
     def __init__(self, pays: NDArray[np.bool_]) -> None:
         self._pays = pays
 

@@ -185,7 +185,7 @@ class Linear(ActionSetBandit):
         """Return what *arm* of the set that *agent* saw last pays."""
         return self._draws.draw_reward(self.world, agent, self.world.means[0 if self.fixed else agent, arm])
 
-    def miss_one(self, agent: int, arm: int) -> Any:
+    def regret_of(self, agent: int, arm: int) -> Any:
         """Return how much less than the best *arm* of the set that *agent* saw last pays on average."""
         means = self.world.means[0 if self.fixed else agent]
         return means.max() - means[arm]
@@ -194,6 +194,6 @@ class Linear(ActionSetBandit):
         self, agents: NDArray[np.int64], arms: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See :meth:`ActionSetBandit.pull`."""
-        rewards, missed = np.empty(len(agents)), np.empty(len(agents))
-        self._draws.draw_rewards(self.world, self.fixed, agents, arms, rewards, missed)
-        return rewards, missed
+        rewards, regrets = np.empty(len(agents)), np.empty(len(agents))
+        self._draws.draw_rewards(self.world, self.fixed, agents, arms, rewards, regrets)
+        return rewards, regrets

@@ -149,8 +149,8 @@ def draw_sets(world: World, agents: Integers, actions: Floats) -> None:
 
 
 @njit(cache=True)
-def draw_rewards(world: World, fixed: bool, agents: Integers, arms: Integers, rewards: Floats, missed: Floats) -> None:
-    """Draw what *arms* of the sets drawn last pay *agents* into *rewards*, and their regret into *missed*, shape (n,).
+def draw_rewards(world: World, fixed: bool, agents: Integers, arms: Integers, rewards: Floats, regrets: Floats) -> None:
+    """Draw what *arms* of the sets drawn last pay *agents* into *rewards*, and their regret into *regrets*, shape (n,).
 
     Args:
         world: `World`.
@@ -158,10 +158,10 @@ def draw_rewards(world: World, fixed: bool, agents: Integers, arms: Integers, re
         agents: The agents, shape (n,).
         arms: The arm of each, shape (n,).
         rewards: Takes the rewards, shape (n,).
-        missed: Takes how much less than the best arm each pays on average, shape (n,).
+        regrets: Takes how much less than the best arm each pays on average, shape (n,).
     """
     for row in range(agents.size):
         agent = agents[row]
         means = world.means[0 if fixed else agent]
         rewards[row] = draw_reward(world, agent, means[arms[row]])
-        missed[row] = means.max() - means[arms[row]]
+        regrets[row] = means.max() - means[arms[row]]

@@ -13,7 +13,7 @@ from netbandit.bandits.vertical_context import Users
 _NUMBERS_OF_A_BLOCK = 1 << 18
 
 
-class Feedback(ABC):
+class LoggedFeedback(ABC):
     """Recorded attributes of some users that do not depend on the decisions."""
 
     @abstractmethod
@@ -52,7 +52,7 @@ class Source(ABC):
         """
 
     @abstractmethod
-    def feedback(self, users: NDArray[np.int64], generator: GeneratorOf) -> Feedback:
+    def feedback(self, users: NDArray[np.int64], generator: GeneratorOf) -> LoggedFeedback:
         """Return what is known of *users*, ascending numbers from 0, shape (n,)."""
 
 
@@ -118,7 +118,7 @@ class Recorded(Source):
             regrets[event, events.shown] = chances.max(axis=1) - chances[event, events.shown]
         return Users(contexts, rewards, regrets)
 
-    def feedback(self, users: NDArray[np.int64], generator: GeneratorOf) -> Feedback:
+    def feedback(self, users: NDArray[np.int64], generator: GeneratorOf) -> LoggedFeedback:
         """Return what the log says of *users*; see the base class."""
         users_of, shown, clicks = [], [], []
         for block in np.unique(users // self.block).tolist():
@@ -133,7 +133,7 @@ class Recorded(Source):
         return _EventFeedback(self, Events(np.concatenate(users_of), np.concatenate(shown), np.concatenate(clicks)))
 
 
-class _EventFeedback(Feedback):
+class _EventFeedback(LoggedFeedback):
     def __init__(self, log: Recorded, events: Events) -> None:
         self._log = log
         self._events = events

@@ -196,8 +196,8 @@ class Table(FiniteBandit):
             return ArmBandit.regrets(self, slot, agents, arms)
         row = self._row(slot)
         row = row if row.ndim == 1 else row.mean(axis=0)
-        missed: NDArray[np.float64] = row[self._best] - row[arms]
-        return missed
+        regrets: NDArray[np.float64] = row[self._best] - row[arms]
+        return regrets
 
     def pull_blocks(
         self, rng: np.random.Generator, agents: NDArray[np.int64], arms: NDArray[np.int64], pulls: int

@@ -217,8 +217,8 @@ class VariedArms(Part):
     def regrets(self, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how much less than the best of the slot each choice pays on average, shape (n,)."""
         self._look(slot)
-        missed: NDArray[np.float64] = self._gaps[arms] if self._gaps.ndim == 1 else self._gaps[agents, arms]
-        return missed
+        regrets: NDArray[np.float64] = self._gaps[arms] if self._gaps.ndim == 1 else self._gaps[agents, arms]
+        return regrets
 
     @cached_property
     def best_static(self) -> int:
@@ -228,8 +228,8 @@ class VariedArms(Part):
     def static_regrets(self, slot: int, arms: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how much less each choice pays in *slot* than the arm that is best over all slots, shape (n,)."""
         common = self.course.at(slot)
-        missed: NDArray[np.float64] = common[self.best_static] - common[arms]
-        return missed
+        regrets: NDArray[np.float64] = common[self.best_static] - common[arms]
+        return regrets
 
     def _look(self, slot: int) -> None:
         """Have the means and gaps of the period of *slot* at hand."""

@@ -15,7 +15,7 @@ from netbandit.parts.settings import Problem
 from netbandit.scenario.adversary import AdversarySettings
 from netbandit.scenario.objects import plain
 from netbandit.simulation.build_faults import node_problems
-from netbandit.simulation.lies import how_many
+from netbandit.simulation.byzantine_items import how_many
 from netbandit.util.wording import one_of, show
 
 

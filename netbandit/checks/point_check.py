@@ -76,8 +76,8 @@ from netbandit.simulation.build_faults import (
     tie_notes,
 )
 from netbandit.simulation.build_feedback import agent_problems, feedback_notes, feedback_problems, rewards_may_lack
+from netbandit.simulation.byzantine_items import how_many
 from netbandit.simulation.drivers import pattern_of
-from netbandit.simulation.lies import how_many
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.return_validation import checked
 from netbandit.simulation.round_aggregation import concludes_per_agent

@@ -11,7 +11,7 @@ from netbandit.protocols.gossip import Gossip
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.relay import Relay
 from netbandit.protocols.rounds import RoundProtocol
-from netbandit.scenario.link_faults import BurstLoss
+from netbandit.scenario.link_faults import BurstLossSettings
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.util.wording import show
 
@@ -76,7 +76,7 @@ def _of_links(point: RunnablePoint) -> Iterator[Problem]:
         if getattr(peer, key) != type(peer).model_fields[key].get_default(call_default_factory=True):
             yield ("links", "peer", key), "is not emulated yet"
     found: dict[str, Any] = dict(peer)
-    if isinstance(found["loss"], BurstLoss):
+    if isinstance(found["loss"], BurstLossSettings):
         yield ("links", "peer", "loss"), "loss in bursts is not emulated yet"
     if found["bandwidth"] is not None and isinstance(point.protocol, Gossip):
         text = "with a protocol that waits until its messages have left is not emulated yet"

@@ -1,7 +1,7 @@
 """The wire format: messages as bytes, with the sizes that the ledger counts.
 
 A frame begins with the 20 bytes of the ledger's header: its length, the number of its kind, its form, the number of
-labels, the round, and the start (ns) of its hop. Labels take 4 bytes: the lower two are the agent, the upper two the
+labels, the round, and the start (ns) of its hop. AgentMask take 4 bytes: the lower two are the agent, the upper two the
 number of arms in its item. The items follow in the same order, 8 bytes per number. Payloads of coroutines, which may
 hold any object, are encoded as msgpack instead, so their frames may be longer than in the ledger.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from netbandit.learners.differing_sets import Told
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES, Kind, Message
 from netbandit.protocols.broadcast import Heard
-from netbandit.protocols.node import LabelMessage, Labels
+from netbandit.protocols.node import AgentMask, LabelMessage
 from netbandit.protocols.open_rounds import OpenRound
 from netbandit.protocols.protocol import Item
 
@@ -47,7 +47,7 @@ class Frame(NamedTuple):
     size: int
     round: int
     begun: int
-    labels: Labels = 0
+    labels: AgentMask = 0
     items: Mapping[int, Item] = MappingProxyType({})
     own_size: int | None = None
     payload: Any = None

@@ -27,7 +27,7 @@ from netbandit.learners.defence import (
     more_liars_than_withstood,
 )
 from netbandit.learners.differing_sets import Answer, DifferingSets, Told
-from netbandit.learners.elimination_pooled import Pooled, left, pooled, widths
+from netbandit.learners.elimination_pooled import PooledArms, left, pooled, widths
 from netbandit.learners.elimination_schedule import EliminationSchedule, count_participants
 from netbandit.learners.learner import Commit, EpochLearner, Phase
 from netbandit.parts.component import Checks, Mistake, Note, Others, state
@@ -44,7 +44,7 @@ def _gap(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         raise PydanticCustomError("gap", 'must be "true" (in quotes) or a number > 0 and at most 1') from None
 
 
-def _agents_of(told: Told | Pooled) -> int:
+def _agents_of(told: Told | PooledArms) -> int:
     """Return how many agents it stands for, of the arm that most of them name."""
     return 1 if isinstance(told, Told) else int(told.agents.max(initial=0))
 
@@ -356,7 +356,7 @@ class Elimination(DifferingSets, EpochLearner):
         some = self._known > 0
         return Told(self.active[some], self.releases[0, some], self._known[some])
 
-    def pool(self, told: Sequence[Told | Pooled]) -> Pooled:
+    def pool(self, told: Sequence[Told | PooledArms]) -> PooledArms:
         """See `DifferingSets.pool`."""
         if len(told) > 1:
             self._defence(self._liars).hear(sum(_agents_of(one) for one in told))
@@ -367,7 +367,7 @@ class Elimination(DifferingSets, EpochLearner):
         (found,) = defence.combine(means[:, np.newaxis], weights.tolist(), self._groups).tolist()
         return float(found)
 
-    def conclude_pooled(self, pooled: Pooled) -> None:
+    def conclude_pooled(self, pooled: PooledArms) -> None:
         """Drop each arm with ``max_j (mean_j - C_j) >= mean_k + C_k``, and commit if due.
 
         Args:
@@ -391,7 +391,7 @@ class Elimination(DifferingSets, EpochLearner):
         if self.epoch == self.schedule.rounds:
             self._commit = Commit(int(self.active[np.where(self._known > 0, self.releases[0], -inf).argmax()]))
 
-    def _stays(self, known: Pooled) -> NDArray[np.bool_]:
+    def _stays(self, known: PooledArms) -> NDArray[np.bool_]:
         stays = np.ones(len(self.active), dtype=bool)
         width = widths(self.schedule, self.epoch, len(self.active), known)
         stays[np.isin(self.active, known.arms)] = left(known.means, width)
@@ -406,7 +406,7 @@ class Elimination(DifferingSets, EpochLearner):
         elif len(self.active) == 1:  # answers have come in another order than they were given
             self._commit = Commit(int(self.active[0]))
 
-    def answer(self, epoch: int, pooled: Pooled) -> Answer:
+    def answer(self, epoch: int, pooled: PooledArms) -> Answer:
         """Drop arms as an agent does that holds what the server has heard; every agent's set includes the server's."""
         known = pooled.only(self.active)
         if len(self.active) > 1 and len(known.arms):

@@ -17,7 +17,7 @@ from netbandit.learners.elimination_schedule import EliminationSchedule
 
 
 @dataclass(frozen=True)
-class Pooled:
+class PooledArms:
     """The pooled items of some agents, arm by arm; all of shape (a,).
 
     Attributes:
@@ -39,18 +39,18 @@ class Pooled:
     most: NDArray[np.int64]
 
     @classmethod
-    def of(cls, *told: Told) -> "Pooled":
+    def of(cls, *told: Told) -> "PooledArms":
         """Return what stands for one agent; for several that of each behind the other, arms not in order."""
         pulls = np.concatenate([np.broadcast_to(np.asarray(one.pulls, dtype=np.int64), one.arms.shape) for one in told])
         arms, means = np.concatenate([one.arms for one in told]), np.concatenate([one.means for one in told])
         return cls(arms, means, np.ones_like(pulls), 1 / pulls, 1 / pulls.astype(float) ** 2, pulls, pulls)
 
-    def only(self, arms: NDArray[np.int64]) -> "Pooled":
+    def only(self, arms: NDArray[np.int64]) -> "PooledArms":
         """Return its values for those of *arms* that it contains; both ascending."""
         if np.array_equal(arms, self.arms):
             return self
         at = np.flatnonzero(np.isin(self.arms, arms))
-        return Pooled(
+        return PooledArms(
             self.arms[at],
             self.means[at],
             self.agents[at],
@@ -65,7 +65,7 @@ Combine = Callable[[NDArray[np.float64], NDArray[np.int64]], float]
 """Returns what stands for the means of one arm, given them and how many agents each stands for."""
 
 
-def pooled(parts: Sequence[Told | Pooled], *, weighted: bool = True, combine: Combine | None = None) -> Pooled:
+def pooled(parts: Sequence[Told | PooledArms], *, weighted: bool = True, combine: Combine | None = None) -> PooledArms:
     """Return what stands for all *parts*; sums are exact before they are rounded, so their order makes no difference.
 
     Args:
@@ -75,9 +75,9 @@ def pooled(parts: Sequence[Told | Pooled], *, weighted: bool = True, combine: Co
     """
     if not parts:
         none = np.empty(0, dtype=np.int64)
-        return Pooled(none, np.empty(0), none, np.empty(0), np.empty(0), none, none)
+        return PooledArms(none, np.empty(0), none, np.empty(0), np.empty(0), none, none)
     told = [part for part in parts if isinstance(part, Told)]
-    every = [part for part in parts if isinstance(part, Pooled)] + ([Pooled.of(*told)] if told else [])
+    every = [part for part in parts if isinstance(part, PooledArms)] + ([PooledArms.of(*told)] if told else [])
     if len(parts) == 1 or not any(len(part.arms) for part in every):
         return every[0]
     arms, means, agents, inverse, squares, fewest, most = map(np.concatenate, zip(*map(_columns, every), strict=True))
@@ -91,7 +91,7 @@ def pooled(parts: Sequence[Told | Pooled], *, weighted: bool = True, combine: Co
     if combine is not None:
         split = (np.split(column[order], firsts[1:]) for column in (means, weights))
         sums, counts = np.array([combine(*of_arm) for of_arm in zip(*split, strict=True)]), np.ones(len(arms))
-    return Pooled(
+    return PooledArms(
         arms,
         sums / counts,
         np.add.reduceat(agents[order], firsts),
@@ -102,11 +102,11 @@ def pooled(parts: Sequence[Told | Pooled], *, weighted: bool = True, combine: Co
     )
 
 
-def _columns(part: Pooled) -> tuple[NDArray[Any], ...]:
+def _columns(part: PooledArms) -> tuple[NDArray[Any], ...]:
     return part.arms, part.means, part.agents, part.inverse, part.squares, part.fewest, part.most
 
 
-def widths(schedule: EliminationSchedule, epoch: int, active: int, known: Pooled) -> NDArray[np.float64]:
+def widths(schedule: EliminationSchedule, epoch: int, active: int, known: PooledArms) -> NDArray[np.float64]:
     """Return C_k of each arm of *known*, where *active* arms are left; shape (a,)."""
     found: dict[tuple[int, float, float, int, int], float] = {}
     result = np.empty(len(known.arms))

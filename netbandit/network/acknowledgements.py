@@ -19,7 +19,7 @@ LATE = -1
 _LONGEST_WAIT = float(NEVER)
 
 
-def wait_for_arrival(network: "Network", channel: Channel, packet: Packet, sent: int, arrival: int, lost: bool) -> int:
+def start_ack_timer(network: "Network", channel: Channel, packet: Packet, sent: int, arrival: int, lost: bool) -> int:
     """Start the acknowledgement timeout of a transmission of *packet*.
 
     Args:
@@ -36,7 +36,7 @@ def wait_for_arrival(network: "Network", channel: Channel, packet: Packet, sent:
     packet.since = sent
     packet.sent += 1
     if lost or is_late(packet, arrival):
-        wait_in_vain(network, channel, packet)
+        schedule_retransmission(network, channel, packet)
         return LATE
     if network.is_down_during(channel.sender, network.environment._now, arrival):
         give_up(network, channel, packet)
@@ -46,10 +46,10 @@ def wait_for_arrival(network: "Network", channel: Channel, packet: Packet, sent:
 def is_late(packet: Packet, time: int) -> bool:
     """Return whether the sender of *packet* no longer waits at *time* (ns); in most cases without a random draw."""
     waited = time - packet.since
-    return waited > packet.origin.faults.least_patience and waited > patience_of(packet)
+    return waited > packet.origin.faults.least_timeout and waited > timeout_of(packet)
 
 
-def patience_of(packet: Packet) -> int:
+def timeout_of(packet: Packet) -> int:
     """Return how long (ns) the sender of *packet* waits after its latest transmission; see `Retry`."""
     origin = packet.origin
     faults = origin.faults
@@ -58,11 +58,11 @@ def patience_of(packet: Packet) -> int:
     return round(wait) if wait < _LONGEST_WAIT else NEVER
 
 
-def wait_in_vain(network: "Network", channel: Channel, packet: Packet) -> None:
+def schedule_retransmission(network: "Network", channel: Channel, packet: Packet) -> None:
     """Schedule the retransmission of *packet* at its timeout, provided its sender stays up until then."""
     if packet.settled:
         return
-    until = packet.since + patience_of(packet)
+    until = packet.since + timeout_of(packet)
     if network.is_down_during(channel.sender, network.environment._now, until):
         give_up(network, channel, packet)
     else:

@@ -7,7 +7,7 @@ import numpy as np
 
 from netbandit.network.jitter import ExponentialJitter, LognormalJitter, Nanoseconds, UniformJitter, Uniforms, whole
 
-NEVER = -1
+INFINITE = -1
 """Represents an infinite delay."""
 
 
@@ -51,13 +51,13 @@ class ListedDelay:
     """A uniform choice from a list.
 
     Attributes:
-        delays: Nanoseconds, or `NEVER`.
+        delays: Nanoseconds, or `INFINITE`.
     """
 
     delays: tuple[int, ...]
 
     def times(self, uniforms: Uniforms) -> Nanoseconds:
-        """Return nanoseconds, or `NEVER`, from numbers uniform on [0, 1)."""
+        """Return nanoseconds, or `INFINITE`, from numbers uniform on [0, 1)."""
         return np.array(self.delays, dtype=np.int64)[(uniforms * len(self.delays)).astype(np.int64)]
 
 

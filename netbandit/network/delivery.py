@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from simpy import Event
 from simpy.core import Infinity
 
-from netbandit.network.acknowledgements import LATE, give_up, is_late, wait_in_vain
+from netbandit.network.acknowledgements import LATE, give_up, is_late, schedule_retransmission
 from netbandit.network.calendar import NEVER, enter
 from netbandit.network.computing import HANDLED, REFUSED
 from netbandit.network.link import BY_RANK, Arrival, Channel
@@ -118,7 +118,7 @@ def deliver_deciding(network: "Network", event: Event) -> None:
             decide(network, due, now)
         if network.timers:
             for packet, channel in network.timers.pop(now, ()):
-                repeat(network, channel, packet)
+                retransmit(network, channel, packet)
         if len(network.pending) > _FLUSH_AT:
             network.fingerprint.flush()
     network.appointed = Infinity
@@ -139,11 +139,11 @@ def decide(network: "Network", due: list[Any], now: int) -> None:
             receiver, inbox = channel.receiver, []
             inboxes.append((receiver, inbox))
         if network.deferred_outcomes:
-            _, message, packet, handed, start, on_time, copy = entry
-            news = arrive(network, channel, message, packet, handed, start, on_time, copy, now)
+            _, message, packet, put_at, start, on_time, copy = entry
+            news = arrive(network, channel, message, packet, put_at, start, on_time, copy, now)
         else:
-            _, message, packet, waits = entry
-            news = receive(network, channel, message, packet, waits, now)
+            _, message, packet, ack_index = entry
+            news = receive(network, channel, message, packet, ack_index, now)
         if news:
             inbox.append((now, channel.sender, message if packet is None else packet.message))
     if inbox and not together:
@@ -181,7 +181,7 @@ def arrive(
     channel: Channel,
     message: Message,
     packet: Packet | None,
-    handed: int,
+    put_at: int,
     start: int,
     due: int,
     copy: bool,
@@ -189,14 +189,14 @@ def arrive(
 ) -> bool:
     """Resolve the arrival of a deferred message, the second half of a hop; return whether it is new.
 
-    It was *handed* to its channel, started at *start*, and was *due* (all in ns), which is *now*, or a nanosecond ago.
-    A *copy* that the network has made is not counted otherwise.
+    It was put on its channel at *put_at*, started at *start*, and was *due* (all in ns), which is *now*, or a
+    nanosecond ago. A *copy* that the network has made is not counted otherwise.
     """
     missed = is_missed(network, channel, due)
     if not missed and network.radio is not None and not is_uplink(network, channel):
         missed = network.radio.has_collided(channel, due)
     if not copy:
-        write_trace(network, channel, message, handed, start, due, missed)
+        write_trace(network, channel, message, put_at, start, due, missed)
     if not missed:
         pay_to_receive(network, channel, message.size)
         return receive(network, channel, message, packet, LATE, now)
@@ -210,7 +210,7 @@ def arrive(
 
 
 def receive(
-    network: "Network", channel: Channel, message: Message, packet: Packet | None, waits: int, now: int
+    network: "Network", channel: Channel, message: Message, packet: Packet | None, ack_index: int, now: int
 ) -> bool:
     """Receive a message on *channel* and acknowledge it; return whether it is new to its receiver.
 
@@ -219,7 +219,8 @@ def receive(
         channel: The channel.
         message: The message, as it was sent: an acknowledgement says which packet it acknowledges.
         packet: The packet that it transmits; None: it arrives for the first time, and has no packet yet.
-        waits: `LATE` if the acknowledgement reaches its sender after the timeout. Else its index on the channel.
+        ack_index: The number of the message on its channel while its sender waits for the acknowledgement; `LATE`: it
+            waits no more.
         now: The present time (ns).
     """
     network.pending += (now, channel.receiver, message.code, message.size)
@@ -231,7 +232,7 @@ def receive(
     if network.computing is not None and news and message.kind is not ACK:
         held = network.computing.arrive(channel, message if packet is None else packet.message)
         if held == REFUSED:
-            refuse(network, channel, message, packet, waits, now)
+            refuse(network, channel, message, packet, ack_index, now)
             return False
     if packet is not None:
         packet.received_in = incarnation
@@ -249,11 +250,13 @@ def receive(
             acknowledged.settled = True
         return False
     if channel.faults.attempts:
-        acknowledge(network, channel, message, packet, waits, now)
+        acknowledge(network, channel, message, packet, ack_index, now)
     return news and held == HANDLED
 
 
-def refuse(network: "Network", channel: Channel, message: Message, packet: Packet | None, waits: int, now: int) -> None:
+def refuse(
+    network: "Network", channel: Channel, message: Message, packet: Packet | None, ack_index: int, now: int
+) -> None:
     """Count an arrival that found its receiver's inbox full: it is lost, and not acknowledged; see `receive`."""
     tally = network.tally
     if is_broadcast(channel):
@@ -261,27 +264,27 @@ def refuse(network: "Network", channel: Channel, message: Message, packet: Packe
     else:
         tally.lost += 1
         channel.lost += 1
-    if channel.faults.attempts and waits != LATE:
+    if channel.faults.attempts and ack_index != LATE:
         if packet is None:
-            packet = _arrived_packet(channel, message, waits, now)
+            packet = _arrived_packet(channel, message, ack_index, now)
             packet.received_in = -1
-        wait_in_vain(network, channel, packet)
+        schedule_retransmission(network, channel, packet)
 
 
 def acknowledge(
-    network: "Network", channel: Channel, message: Message, packet: Packet | None, waits: int, now: int
+    network: "Network", channel: Channel, message: Message, packet: Packet | None, ack_index: int, now: int
 ) -> None:
     """Send the acknowledgement of an arrival on *channel*, or start its sender's timeout; see `receive`."""
     back, faults = channel.back, channel.faults
-    if packet is None and channel.latency + back.latency > faults.least_patience:
-        packet = _arrived_packet(channel, message, waits, now)
+    if packet is None and channel.latency + back.latency > faults.least_timeout:
+        packet = _arrived_packet(channel, message, ack_index, now)
     arrival = put(network, (back,), Message(ACK, ACK_BYTES, packet, message.round), None)
     if packet is None:
         if arrival < 0:
-            wait_in_vain(network, channel, _arrived_packet(channel, message, waits, now))
-    elif waits != LATE and not packet.settled:
+            schedule_retransmission(network, channel, _arrived_packet(channel, message, ack_index, now))
+    elif ack_index != LATE and not packet.settled:
         if arrival < 0 or is_late(packet, arrival):
-            wait_in_vain(network, channel, packet)
+            schedule_retransmission(network, channel, packet)
         elif network.is_down_during(channel.sender, now, arrival):
             give_up(network, channel, packet)
 
@@ -295,7 +298,7 @@ def _arrived_packet(channel: Channel, message: Message, index: int, now: int) ->
     return packet
 
 
-def repeat(network: "Network", channel: Channel, packet: Packet) -> None:
+def retransmit(network: "Network", channel: Channel, packet: Packet) -> None:
     """Retransmit *packet*, unless it was acknowledged after all, or had its last attempt.
 
     A broadcast is retransmitted over the uplink of the agent that did not acknowledge it.

@@ -53,7 +53,7 @@ class FaultModel:
         attempts: The number of transmissions of a message in all; 0: no acknowledgements.
         timeout: The first timeout (ns) of a sender, before its random factor.
         spread: The largest random factor of the timeout.
-        least_patience: The shortest possible timeout (ns).
+        least_timeout: The shortest possible timeout (ns).
         factors: The factor of the timeout at each retransmission.
     """
 
@@ -68,7 +68,7 @@ class FaultModel:
     attempts: int = 0
     timeout: float = 0.0
     spread: float = 1.0
-    least_patience: int = 0
+    least_timeout: int = 0
     factors: Sequence[float] = ()
 
     @classmethod
@@ -88,7 +88,7 @@ class FaultModel:
             attempts=0 if retry is None else retry.attempts,
             timeout=0.0 if retry is None else float(retry.timeout),
             spread=1.0 if retry is None else float(retry.spread),
-            least_patience=0 if retry is None else round(float(retry.timeout)),
+            least_timeout=0 if retry is None else round(float(retry.timeout)),
             factors=() if retry is None else retry.factors,
         )
 

@@ -58,7 +58,7 @@ def pay_to_receive(network: "Network", channel: Channel, size: int) -> None:
 
 
 def write_trace(
-    network: "Network", channel: Channel, message: Message, handed: int, start: int, arrival: int, lost: bool
+    network: "Network", channel: Channel, message: Message, put_at: int, start: int, arrival: int, lost: bool
 ) -> None:
     """Write a hop to the trace, if there is one: when (ns) it was put on its channel, starts and arrives."""
     if network.trace is not None:
@@ -68,7 +68,7 @@ def write_trace(
             message.round,
             channel.sender,
             channel.receiver,
-            handed,
+            put_at,
             start,
             arrival,
             is_broadcast(channel),

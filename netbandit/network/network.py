@@ -27,12 +27,12 @@ from netbandit.network.message import Kind, Message
 from netbandit.network.metering import count
 from netbandit.network.node_changes import NodeChanges
 from netbandit.network.outages import Outages
-from netbandit.network.present import Present
+from netbandit.network.present_neighbours import PresentNeighbours
 from netbandit.network.radio import Radio
-from netbandit.network.store_carry_forward import contact_end, next_start
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
 from netbandit.network.transmit_queue import QueuedMessage, TransmitQueue
+from netbandit.network.wait_for_contact import contact_end, next_start
 from netbandit.util.streams import Streams
 
 Receive = Callable[[int, list[Arrival]], None]
@@ -187,7 +187,7 @@ class Network:
             self.deferred_outcomes = True
             self.radio = Radio(faults.radio, self)
         self._note_what_can_happen()
-        self.present = Present(clock, streams, chooses=self.sensed and not self.waits)
+        self.present_neighbours = PresentNeighbours(clock, streams, chooses=self.sensed and not self.waits)
         self._draws = {
             "peer": ClassDraws(faults.peer, "peer", 2 * len(peer_latency), streams),
             "uplink": ClassDraws(faults.uplink, "uplink", 3 * self.agents, streams),
@@ -359,8 +359,8 @@ class Network:
         free_at = channel.free_at
         if self.deferred_outcomes:
             for queued in self.queues[channel]:
-                if not self.is_down_during(channel.sender, queued.handed, self.clock.now):
-                    free_at = max(free_at, queued.handed) + queued.duration
+                if not self.is_down_during(channel.sender, queued.put_at, self.clock.now):
+                    free_at = max(free_at, queued.put_at) + queued.duration
         return free_at
 
     def send_up(self, message: Message, agent: int) -> None:
@@ -443,7 +443,7 @@ class Network:
     def contact_from(self, channel: Channel, time: int) -> int:
         """Return when (ns) a message may start that is ready at a *time*, takes its latency alone, and gets through.
 
-        See `netbandit.network.store_carry_forward`. Failures that agents do not see count as well.
+        See `netbandit.network.wait_for_contact`. Failures that agents do not see count as well.
         """
         if not isinstance(channel, FaultyChannel):
             return time

@@ -41,15 +41,15 @@ class Transmission:
     Attributes:
         message: The message.
         channels: The channels to those whom it is for.
-        handed: When it was handed over (ns).
+        put_at: When it was put into the queue (ns).
         turn: When its turn came first (ns); -1: it has not come.
         first: Whether it was never tried.
     """
 
-    __slots__ = ("channels", "first", "handed", "message", "turn")
+    __slots__ = ("channels", "first", "message", "put_at", "turn")
 
-    def __init__(self, message: Message, channels: Sequence[Channel], handed: int) -> None:
-        self.message, self.channels, self.handed = message, channels, handed
+    def __init__(self, message: Message, channels: Sequence[Channel], put_at: int) -> None:
+        self.message, self.channels, self.put_at = message, channels, put_at
         self.turn = -1
         self.first = True
 
@@ -134,10 +134,10 @@ class Radio:
         """
         waiting = self._after_contacts.setdefault((channel.sender, time), [])
         for other in waiting:
-            if (other.message, other.handed, other.first) == (transmission.message, transmission.handed, first):
+            if (other.message, other.put_at, other.first) == (transmission.message, transmission.put_at, first):
                 other.channels = [*other.channels, channel]
                 return
-        again = Transmission(transmission.message, [channel], transmission.handed)
+        again = Transmission(transmission.message, [channel], transmission.put_at)
         again.turn, again.first = transmission.turn, first
         waiting.append(again)
         if len(waiting) == 1:
@@ -194,7 +194,7 @@ class Radio:
                 self._try_at(agent, self._clock.now + self._delay(agent))
                 return
             self._leave_unsent(first)
-        elif not self._is_gone(agent, first.handed):
+        elif not self._is_gone(agent, first.put_at):
             self._transmit(agent, first)
         transmitter.queue.popleft()
         if transmitter.queue:

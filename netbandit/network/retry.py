@@ -1,4 +1,7 @@
-"""Retransmission parameters: acknowledgement timeouts and the number of attempts."""
+"""Retransmission: its parameters, and the state of a message that may be sent again.
+
+Timers are in `netbandit.network.acknowledgements`; `netbandit.network.delivery.retransmit` sends again.
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -48,6 +51,8 @@ class Retry:
 
 class Packet:
     """A message that its sender may send several times, or that the network may double: one sequence number.
+
+    Most messages arrive and are acknowledged in time. They need none: it is made when an acknowledgement may be late.
 
     Attributes:
         message: The message, as it was sent first.

@@ -7,7 +7,7 @@ before it, and takes size / bandwidth, then the latency, which does not occupy t
 - if its link is down at any moment from the start of its transmission to its arrival; or
 - if its receiver is down when it arrives.
 
-Where agents see which of their links are up, it waits for its link (`netbandit.network.store_carry_forward`).
+Where agents see which of their links are up, it waits for its link (`netbandit.network.wait_for_contact`).
 
 The sender pays for it in each case. Where too many messages wait for a busy channel, a further message is dropped: it
 is not counted, and costs nothing. A message that would start at or after the horizon, that a node would send while
@@ -24,14 +24,15 @@ from collections.abc import Iterable, Sequence
 from heapq import heappush
 from typing import TYPE_CHECKING, Any
 
-from netbandit.network.acknowledgements import LATE, wait_for_arrival, wait_in_vain
+from netbandit.network.acknowledgements import LATE, schedule_retransmission, start_ack_timer
 from netbandit.network.calendar import NEVER, enter, expect
 from netbandit.network.link import NOTHING_YET, Channel, LinkClass
 from netbandit.network.loss_models import chance_of_bits
 from netbandit.network.message import Message
 from netbandit.network.metering import count, occupy, pay_to_send, write_trace
 from netbandit.network.retry import ACK, Packet
-from netbandit.network.store_carry_forward import (
+from netbandit.network.transmit_queue import QueuedMessage
+from netbandit.network.wait_for_contact import (
     latest_start,
     next_start,
     note_wait,
@@ -39,7 +40,6 @@ from netbandit.network.store_carry_forward import (
     start_in_contact,
     try_in_contact,
 )
-from netbandit.network.transmit_queue import QueuedMessage
 
 if TYPE_CHECKING:
     from netbandit.network.network import Network
@@ -100,7 +100,11 @@ def send_reliably(network: "Network", message: Message, channels: Sequence[Chann
 
 
 def put(
-    network: "Network", channels: Sequence[Channel], message: Message, packet: Packet | None, excepted: int = -1
+    network: "Network",
+    channels: Sequence[Channel],
+    message: Message,
+    packet: Packet | None,
+    excepted: int = -1,
 ) -> int:
     """Put a message on *channels*, of one class of links, and resolve its outcome.
 
@@ -178,7 +182,7 @@ def is_dropped(
         packet = packet or Packet(message, channel, channel.messages)
         packet.since = now
         packet.sent += 1
-        wait_in_vain(network, channel, packet)
+        schedule_retransmission(network, channel, packet)
     return True
 
 
@@ -202,7 +206,7 @@ def begin(
     channels: Sequence[Channel],
     message: Message,
     packet: Packet | None,
-    handed: int,
+    put_at: int,
     start: int,
     slot: int,
     duration: int,
@@ -215,9 +219,9 @@ def begin(
         channels: The channels, of one class of links.
         message: See `put`.
         packet: See `put`.
-        handed: When it was put on its channels (ns), in *slot*.
+        put_at: When it was put on its channels (ns), in *slot*.
         start: When it starts (ns), or, on a channel that is occupied until later, as soon as that is free.
-        slot: See *handed*.
+        slot: See *put_at*.
         duration: How long (ns) it occupies each channel; 0: their bandwidth is unlimited.
         excepted: See `put`.
 
@@ -245,8 +249,8 @@ def begin(
                 if began >= end:
                     continue
             sent = channel.free_at = began + duration
-            queue = occupy(channel, began - handed, min(sent, end) - began)
-            if limited and began > handed:
+            queue = occupy(channel, began - put_at, min(sent, end) - began)
+            if limited and began > put_at:
                 queue.starts.append((began, size))
                 queue.waiting_bytes += size
         begun += 1
@@ -270,6 +274,7 @@ def begin(
                 arrival = max(arrival, channel.latest)
         lost = False
         if loses:
+            # Where all have the same chance, `losses` yields 0 for those that are lost and 1 for the others.
             chance = faults.chance if faults.loses_alike else chance_of_loss(channel, size, began)
             lost = next(channel.losses) < chance
         if not lost and not always_up:
@@ -281,14 +286,14 @@ def begin(
             if jitters:
                 copy_arrival += next(channel.copy_jitters)
         if trace is not None and (lost or not deferred):
-            write_trace(network, channel, message, handed, began, arrival, lost)
-        record, waits = packet, LATE
+            write_trace(network, channel, message, put_at, began, arrival, lost)
+        record, ack_index = packet, LATE
         if attempts:
-            if network.prompt and packet is None and not lost and channel.latency <= faults.least_patience:
-                waits = index  # a message that may be acknowledged in time needs no record yet
+            if network.prompt and packet is None and not lost and channel.latency <= faults.least_timeout:
+                ack_index = index  # a message that may be acknowledged in time needs no record yet
             else:
                 record = packet or Packet(message, channel, index)
-                waits = wait_for_arrival(network, channel, record, sent, arrival, lost)
+                ack_index = start_ack_timer(network, channel, record, sent, arrival, lost)
         if lost:
             channel.lost += 1
             network.tally.lost += 1
@@ -298,14 +303,14 @@ def begin(
             channel.latest = arrival
         due = arrival
         if waits_for_links:
-            arrival = received_from(network, channel, handed, began, arrival)
+            arrival = received_from(network, channel, put_at, began, arrival)
         if copied:
             record = record or Packet(message)
             if not faults.overtaking:
                 copy_arrival = max(copy_arrival, arrival)
-            put_copy(network, channel, message, record, handed, began, copy_arrival)
+            put_copy(network, channel, message, record, put_at, began, copy_arrival)
         if deferred:
-            expect(network, channel, (arrival, message, record, handed, began, due, False))
+            expect(network, channel, (arrival, message, record, put_at, began, due, False))
         elif decided_now:
             flight: deque[Any] = channel.flight  # as `expect` does, for less
             if not flight:
@@ -314,21 +319,27 @@ def begin(
                 enter(network, network.due, arrival, channel)
             flight.append((arrival, channel.sender, message))
         else:
-            expect(network, channel, (arrival, message, record, waits))
+            expect(network, channel, (arrival, message, record, ack_index))
     if begun:
         count(network, message.kind, size, begun)
     return arrival
 
 
 def put_copy(
-    network: "Network", channel: Channel, message: Message, packet: Packet, handed: int, start: int, arrival: int
+    network: "Network",
+    channel: Channel,
+    message: Message,
+    packet: Packet,
+    put_at: int,
+    start: int,
+    arrival: int,
 ) -> None:
     """Schedule a duplicate of a message, made by the network, for *arrival* (ns)."""
     network.tally.duplicates += 1
     if is_cut(network, channel, start, arrival):
         network.tally.lost += 1
     elif network.deferred_outcomes:
-        expect(network, channel, (arrival, message, packet, handed, start, arrival, True))
+        expect(network, channel, (arrival, message, packet, put_at, start, arrival, True))
     else:
         expect(network, channel, (arrival, message, packet, LATE))
 
@@ -381,10 +392,10 @@ def broadcast(network: "Network", message: Message, agents: Iterable[int]) -> No
         if missed or not network.deferred_outcomes:
             write_trace(network, channel, message, now, now, arrival, missed)
         packet = None
-        waits = LATE
+        ack_index = LATE
         if faults.attempts:
             packet = Packet(message, channel, index)
-            waits = wait_for_arrival(network, channel, packet, sent, arrival, missed)
+            ack_index = start_ack_timer(network, channel, packet, sent, arrival, missed)
         if missed:
             network.tally.copies_missed += 1
             continue
@@ -392,7 +403,7 @@ def broadcast(network: "Network", message: Message, agents: Iterable[int]) -> No
         if network.deferred_outcomes:
             expect(network, channel, (arrival, message, packet, now, now, arrival, False))
         elif network.decides_on_arrival:
-            expect(network, channel, (arrival, message, packet, waits))
+            expect(network, channel, (arrival, message, packet, ack_index))
         else:
             expect(network, channel, (arrival, channel.sender, message))
 
@@ -430,13 +441,13 @@ def try_to_begin(network: "Network", channel: Channel, queued: QueuedMessage) ->
     """
     now, end = network.environment._now, network.end
     if queued.start < 0:  # its turn has not come before
-        queued.start = max(channel.free_at, queued.handed) if queued.duration else queued.handed
+        queued.start = max(channel.free_at, queued.put_at) if queued.duration else queued.put_at
     if min(queued.start, end) > now:
         return min(queued.start, end)
     if queued.tried < 0:
         if queued.duration and network.waits and queued.start >= end:
             network.waiting.unsent += 1
-        if is_withheld(network, channel, queued.handed, queued.start):
+        if is_withheld(network, channel, queued.put_at, queued.start):
             return NEVER
         queued.tried = next_start(network, channel, queued.start) if network.waits else queued.start
     while network.waits:
@@ -446,7 +457,7 @@ def try_to_begin(network: "Network", channel: Channel, queued: QueuedMessage) ->
             network,
             channel,
             queued.message,
-            queued.handed,
+            queued.put_at,
             queued.tried,
             queued.first,
             queued.slot,
@@ -459,7 +470,7 @@ def try_to_begin(network: "Network", channel: Channel, queued: QueuedMessage) ->
             break
         queued.tried = again
         queued.first = False
-    begin(network, (channel,), queued.message, queued.packet, queued.handed, queued.tried, queued.slot, queued.duration)
+    begin(network, (channel,), queued.message, queued.packet, queued.put_at, queued.tried, queued.slot, queued.duration)
     return NEVER
 
 
@@ -475,24 +486,24 @@ def transmit(network: "Network", transmission: "Transmission") -> int:
     assert radio is not None
     now = network.environment._now
     slot = now // network.slot
-    message, handed = transmission.message, transmission.handed
+    message, put_at = transmission.message, transmission.put_at
     duration = network.peer_class.transmission(message.size)
     begun = cut = 0
     for channel in transmission.channels:
         again = next_start(network, channel, now) if network.waits else now
         if network.waits and again == now:
             cut -= network.waiting.cut_off
-            again = try_in_contact(network, channel, message, handed, now, transmission.first, slot, duration)
+            again = try_in_contact(network, channel, message, put_at, now, transmission.first, slot, duration)
             cut += network.waiting.cut_off
             if again not in (now, NEVER):
                 radio.wait_for_contact(transmission, channel, again, False)
-        elif network.waits and again < latest_start(network, handed):
+        elif network.waits and again < latest_start(network, put_at):
             radio.wait_for_contact(transmission, channel, again, transmission.first)
         elif network.waits and transmission.first:
             network.waiting.unsent += 1
         if again == now:
             if network.waits:
                 note_wait(network, now - transmission.turn)
-            begin(network, (channel,), message, None, handed, now, slot, duration)
+            begin(network, (channel,), message, None, put_at, now, slot, duration)
             begun += 1
     return begun + cut

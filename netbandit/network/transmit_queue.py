@@ -13,7 +13,7 @@ class QueuedMessage:
     Attributes:
         message: The message.
         packet: The packet that it transmits; None: there is no record.
-        handed: When (ns) it was put on its channel.
+        put_at: When (ns) it was put on its channel.
         slot: The slot of that time.
         duration: How long (ns) it occupies the channel.
         start: When (ns) its turn comes; -1: unknown.
@@ -21,12 +21,12 @@ class QueuedMessage:
         first: Whether no attempt was made yet.
     """
 
-    __slots__ = ("duration", "first", "handed", "message", "packet", "slot", "start", "tried")
+    __slots__ = ("duration", "first", "message", "packet", "put_at", "slot", "start", "tried")
 
-    def __init__(self, message: Message, packet: Packet | None, handed: int, slot: int, duration: int) -> None:
+    def __init__(self, message: Message, packet: Packet | None, put_at: int, slot: int, duration: int) -> None:
         self.message = message
         self.packet = packet
-        self.handed = handed
+        self.put_at = put_at
         self.slot = slot
         self.duration = duration
         self.start = self.tried = -1

@@ -183,7 +183,7 @@ class Consensus(DeadlineKey, ExchangeProtocol):
 
     def _send(self, agent: int, rows: tuple[_Row, ...], _: object = None) -> None:
         """Put *rows* of an agent on its links, in one message."""
-        channels = self.network.present.of(self.network.channels[agent])
+        channels = self.network.present_neighbours.of(self.network.channels[agent])
         if channels:
             size = HEADER_BYTES + len(rows) * self._row_bytes
             self.network.send(Message(MIX, size, (rows, self.clock.now), rows[-1].step), channels)

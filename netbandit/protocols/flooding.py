@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from netbandit.network.message import Kind
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
-from netbandit.protocols.node import LabelMessage, Labels, Node
+from netbandit.protocols.node import AgentMask, LabelMessage, Node
 from netbandit.protocols.store_carry_forward import CarryKey
 
 FLOOD = Kind("FLOOD")
@@ -27,6 +27,6 @@ class Flooding(CarryKey, NeighbourRounds):
         """Take the item in if it is new: now, or at the slot boundary that ends the hop."""
         node.accept(neighbour, message)
 
-    def act(self, node: Node, labels: Labels) -> None:
+    def act(self, node: Node, labels: AgentMask) -> None:
         """Forward the item to all neighbours that have not sent it."""
         node.send_others(FLOOD, labels, items=True)

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from netbandit.network.message import Kind
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
-from netbandit.protocols.node import LabelMessage, Labels, Node
+from netbandit.protocols.node import AgentMask, LabelMessage, Node
 
 ADV = Kind("ADV")
 REQ = Kind("REQ")
@@ -42,6 +42,6 @@ class Gis(NeighbourRounds):
         else:
             node.take_in(message, message.labels)
 
-    def act(self, node: Node, labels: Labels) -> None:
+    def act(self, node: Node, labels: AgentMask) -> None:
         """Advertise the new items."""
         node.send_all(ADV, labels)

@@ -6,7 +6,7 @@ from typing import ClassVar
 from netbandit.network.message import Kind
 from netbandit.parts.component import CommunicationPattern
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
-from netbandit.protocols.node import LabelMessage, Labels, Node
+from netbandit.protocols.node import AgentMask, LabelMessage, Node
 from netbandit.protocols.protocol import NetworkProtocol, SeenLinks
 from netbandit.protocols.pull_gossip import PullGossip
 
@@ -38,7 +38,7 @@ class Gossip(NeighbourRounds):
         """Take in the items of a neighbour: now, or at the slot boundary that ends the hop."""
         node.take_in_at(node.effective_time(message), message.labels)
 
-    def act(self, node: Node, labels: Labels) -> None:
+    def act(self, node: Node, labels: AgentMask) -> None:
         """Send all items held to a random neighbour, once a slot, and again in the next slot."""
         if self.aggregation.per_agent and (node.is_deserted or not node.held):
             node.next_slot = -1

@@ -71,7 +71,7 @@ class Progress:
         self.adopted = 0
 
 
-class Part:
+class Participation:
     """A meeting that an agent takes part in, until it adopts or goes down."""
 
     __slots__ = ("meeting", "progress")
@@ -188,10 +188,10 @@ class Local(TtlFlood[SyncPacket], LocalKeys, CallProtocol):
         self._releasing = Releasing(network.agents, self.sets)
         # Of each agent and set of parameters, where something can be lost.
         self._held: defaultdict[tuple[int, int], LatestVersions] = defaultdict(LatestVersions)
-        self._joined: list[dict[int, Part]] = [{} for _ in self.groups]
+        self._joined: list[dict[int, Participation]] = [{} for _ in self.groups]
         self._hops: InstantQueue[_Copy] = InstantQueue(self.clock, self._hear_all, AGENTS)
-        self._adoptions: InstantQueue[Part] = InstantQueue(self.clock, self._adopt, ADOPTIONS)
-        self._releases: InstantQueue[Part] = InstantQueue(self.clock, self._release, SENDS)
+        self._adoptions: InstantQueue[Participation] = InstantQueue(self.clock, self._adopt, ADOPTIONS)
+        self._releases: InstantQueue[Participation] = InstantQueue(self.clock, self._release, SENDS)
 
     def check_with(self, others: Others) -> Checks:
         """Yield fewer sets than the slots that ttl hops take: a set would be used again before it is synchronised."""
@@ -264,7 +264,7 @@ class Local(TtlFlood[SyncPacket], LocalKeys, CallProtocol):
 
     def forward(self, node: int, packet: SyncPacket, left: int, senders: Sequence[int]) -> None:
         """See `TtlFlood.forward`."""
-        there = self.network.present.of(self.network.channels[node])
+        there = self.network.present_neighbours.of(self.network.channels[node])
         channels = [channel for channel in there if channel.receiver not in senders]
         if channels:
             kind = SYNC if packet.item is None else RELEASE
@@ -289,7 +289,7 @@ class Local(TtlFlood[SyncPacket], LocalKeys, CallProtocol):
         joined = self._joined[agent]
         if meeting.param_set in joined:
             return
-        part = joined[meeting.param_set] = Part(meeting, progress)
+        part = joined[meeting.param_set] = Participation(meeting, progress)
         progress.joined += 1
         self.ended.pop(progress.number, None)  # it is not over yet
         self.sync_handler.sync_started(agent, meeting.param_set)
@@ -315,7 +315,7 @@ class Local(TtlFlood[SyncPacket], LocalKeys, CallProtocol):
                 for furthest in progress.furthest.values():
                     furthest.pop(agent, None)
 
-    def _release(self, due: list[tuple[int, list[Part]]]) -> None:
+    def _release(self, due: list[tuple[int, list[Participation]]]) -> None:
         if self.clock.now >= self.clock.end:
             return
         for agent, parts in due:
@@ -333,7 +333,7 @@ class Local(TtlFlood[SyncPacket], LocalKeys, CallProtocol):
                 progress.heard.setdefault(agent, {})[agent] = item
                 self.network.when_computed(agent, "item", partial(self._say, agent, meeting, progress, item))
 
-    def _drop_out(self, agent: int, part: Part) -> None:
+    def _drop_out(self, agent: int, part: Participation) -> None:
         """Let *agent* take part in a meeting no more, which it tells nothing."""
         del self._joined[agent][part.meeting.param_set]
         part.progress.heard.pop(agent, None)
@@ -341,7 +341,7 @@ class Local(TtlFlood[SyncPacket], LocalKeys, CallProtocol):
         self._end_if_over(part.progress)
         self.sync_handler.sync_missed(agent, part.meeting.param_set)
 
-    def _adopt(self, due: list[tuple[int, list[Part]]]) -> None:
+    def _adopt(self, due: list[tuple[int, list[Participation]]]) -> None:
         if self.clock.now > self.clock.end:
             return
         for agent, parts in due:

@@ -178,7 +178,7 @@ class LocalFlood(TtlFlood[_Copy], BroadcastProtocol):
         if now >= self.clock.end:
             return
         for node, some in due:
-            there = self.network.present.of(self.network.channels[node])
+            there = self.network.present_neighbours.of(self.network.channels[node])
             parcels = [one for one in some if not isinstance(one, Channel)]
             if self._carried is not None:
                 for copy, senders in parcels:

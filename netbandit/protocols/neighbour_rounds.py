@@ -10,7 +10,7 @@ from netbandit.network.link import Arrival
 from netbandit.network.network import Network, Receive
 from netbandit.parts.component import Checks, Mistake, Others, state
 from netbandit.protocols.deadline import DeadlineKey, WaitList, deadline_without_rounds
-from netbandit.protocols.node import LabelMessage, Labels, Node
+from netbandit.protocols.node import AgentMask, LabelMessage, Node
 from netbandit.protocols.open_rounds import OpenRound, OpenRounds
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, Overhear, contributed
 
@@ -45,7 +45,7 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
         self._wait_list = WaitList(self.clock, self.deadline_ns(self.clock.slot), self._held, self._conclude_per_agent)
         self._informed: dict[int, Event] = {}
         self._answers: dict[int, Item] = {}
-        self._over: dict[int, tuple[OpenRound, Labels]] = {}
+        self._over: dict[int, tuple[OpenRound, AgentMask]] = {}
         everybody = [range(network.agents)]
         self.rounds = OpenRounds(
             network, everybody, self, self.slotted, aggregation.turn, self._end_round, aggregation.per_agent
@@ -57,7 +57,7 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
         """Handle a *message* of an open round that has just reached *node* from a *neighbour*."""
 
     @abstractmethod
-    def act(self, node: Node, labels: Labels) -> None:
+    def act(self, node: Node, labels: AgentMask) -> None:
         """Act on the items with these *labels*, which *node* has taken in, unless the round has ended.
 
         It is called after all nodes have taken in the items due at this instant.
@@ -126,7 +126,7 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
         self._let_go_on(round, agent, labels)
         return informed
 
-    def _end_round(self, round: OpenRound, labels: Labels) -> None:
+    def _end_round(self, round: OpenRound, labels: AgentMask) -> None:
         """End a *round*, of which all agents hold the items with these *labels*."""
         self.end(round.number)
         if self._per_agent:
@@ -139,7 +139,7 @@ class NeighbourRounds(DeadlineKey, CallbackRoundProtocol):
             self._answers[round.number] = answer
         self._informed.pop(round.number).succeed(answer)
 
-    def _let_go_on(self, round: OpenRound, agent: int, labels: Labels) -> None:
+    def _let_go_on(self, round: OpenRound, agent: int, labels: AgentMask) -> None:
         """Let *agent* proceed, in a round that has ended, with those of the common items that it holds itself."""
         items = round.held(agent, labels)
         if len(items) > 1 or labels == 1 << agent:

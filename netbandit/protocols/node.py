@@ -9,7 +9,7 @@ from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message, 
 if TYPE_CHECKING:
     from netbandit.protocols.open_rounds import OpenRound, OpenRounds
 
-Labels = int
+AgentMask = int
 """A set of agents, or of their items, as a bit mask, bit i for agent i; 0: nobody."""
 
 
@@ -26,7 +26,7 @@ class LabelMessage(Message):
     value = None
 
     def __init__(
-        self, round: "OpenRound", kind: Kind, labels: Labels, items: bool, size: int | None, begun: int
+        self, round: "OpenRound", kind: Kind, labels: AgentMask, items: bool, size: int | None, begun: int
     ) -> None:
         if size is None:
             self.items: bool | None = items
@@ -82,11 +82,11 @@ class Node:
 
     def forget(self) -> None:
         """Hold nothing."""
-        self.held: Labels = 0
-        self.claimed: Labels = 0
+        self.held: AgentMask = 0
+        self.claimed: AgentMask = 0
         self.next_slot = -1
-        self._told: dict[Labels, tuple[LabelMessage, int]] = {}  # by whom first
-        self._also_told: dict[Labels, list[int]] = {}
+        self._told: dict[AgentMask, tuple[LabelMessage, int]] = {}  # by whom first
+        self._also_told: dict[AgentMask, list[int]] = {}
 
     @property
     def now(self) -> int:
@@ -108,14 +108,17 @@ class Node:
         """When (ns) its latest message to a randomly drawn neighbour has been transmitted; 0: there is none."""
         return self._rounds.busy_until(self.number)
 
-    def claim(self, labels: Labels) -> Labels:
-        """Claim those of *labels* that it neither holds nor has claimed, and return them: none is returned twice."""
+    def claim(self, labels: AgentMask) -> AgentMask:
+        """Claim those of *labels* that it neither holds nor has claimed, and return them.
+
+        A claim lasts as long as the round, also where what was asked for is lost: none is returned twice.
+        """
         fresh = labels & ~self.claimed
         if fresh:
             self.claimed |= fresh
         return fresh
 
-    def take_in(self, message: LabelMessage, labels: Labels) -> None:
+    def take_in(self, message: LabelMessage, labels: AgentMask) -> None:
         """Hold the items with these *labels*, which *message* has brought, and act: slotted, when its hop ends.
 
         Asynchronous, it acts once on all items that have reached it at this instant.
@@ -126,7 +129,7 @@ class Node:
         else:
             rounds.taken_in.append((self, labels))
 
-    def take_in_at(self, time: int, labels: Labels) -> None:
+    def take_in_at(self, time: int, labels: AgentMask) -> None:
         """Hold the items with these *labels* at a *time* (ns), now or later, after all its arrivals, and act."""
         self._rounds.steps.at(time, self.number, (self.round.number, labels))
 
@@ -170,7 +173,7 @@ class Node:
         self,
         neighbour: int,
         kind: Kind,
-        labels: Labels,
+        labels: AgentMask,
         *,
         items: bool = False,
         size: int | None = None,
@@ -183,14 +186,14 @@ class Node:
         send = network.send  # loading an attribute, then calling it, is faster than a method call of an attribute
         send(message, (self._out[neighbour],))
 
-    def send_all(self, kind: Kind, labels: Labels, *, items: bool = False, size: int | None = None) -> None:
+    def send_all(self, kind: Kind, labels: AgentMask, *, items: bool = False, size: int | None = None) -> None:
         """Send to all neighbours; a hop begins now."""
         network = self._network
         message = LabelMessage(self.round, kind, labels, items, size, network.environment._now)
         send = network.send
         send(message, self._channels)
 
-    def send_others(self, kind: Kind, labels: Labels, *, items: bool = False, size: int | None = None) -> None:
+    def send_others(self, kind: Kind, labels: AgentMask, *, items: bool = False, size: int | None = None) -> None:
         """Send to all neighbours except those noted as senders of these very *labels* since the last call."""
         told = self._told.pop(labels, None)
         if told is None:
@@ -207,7 +210,7 @@ class Node:
         send = network.send
         send(message, channels, first)
 
-    def send_one(self, kind: Kind, labels: Labels, *, items: bool = False, size: int | None = None) -> None:
+    def send_one(self, kind: Kind, labels: AgentMask, *, items: bool = False, size: int | None = None) -> None:
         """Send to one neighbour, drawn uniformly from the random stream `NeighbourRounds.stream`.
 
         Where agents see which of their links are up, it is one of the neighbours in contact; without any, nothing is

@@ -1,4 +1,4 @@
-"""Open rounds: which node holds which item, and the free, out-of-band clock that ends a round, the papers' oracle."""
+"""Open rounds: which node holds which item, and the free clock that ends a round: an oracle, as in papers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -9,7 +9,7 @@ from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import LABEL_BYTES
 from netbandit.network.network import Network
-from netbandit.protocols.node import LabelMessage, Labels, Node
+from netbandit.protocols.node import AgentMask, LabelMessage, Node
 from netbandit.protocols.protocol import Item, Overhear
 
 CHOICES = 64
@@ -18,7 +18,7 @@ CHOICES = 64
 Key = int | tuple[int, int]
 """The number of a round; where there are several groups, and that of the group."""
 
-Part = tuple[int, Labels]
+Part = tuple[int, AgentMask]
 """The number of a round, and the labels of the items that a node takes in."""
 
 
@@ -36,7 +36,7 @@ class Handlers(Protocol):
     def on_message(self, node: Node, neighbour: int, message: LabelMessage) -> None:
         """See there."""
 
-    def act(self, node: Node, labels: Labels) -> None:
+    def act(self, node: Node, labels: AgentMask) -> None:
         """See there."""
 
 
@@ -53,17 +53,17 @@ class OpenRound:
         uniform: The bytes of every item contributed so far, with its label; None if they differ.
         contributed: The agents that have contributed.
         missed: The agents that were down at some time of the round.
-        counting: The agents that count: the round ends when each of them holds the items of all of them.
-        missing: The number of pairs of counting agents of which the first, if it acts in this process, lacks the item
+        required: The required agents: the round ends when each of them holds the items of all of them.
+        missing: The number of pairs of required agents of which the first, if it acts in this process, lacks the item
             of the second.
         went_on: The agents that have proceeded before the end.
-        deserted: Whether all counting agents have contributed and none waits any more, so that no message is needed.
+        deserted: Whether all required agents have contributed and none waits any more, so that no message is needed.
         is_open: Whether it has not ended.
         nodes: The node of each agent.
     """
 
     def __init__(
-        self, rounds: "OpenRounds", number: int, group: int, members: Sequence[int], everybody: Labels
+        self, rounds: "OpenRounds", number: int, group: int, members: Sequence[int], everybody: AgentMask
     ) -> None:
         self.number = number
         self.group = group
@@ -72,11 +72,11 @@ class OpenRound:
         self.items: dict[int, Item] = {}
         self.again: dict[int, Item] = {}
         self.uniform: int | None = None
-        self.contributed: Labels = 0
-        self.missed: Labels = 0
-        self.counting: Labels = 0
+        self.contributed: AgentMask = 0
+        self.missed: AgentMask = 0
+        self.required: AgentMask = 0
         self.missing = 0
-        self.went_on: Labels = 0
+        self.went_on: AgentMask = 0
         self.deserted = False
         self.is_open = True
         self._acting = rounds.acting
@@ -94,11 +94,11 @@ class OpenRound:
         self.items[agent] = item
         self.contributed |= 1 << agent
 
-    def count_only(self, counting: Labels) -> None:
-        """Restrict the agents that the round waits for to *counting*."""
-        self.counting = counting
+    def require(self, required: AgentMask) -> None:
+        """Restrict the agents that the round waits for to *required*."""
+        self.required = required
         self.missing = sum(
-            (counting & ~self.nodes[agent].held).bit_count() for agent in self.in_order(counting & self._acting)
+            (required & ~self.nodes[agent].held).bit_count() for agent in self.in_order(required & self._acting)
         )
 
     def forget(self, agent: int) -> None:
@@ -108,30 +108,30 @@ class OpenRound:
         self.again.pop(agent, None)
 
     @property
-    def common(self) -> Labels:
-        """The labels of the items that all counting agents hold, once none of them misses any."""
-        if self.counting == self.everybody:
+    def common(self) -> AgentMask:
+        """The labels of the items that all required agents hold, once none of them misses any."""
+        if self.required == self.everybody:
             return self.everybody
         held = -1
-        for agent in self.in_order(self.counting):
+        for agent in self.in_order(self.required):
             held &= self.nodes[agent].held
         return held
 
-    def in_order(self, agents: Labels) -> list[int]:
+    def in_order(self, agents: AgentMask) -> list[int]:
         """Return those of *agents* that are members, ascending."""
         return [agent for agent in self.members if agents >> agent & 1]
 
-    def named(self, labels: Labels) -> list[Item]:
+    def named(self, labels: AgentMask) -> list[Item]:
         """Return the items with these *labels*, in order of their agents."""
         return [self.items[agent] for agent in self.in_order(labels & self.contributed)]
 
-    def held(self, agent: int, labels: Labels = -1) -> list[Item]:
+    def held(self, agent: int, labels: AgentMask = -1) -> list[Item]:
         """Return the items of *labels* that *agent* holds and always its own, in order of their agents."""
         labels = (self.nodes[agent].held & labels | 1 << agent) & self.contributed
         own = self.again.get(agent)
         return [own if other == agent and own is not None else self.items[other] for other in self.in_order(labels)]
 
-    def size(self, labels: Labels) -> int:
+    def size(self, labels: AgentMask) -> int:
         """Return the bytes of the items with these *labels*, labels included."""
         if self.uniform is not None:
             return labels.bit_count() * self.uniform
@@ -146,9 +146,9 @@ class OpenRound:
 class OpenRounds:
     """The open rounds of groups of agents that forward items to each other.
 
-    The clock ends a round when all counting agents have contributed and hold one another's items. An agent counts if it
-    has been up for the whole round; an agent that recovers counts from the next round on. If no agent was up all the
-    time, the agents that are up now count. Agents that have committed no longer count.
+    The free clock ends a round when all required agents have contributed and hold one another's items. An agent is
+    required if it has been up for the whole round; an agent that recovers, from the next round on. If no agent was up
+    all the time, those that are up now are required. Agents that have committed are required no longer.
 
     Args:
         network: The network.
@@ -156,7 +156,7 @@ class OpenRounds:
         handlers: The handlers of nodes.
         slotted: Whether hops take effect at slot boundaries.
         turn: The turn of an instant in which nodes take in items scheduled for it.
-        conclude: Called with each round that has ended, and the labels of the items that all counting agents hold.
+        conclude: Called with each round that has ended, and the labels of the items that all required agents hold.
         per_agent: Whether agents conclude individually, so that some commit, or go on, before others.
 
     Attributes:
@@ -166,7 +166,7 @@ class OpenRounds:
         taken_in: The nodes and items to be taken in once the present arrivals have been handled.
         steps: The nodes and items to be taken in at a later time.
         acting: The agents that act in this process.
-        when_complete: Called with each round as soon as no counting agent misses an item; by default this ends it.
+        when_complete: Called with each round as soon as no required agent misses an item; by default this ends it.
     """
 
     def __init__(
@@ -176,12 +176,12 @@ class OpenRounds:
         handlers: Handlers,
         slotted: bool,
         turn: EventPriority,
-        conclude: Callable[[OpenRound, Labels], None],
+        conclude: Callable[[OpenRound, AgentMask], None],
         per_agent: bool = False,
     ) -> None:
         self.network = network
         self.slotted = slotted
-        self.taken_in: list[tuple[Node, Labels]] = []
+        self.taken_in: list[tuple[Node, AgentMask]] = []
         self.steps: InstantQueue[Part] = InstantQueue(network.clock, self._step, turn)
         self._on_message, self._act, self._merges = handlers.on_message, handlers.act, handlers.merges
         self._stream = handlers.stream
@@ -190,7 +190,7 @@ class OpenRounds:
         self._drawn: dict[int, Channel] = {}
         self._news: Callable[[int, int, int], None] | None = None
         self._overhear: Overhear | None = None
-        self._overheard: dict[Node, Labels] = {}
+        self._overheard: dict[Node, AgentMask] = {}
         self.open: dict[Key, OpenRound] = {}
         self.group = [0] * network.agents
         self.late = 0
@@ -208,7 +208,7 @@ class OpenRounds:
         self.acting = -1 if len(network.acting) == network.agents else sum(1 << agent for agent in network.acting)
         self._draws: list[tuple[int, int, int]] = []
         self._done_from: dict[int, int] = {}
-        self._down: Labels = 0
+        self._down: AgentMask = 0
         if network.agents_fail:
             self._down = sum(1 << agent for agent in network.watch_agents(self._changed))
 
@@ -250,7 +250,7 @@ class OpenRounds:
         if round is None:
             round = self.open[key] = OpenRound(self, number, group, self._groups[group], self._everybody[group])
             round.missed = self._down
-            self._count(round)
+            self._require_present(round)
         return round
 
     def note_items(self, number: int, items: Mapping[int, Item]) -> None:
@@ -282,7 +282,7 @@ class OpenRounds:
                     found.append((round.nodes[node], labels))
         self._take_in(found)
 
-    def _take_in(self, parts: list[tuple[Node, Labels]]) -> None:
+    def _take_in(self, parts: list[tuple[Node, AgentMask]]) -> None:
         """Let nodes hold items, then end rounds, then let nodes act in the others."""
         act = self._act
         completed = []
@@ -291,7 +291,7 @@ class OpenRounds:
             node.held = held | labels
             news = held ^ node.held
             if not self._unwatched:
-                news = self._counted(node, news)
+                news = self._required_news(node, news)
             if news:
                 round = node.round
                 round.missing -= news.bit_count()
@@ -304,7 +304,7 @@ class OpenRounds:
         for round in completed:
             self.when_complete(round)
         if self._merges and len(parts) > 1:
-            merged: dict[Node, Labels] = {}
+            merged: dict[Node, AgentMask] = {}
             for node, labels in parts:
                 merged[node] = merged.get(node, 0) | labels
             parts = list(merged.items())
@@ -312,7 +312,7 @@ class OpenRounds:
             if node.round.is_open:
                 act(node, labels)
 
-    def _counted(self, node: Node, news: Labels) -> Labels:
+    def _required_news(self, node: Node, news: AgentMask) -> AgentMask:
         """Report the *news* of a node to the listeners; return the labels among them for which the round waits."""
         round, agent = node.round, node.number
         if self._news is not None:
@@ -321,7 +321,7 @@ class OpenRounds:
             self._overheard[node] = self._overheard.get(node, 0) | news
         if self._per_agent and round.went_on >> agent & 1:
             self.late += news.bit_count()
-        return news & round.counting if round.counting >> agent & 1 else 0
+        return news & round.required if round.required >> agent & 1 else 0
 
     def draw_neighbour(self, node: int) -> Channel | None:
         """Return the channel to a neighbour of *node*, drawn uniformly; None: no neighbour is in contact."""
@@ -336,7 +336,7 @@ class OpenRounds:
         choice = choices.pop()
         if self.acting != -1:
             self._draws.append((network.clock.now, node, choice))
-        channel = network.present.one_of(node, near, near[choice])
+        channel = network.present_neighbours.one_of(node, near, near[choice])
         if channel is not None:
             self._drawn[node] = channel
         return channel
@@ -368,13 +368,13 @@ class OpenRounds:
         for round in self.open.values():
             if round.group == self.group[agent]:
                 round.forget(agent)
-                self._count(round)
+                self._require_present(round)
 
     def look_who_is_left(self, round: OpenRound, leaving: int = -1) -> None:
         """Note whether any agent waits in *round*, or will; the agent *leaving* does not."""
         if self._per_agent:
             waits = any(agent != leaving for agent in self._waiting(round.number))
-            round.deserted = not waits and not round.counting & ~round.contributed
+            round.deserted = not waits and not round.required & ~round.contributed
 
     def _changed(self, agent: int, up: bool) -> None:
         if up:
@@ -388,16 +388,16 @@ class OpenRounds:
     def _look(self) -> None:
         """Recount the open rounds, and end those that are complete."""
         for round in list(self.open.values()):
-            self._count(round)
-            if round.counting and not round.missing:
+            self._require_present(round)
+            if round.required and not round.missing:
                 self.when_complete(round)
 
-    def _count(self, round: OpenRound) -> None:
+    def _require_present(self, round: OpenRound) -> None:
         done = sum(1 << agent for agent, first in self._done_from.items() if first <= round.number)
         taking_part = round.everybody & ~done
-        counting = taking_part & ~round.missed
-        if not counting:
+        required = taking_part & ~round.missed
+        if not required:
             round.missed = self._down
-            counting = taking_part & ~self._down
-        round.count_only(counting)
+            required = taking_part & ~self._down
+        round.require(required)
         self.look_who_is_left(round)

@@ -56,7 +56,7 @@ class PullGossip(DeadlineKey, RequestProtocol):
             channels = [channel for channel in channels if channel.receiver not in avoided]
         if channels:
             drawn = channels[int(self._generators[agent].integers(len(channels)))]
-            chosen = self.network.present.one_of(agent, channels, drawn)
+            chosen = self.network.present_neighbours.one_of(agent, channels, drawn)
             if chosen is not None:
                 self._say(REQUEST, HEADER_BYTES, agent, chosen.receiver, None)
 

@@ -14,7 +14,7 @@ from netbandit.parts.component import Checks, Others, state
 from netbandit.protocols.deadline import DEADLINES, DeadlineKey, WaitList, deadline_without_rounds, only_a_server
 from netbandit.protocols.gis import Gis
 from netbandit.protocols.leave_notice import LEAVE, LeaveUpwards
-from netbandit.protocols.node import Labels
+from netbandit.protocols.node import AgentMask
 from netbandit.protocols.open_rounds import OpenRound, OpenRounds
 from netbandit.protocols.protocol import (
     SERVER,
@@ -172,7 +172,7 @@ class Sink(CarryKey, DeadlineKey, CallbackRoundProtocol):
         if collected:
             self._collection.receive(node, collected)
 
-    def _synchronized(self, round: OpenRound, labels: Labels) -> None:
+    def _synchronized(self, round: OpenRound, labels: AgentMask) -> None:
         component = round.group
         items = round.named(round.nodes[self._sinks[component]].held & labels)  # a sink that was down may lack some
         if items and (round.number, component) not in self._uploaded:

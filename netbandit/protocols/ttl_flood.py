@@ -25,7 +25,7 @@ class FloodPacket(Protocol):
         """
 
 
-Packet = TypeVar("Packet", bound=FloodPacket)
+Flooded = TypeVar("Flooded", bound=FloodPacket)
 
 
 class DisseminationState(dict[int, int]):
@@ -35,27 +35,27 @@ class DisseminationState(dict[int, int]):
         return 0
 
 
-class TtlFlood(ABC, Generic[Packet]):
+class TtlFlood(ABC, Generic[Flooded]):
     """Nodes that receive and forward packets."""
 
     @abstractmethod
-    def on_new_packet(self, node: int, packet: Packet) -> None:
+    def on_new_packet(self, node: int, packet: Flooded) -> None:
         """Process *packet*, which *node* receives for the first time."""
 
     @abstractmethod
-    def forward(self, node: int, packet: Packet, left: int, senders: Sequence[int]) -> None:
+    def forward(self, node: int, packet: Flooded, left: int, senders: Sequence[int]) -> None:
         """Forward copies of *packet* with *left* remaining hops to the neighbours of *node*, except for *senders*."""
 
-    def keeps(self, node: int, packet: Packet) -> bool:
+    def keeps(self, node: int, packet: Flooded) -> bool:
         """Return whether *node* keeps *packet* without forwarding it; by default it forwards."""
         return False
 
-    def originate(self, node: int, packet: Packet) -> None:
+    def originate(self, node: int, packet: Flooded) -> None:
         """Send *packet*, which *node* originates, to all its neighbours."""
         if packet.left > 0:
             self.forward(node, packet, packet.left - 1, ())
 
-    def receive_copies(self, node: int, copies: Sequence[tuple[int, Packet]]) -> None:
+    def receive_copies(self, node: int, copies: Sequence[tuple[int, Flooded]]) -> None:
         """Let *node* receive simultaneous copies of packets, each with the neighbour that sent it, in order of arrival.
 
         Of the copies of a packet only the one with the most remaining hops counts.
@@ -64,7 +64,7 @@ class TtlFlood(ABC, Generic[Packet]):
             ((sender, packet),) = copies
             self._hear(node, packet, (sender,))
             return
-        told: dict[int, tuple[Packet, list[int]]] = {}
+        told: dict[int, tuple[Flooded, list[int]]] = {}
         for sender, packet in copies:
             known = told.get(id(packet.furthest))
             if known is None:
@@ -76,7 +76,7 @@ class TtlFlood(ABC, Generic[Packet]):
         for packet, senders in told.values():
             self._hear(node, packet, senders)
 
-    def _hear(self, node: int, packet: Packet, senders: Sequence[int]) -> None:
+    def _hear(self, node: int, packet: Flooded, senders: Sequence[int]) -> None:
         """Forward *packet* if this copy has more remaining hops than any before, and process it when it is new.
 
         Over unequal latencies a copy over a long, fast path may arrive first. A node ignores its own packets.

@@ -25,7 +25,7 @@ class PerBitLoss(Settings):
     per_bit: Probability = Field(description="The probability that a bit is lost.")
 
 
-class BurstLoss(Settings):
+class BurstLossSettings(Settings):
     """Gilbert-Elliott in continuous time: good and bad states of exponential length, independent in each direction."""
 
     good: Probability = Field(description="The probability that a message is lost in the good state.")
@@ -61,8 +61,8 @@ _JITTERS = (ExponentialJitter, LognormalJitter, GeometricJitter)
 
 def _loss(value: Any) -> Any:
     if isinstance(value, dict):
-        return (PerBitLoss if "per_bit" in value else BurstLoss).model_validate(value)
-    if isinstance(value, PerBitLoss | BurstLoss):
+        return (PerBitLoss if "per_bit" in value else BurstLossSettings).model_validate(value)
+    if isinstance(value, PerBitLoss | BurstLossSettings):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
@@ -118,7 +118,9 @@ class RetrySettings(Settings):
     attempts: int = Field(default=5, ge=1, le=1000, description="Transmissions in all, before the sender gives up.")
 
 
-Loss = Annotated[float | PerBitLoss | BurstLoss, BeforeValidator(_loss), Allowed(_LOSS, keys=(PerBitLoss, BurstLoss))]
+Loss = Annotated[
+    float | PerBitLoss | BurstLossSettings, BeforeValidator(_loss), Allowed(_LOSS, keys=(PerBitLoss, BurstLossSettings))
+]
 """``loss``."""
 Jitter = Annotated[
     str | ExponentialJitter | LognormalJitter | GeometricJitter,

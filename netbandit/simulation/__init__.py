@@ -8,7 +8,7 @@
   kernels with the same numbers (`bulk_*`). `patterns` is the table of them.
 * `dispatch` decides which parts of a run are compiled or processed in bulk.
 * `kernels` holds compiled functions over arrays for regular work.
-* `regret` adds up regret and thins its curves; `slot_account` does so for agents that decide in slots.
+* `regret` adds up regret and thins its curves.
 
 Drivers call strategies, strategies call protocols or kernels, never back.
 """

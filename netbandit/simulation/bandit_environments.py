@@ -16,9 +16,9 @@ from netbandit.bandits.linear import Linear
 from netbandit.bandits.procurement import TOLERANCE, Procurement
 from netbandit.bandits.varied import VariedArms
 from netbandit.network.message import Kind
+from netbandit.simulation.regret import PRIME
 from netbandit.simulation.result import Metric
 from netbandit.simulation.return_validation import note_slot
-from netbandit.simulation.slot_account import PRIME
 
 if TYPE_CHECKING:  # it needs numba, which only runs use
     from netbandit.bandits.procurement_draws import Tables
@@ -52,13 +52,13 @@ class BanditEnvironment(ABC):
         kind: The kind of a decision event in the fingerprint.
         each: Whether regret is added up per agent.
         counted: 1 for each agent whose regret counts, 0 for a liar, shape (M,).
-        missed: The pseudo-regret of each agent so far, shape (M,).
+        regrets: The pseudo-regret of each agent so far, shape (M,).
     """
 
     bandit: Any
     arms: int
     counted: NDArray[np.float64]
-    missed: NDArray[np.float64]
+    regrets: NDArray[np.float64]
     kind: Kind = CHOOSE
     each: bool = False
 
@@ -123,8 +123,8 @@ class BanditEnvironment(ABC):
             slot: The slot.
             agent: The agent.
             learner: `netbandit.learners.steps.StepLearner`.
-            account: `netbandit.simulation.slot_account.Account`, which hashes the choice.
-            feedback: `netbandit.simulation.feedback.Feedback`, which queues rewards; None if they are learned at once.
+            account: `netbandit.simulation.regret.SlotAccount`, which hashes the choice.
+            feedback: `netbandit.simulation.feedback.FeedbackQueue` of the rewards; None if they are learned at once.
         """
         if feedback is not None:
             self.learn_due_one(slot, agent, learner, feedback)
@@ -139,7 +139,7 @@ class BanditEnvironment(ABC):
             if feedback.is_due_one(agent, row, slot * feedback.slot_ns):
                 self.learn_late_one(slot, agent, row, learner, feedback)
         account.note_arm(agent, arm)
-        return self.miss_one(slot, agent, arm)
+        return self.regret_of(slot, agent, arm)
 
     def learn_due_one(self, slot: int, agent: int, learner: Any, feedback: Any) -> None:
         """Let *agent* learn all rewards that are due when *slot* begins."""
@@ -165,12 +165,12 @@ class BanditEnvironment(ABC):
         """Return the reward of *arm*."""
         raise NotImplementedError
 
-    def miss_one(self, slot: int, agent: int, arm: int) -> Any:
+    def regret_of(self, slot: int, agent: int, arm: int) -> Any:
         """Return the expected regret of *arm*."""
         raise NotImplementedError
 
-    def note_missed(self, agent: int, missed: float) -> None:  # noqa: B027
-        """Add to the regret of *agent* what it *missed* in one or several slots."""
+    def add_regret(self, agent: int, regret: float) -> None:  # noqa: B027
+        """Add to the regret of *agent* its *regret* in one or several slots."""
 
 
 class RewardNumbers:
@@ -262,7 +262,7 @@ class ArmEnvironment(BanditEnvironment):
 
     def __init__(self, bandit: ArmBandit) -> None:
         self.bandit = bandit
-        self.missed = np.zeros(bandit.agents)
+        self.regrets = np.zeros(bandit.agents)
         self.counted = np.ones(bandit.agents)
         self._tables = 0, 0  # the slots whose means are tabulated
 
@@ -335,14 +335,14 @@ class ArmEnvironment(BanditEnvironment):
         mean = self.means[period, agent * self.own_means, arm]
         return self.bandit.paid(arm, mean, self.numbers.block[agent, slot - self.numbers.first])
 
-    def miss_one(self, slot: int, agent: int, arm: int) -> Any:
-        """See `BanditEnvironment.miss_one`."""
+    def regret_of(self, slot: int, agent: int, arm: int) -> Any:
+        """See `BanditEnvironment.regret_of`."""
         period = self.period_one(slot)
         return self.gaps[period, agent * self.own_gaps, arm] * self.counted[agent]
 
-    def note_missed(self, agent: int, missed: float) -> None:
-        """See `BanditEnvironment.note_missed`."""
-        self.missed[agent] += missed
+    def add_regret(self, agent: int, regret: float) -> None:
+        """See `BanditEnvironment.add_regret`."""
+        self.regrets[agent] += regret
 
     def show(self, slot: int, agents: Agents) -> None:
         """Show nothing: arms have no vectors."""
@@ -350,15 +350,15 @@ class ArmEnvironment(BanditEnvironment):
     def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `BanditEnvironment.pull`."""
         rewards = self.bandit.pull(slot, agents, arms, self._numbers.of(slot, agents))
-        missed = self.bandit.regrets(slot, agents, arms) * self.counted[agents]
-        self.missed[agents] += missed
-        return rewards, missed
+        regrets = self.bandit.regrets(slot, agents, arms) * self.counted[agents]
+        self.regrets[agents] += regrets
+        return rewards, regrets
 
     def metrics(self, decisions: int) -> dict[str, Metric]:
         """Return the largest and the smallest regret of an agent."""
         return {
-            "regret_worst_agent": float(self.missed.max()),
-            "regret_best_agent": float(self.missed[self.counted > 0].min()),
+            "regret_worst_agent": float(self.regrets.max()),
+            "regret_best_agent": float(self.regrets[self.counted > 0].min()),
         }
 
 
@@ -382,8 +382,8 @@ class ChangingArmEnvironment(ArmEnvironment):
         """See `ArmEnvironment.period_one`."""
         return self.periods[slot - self.first_slot]
 
-    def miss_one(self, slot: int, agent: int, arm: int) -> Any:
-        """See `BanditEnvironment.miss_one`."""
+    def regret_of(self, slot: int, agent: int, arm: int) -> Any:
+        """See `BanditEnvironment.regret_of`."""
         self.chosen[slot - self.first_slot, agent] = arm
         period = self.period_one(slot)
         return self.gaps[period, agent * self.own_gaps, arm] * self.counted[agent]
@@ -415,7 +415,7 @@ class ActionSetEnvironment(BanditEnvironment):
 
     def __init__(self, bandit: ActionSetBandit) -> None:
         self.bandit = bandit
-        self.missed = np.zeros(bandit.agents)
+        self.regrets = np.zeros(bandit.agents)
         self.counted = np.ones(bandit.agents)
         self._shown: NDArray[np.float64] | None = None
 
@@ -462,7 +462,7 @@ class ActionSetEnvironment(BanditEnvironment):
             if feedback.is_due_one(agent, row, slot * feedback.slot_ns):
                 self.learn_late_one(slot, agent, row, learner, feedback)
         account.note_arm(agent, arm)
-        return self.miss_one(slot, agent, arm)
+        return self.regret_of(slot, agent, arm)
 
     def learn_late_one(self, slot: int, agent: int, row: int, learner: Any, feedback: Any) -> None:
         """See `BanditEnvironment.learn_late_one`; vectors are queued with the rewards."""
@@ -474,14 +474,14 @@ class ActionSetEnvironment(BanditEnvironment):
         """See `BanditEnvironment.pay_one`."""
         return self.bandit.pay_one(agent, arm)
 
-    def miss_one(self, slot: int, agent: int, arm: int) -> Any:
-        """See `BanditEnvironment.miss_one`."""
-        missed = self.bandit.miss_one(agent, arm)
-        return missed * self.counted[agent]
+    def regret_of(self, slot: int, agent: int, arm: int) -> Any:
+        """See `BanditEnvironment.regret_of`."""
+        regret = self.bandit.regret_of(agent, arm)
+        return regret * self.counted[agent]
 
-    def note_missed(self, agent: int, missed: float) -> None:
-        """See `BanditEnvironment.note_missed`."""
-        self.missed[agent] += missed
+    def add_regret(self, agent: int, regret: float) -> None:
+        """See `BanditEnvironment.add_regret`."""
+        self.regrets[agent] += regret
 
     def vectors_of(self, agents: Agents, arms: NDArray[np.int64]) -> NDArray[np.float64]:
         """See `BanditEnvironment.vectors_of`."""
@@ -499,14 +499,14 @@ class ActionSetEnvironment(BanditEnvironment):
 
     def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `BanditEnvironment.pull`."""
-        rewards, missed = self.bandit.pull(agents, arms)
-        missed = missed * self.counted[agents]
-        self.missed[agents] += missed
-        return rewards, missed
+        rewards, regrets = self.bandit.pull(agents, arms)
+        regrets = regrets * self.counted[agents]
+        self.regrets[agents] += regrets
+        return rewards, regrets
 
     def metrics(self, decisions: int) -> dict[str, Metric]:
         """Return the largest regret of an agent, if some agents lie."""
-        return {} if self.counted.all() else {"regret_worst_agent": float(self.missed.max())}
+        return {} if self.counted.all() else {"regret_worst_agent": float(self.regrets.max())}
 
 
 class MarketEnvironment(BanditEnvironment):
@@ -570,10 +570,10 @@ class MarketEnvironment(BanditEnvironment):
     def decide_one(self, slot: int, agent: int, learner: Any, account: Any, feedback: Any) -> Any:
         """See `BanditEnvironment.decide_one`; the agent chooses units, and regret is added up per agent."""
         learner.choose_one(slot, agent, self.units)
-        missed = self.pay_units(slot, agent, self.units, self.good, account.digests)
+        regret = self.pay_units(slot, agent, self.units, self.good, account.digests)
         learner.learn_one(slot, agent, self.units, self.good)
-        account.add_to_row(agent, slot, missed, True)
-        return missed
+        account.add_to_row(agent, slot, regret, True)
+        return regret
 
     def pay_units(
         self,

@@ -68,7 +68,7 @@ class Broadcasts(CommunicationStrategy):
         if isinstance(protocol, Pooled) and self.in_turn:
             self.log = protocol.log
         carrier = None if self.in_turn else bulk_carrier(context, learner)
-        self.carrier: BroadcastCarrier = carrier or SingleMessages(context, learner)
+        self.carrier: BroadcastCarrier = carrier or BroadcastsByMessage(context, learner)
         self.members = self.carrier.members
         self.isolated = not (self.members > 1).any()
         self._times = 0  # slots in which agents have sent
@@ -178,7 +178,7 @@ class Broadcasts(CommunicationStrategy):
         self.carrier.finish()
 
 
-class SingleMessages(BroadcastCarrier):
+class BroadcastsByMessage(BroadcastCarrier):
     """Carries each item by a protocol, event by event.
 
     Args:

@@ -91,10 +91,10 @@ def radio_plan(radio: RadioSettings, slot: int) -> RadioPlan:
     return RadioPlan(access, Fraction(repr(radio.duty)))  # exactly the decimal number as written
 
 
-def _loss(loss: float | link_faults.PerBitLoss | link_faults.BurstLoss, slot: int) -> loss_models.Loss | None:
+def _loss(loss: float | link_faults.PerBitLoss | link_faults.BurstLossSettings, slot: int) -> loss_models.Loss | None:
     if isinstance(loss, link_faults.PerBitLoss):
         return loss_models.BitLoss(loss.per_bit) if loss.per_bit else None
-    if isinstance(loss, link_faults.BurstLoss):
+    if isinstance(loss, link_faults.BurstLossSettings):
         good_for, bad_for = max(1, _ns(loss.good_for, slot)), max(1, _ns(loss.bad_for, slot))
         return loss_models.BurstLoss(loss.good, loss.bad, good_for, bad_for)
     return loss_models.ConstantLoss(loss) if loss else None

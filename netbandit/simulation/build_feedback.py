@@ -9,7 +9,7 @@ import numpy as np
 
 from netbandit.bandits.procurement import Procurement
 from netbandit.learners.learner import EpochLearner
-from netbandit.network.delays import NEVER, Delay, GeometricDelay, ListedDelay, ParetoDelay
+from netbandit.network.delays import INFINITE, Delay, GeometricDelay, ListedDelay, ParetoDelay
 from netbandit.network.jitter import ExponentialJitter, LognormalJitter, UniformJitter
 from netbandit.parts.settings import Problem
 from netbandit.protocols.pooled import Pooled
@@ -33,7 +33,7 @@ class FeedbackPlan(NamedTuple):
         laws: The delay distributions: one, or one per arm or agent.
         by: Whether there is one per arm or per agent.
         never: The share of pulls whose reward never arrives: one, or one per arm.
-        window: The time (ns) after which a reward is no longer learned; `NEVER` if there is no limit.
+        window: The time (ns) after which a reward is no longer learned; `INFINITE` if there is no limit.
         as_zero: Whether a reward of 0 is learned instead at the end of the window.
         nonzero: Whether rewards of 0 never arrive.
     """
@@ -67,7 +67,7 @@ def build_feedback(settings: FeedbackSettings, slot: int) -> FeedbackPlan | None
         laws=tuple(laws),
         by=by,
         never=tuple(settings.never) if isinstance(settings.never, list) else (settings.never,),
-        window=NEVER if settings.window is None else max(1, Duration(settings.window).nanoseconds(slot)),
+        window=INFINITE if settings.window is None else max(1, Duration(settings.window).nanoseconds(slot)),
         as_zero=settings.missing == "zero",
         nonzero=settings.reports == "nonzero",
     )
@@ -110,7 +110,7 @@ def read_delays(path: Path) -> tuple[Literal["all", "arm", "agent"], list[Delay]
         group = row[groups[0]] if groups else "0"
         if not (group.isascii() and group.isdigit()):
             raise table.error(f"{groups[0]} must be a number from 0, not {show(group)}", line)
-        found.setdefault(int(group), []).append(NEVER if seconds is None else round(seconds * _NANO))
+        found.setdefault(int(group), []).append(INFINITE if seconds is None else round(seconds * _NANO))
     if not found:
         raise table.error("lists no delay")
     if sorted(found) != list(range(len(found))):
@@ -255,14 +255,14 @@ _MANY = 0.05
 
 def _window_notes(plan: FeedbackPlan) -> Iterator[Problem]:
     """Yield the share of rewards that come after the window, of those that come."""
-    if plan.window == NEVER:
+    if plan.window == INFINITE:
         return
     then = "count as 0" if plan.as_zero else "are not learned"
     if plan.as_zero and plan.by == "arm":
         then += ": the arm looks worse than it is"
     for place, law in enumerate(plan.laws):
         times = law.times(_QUANTILES)
-        share = float((times > plan.window).sum() / max(1, int((times != NEVER).sum())))
+        share = float((times > plan.window).sum() / max(1, int((times != INFINITE).sum())))
         if share > _MANY:
             which = "any arm" if plan.by == "all" else f"{plan.by} {place}"
             yield ("feedback", "window"), f"{share:.0%} of the rewards of {which} come after it and {then}"
@@ -274,7 +274,7 @@ def _spread_notes(plan: FeedbackPlan, slot: int, learner: Any, protocol: Any) ->
     if plan.by != "agent" or deadline is None or not isinstance(learner, EpochLearner):
         return
     waits = [getattr(protocol, "feedback_deadline", None)]
-    most = min([plan.window if plan.window != NEVER else inf, *(one.nanoseconds(slot) for one in waits if one)])
+    most = min([plan.window if plan.window != INFINITE else inf, *(one.nanoseconds(slot) for one in waits if one)])
     medians = [min(int(law.times(_MEDIAN)[0]), most) for law in plan.laws]
     spread = max(medians) - min(medians)
     if spread > deadline.nanoseconds(slot):

@@ -15,7 +15,7 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.jitter import GeometricJitter, UniformJitter
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
-from netbandit.network.present import PresentBySlot
+from netbandit.network.present_neighbours import PresentLinksBySlot
 
 if TYPE_CHECKING:  # it imports numba, which is slow
     from netbandit.simulation.kernels.faulty_links import FaultyLinks
@@ -108,7 +108,7 @@ class BulkLinks:
         self.used = False
         self._present = None
         if network.sensed:
-            self._present = PresentBySlot(network.up_times, len(network.links), clock.slot)
+            self._present = PresentLinksBySlot(network.up_times, len(network.links), clock.slot)
         self._messages = np.zeros(len(rows), dtype=np.int64)
         self._bytes = np.zeros(len(rows), dtype=np.int64)
         self._activations = np.zeros(len(rows), dtype=np.int64)

@@ -63,7 +63,7 @@ class Paths(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Part:
+class WindowEvents:
     """The events of one window that follow from a broadcast of some agents, in order.
 
     Attributes:
@@ -103,9 +103,9 @@ class Calendar:
     """Future events by window; while agents broadcast in the same rhythm, the order within windows is reused."""
 
     def __init__(self) -> None:
-        self._due: dict[int, tuple[list[Part], list[tuple[int, int]]]] = {}
+        self._due: dict[int, tuple[list[WindowEvents], list[tuple[int, int]]]] = {}
         self._times: list[int] = []
-        self._orders: dict[tuple[Part, ...], tuple[Numbers, Numbers, Numbers]] = {}
+        self._orders: dict[tuple[WindowEvents, ...], tuple[Numbers, Numbers, Numbers]] = {}
         self._kept = 0  # rows of these
 
     @property
@@ -118,7 +118,7 @@ class Calendar:
         """The lowest number of an item with future events; None if there is none."""
         return min((first for _, told in self._due.values() for first, _ in told), default=None)
 
-    def add(self, parts: list[Part], base: int, first: int, size: int) -> None:
+    def add(self, parts: list[WindowEvents], base: int, first: int, size: int) -> None:
         """Enter the events of items of *size* bytes, numbered from *first* on, relative to the boundary *base* (ns)."""
         due, item = self._due, (first, size)
         for part in parts:
@@ -147,7 +147,7 @@ class Calendar:
             yield Window(begins, told, *found)
 
 
-def _in_order(parts: list[Part]) -> tuple[Numbers, Numbers, Numbers]:
+def _in_order(parts: list[WindowEvents]) -> tuple[Numbers, Numbers, Numbers]:
     """Return the columns, times and parts of a `Window`; among simultaneous events, earlier broadcasts come first."""
     number = np.repeat(np.arange(len(parts)), [len(part.times) for part in parts])
     columns = np.concatenate([part.columns for part in parts], axis=1)
@@ -170,9 +170,9 @@ class Plan(NamedTuple):
     """
 
     latest: int
-    heard: list[Part]
-    arrivals: list[Part]
-    uses: list[Part]
+    heard: list[WindowEvents]
+    arrivals: list[WindowEvents]
+    uses: list[WindowEvents]
     messages: Numbers
 
 
@@ -385,7 +385,7 @@ def _parts(
     at_once: NDArray[np.bool_],
     order: Numbers,
     columns: Numbers,
-) -> list[Part]:
+) -> list[WindowEvents]:
     """Return the parts of *some* rows, given the beginning of each row's window."""
     places = np.flatnonzero(some)
     places = places[np.lexsort((order[places], at_once[places], times[places]))]
@@ -393,7 +393,7 @@ def _parts(
     times = times[places] - windows
     bounds = [*np.flatnonzero(np.diff(windows, prepend=-1)).tolist(), len(windows)]
     return [
-        Part(int(windows[one]), times[one:other], at_once[one:other], order[one:other], columns[:, one:other])
+        WindowEvents(int(windows[one]), times[one:other], at_once[one:other], order[one:other], columns[:, one:other])
         for one, other in pairwise(bounds)
     ]
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from netbandit.byzantine.adversaries.false_recommendations import RecommendationView, false_recommendation
 from netbandit.byzantine.adversaries.soundness import sound_recommendation
-from netbandit.simulation.lies import Liars
+from netbandit.simulation.byzantine_items import Liars
 
 if TYPE_CHECKING:
     from netbandit.simulation.driver import ReplicationContext

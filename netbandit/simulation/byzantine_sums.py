@@ -15,7 +15,7 @@ from netbandit.learners.slots import Learner
 from netbandit.learners.uploads import Deposit
 from netbandit.protocols.protocol import Item
 from netbandit.scenario.activity import PoissonActivity
-from netbandit.simulation.lies import Liars
+from netbandit.simulation.byzantine_items import Liars
 
 if TYPE_CHECKING:
     from netbandit.simulation.driver import ReplicationContext

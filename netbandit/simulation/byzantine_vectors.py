@@ -12,7 +12,7 @@ from netbandit.byzantine.adversaries.soundness import sound_totals
 from netbandit.learners.slots import Learner
 from netbandit.scenario.activity import PoissonActivity
 from netbandit.simulation.bandit_environments import DecisionNumbers
-from netbandit.simulation.lies import Liars
+from netbandit.simulation.byzantine_items import Liars
 
 if TYPE_CHECKING:
     from netbandit.simulation.driver import ReplicationContext

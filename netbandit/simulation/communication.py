@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from netbandit.learners.slots import Learner
 from netbandit.network.clock import Clock
+from netbandit.simulation.byzantine_items import Liars
 from netbandit.simulation.byzantine_replies import AnswerLies
 from netbandit.simulation.byzantine_sums import SumLies
 from netbandit.simulation.byzantine_vectors import RowLies
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.lies import Liars
 from netbandit.simulation.result import Metric
 
 Learners = Sequence[Learner]

@@ -17,8 +17,8 @@ from netbandit.simulation.communication import CommunicationStrategy
 from netbandit.simulation.compile_notice import announce
 from netbandit.simulation.dispatch.decisions import SlotLoop
 from netbandit.simulation.dispatch.kernel_choice import chosen
-from netbandit.simulation.feedback import Feedback
-from netbandit.simulation.slot_account import Account
+from netbandit.simulation.feedback import FeedbackQueue
+from netbandit.simulation.regret import SlotAccount
 from netbandit.simulation.turns import Turns
 from netbandit.user_code.errors import ReturnedError
 
@@ -31,10 +31,10 @@ _NOTHING = np.zeros(0)
 def compiled_loop(
     world: BanditEnvironment,
     learners: Sequence[Learner],
-    account: Account,
+    account: SlotAccount,
     strategy: CommunicationStrategy,
     turns: Turns,
-    feedback: Feedback | None = None,
+    feedback: FeedbackQueue | None = None,
 ) -> DecisionLoop | None:
     """Return the compiled loop for a learner and an environment; None if it is unsupported or would not pay off.
 
@@ -101,10 +101,10 @@ def compiled_loop(
 def _written(
     world: BanditEnvironment,
     learner: StepLearner,
-    account: Account,
+    account: SlotAccount,
     strategy: CommunicationStrategy,
     turns: Turns,
-    feedback: Feedback | None,
+    feedback: FeedbackQueue | None,
 ) -> Compiled:
     """Return the loop of a pair, not yet compiled.
 
@@ -130,7 +130,7 @@ def _without_calls(loop: Compiled) -> Callable[[int, int, bool], int]:
     return lambda first, last, _: int(loop(first, last))
 
 
-def _agent_by_agent(loop: Compiled, account: Account, turns: Turns) -> Callable[[int, int, bool], int]:
+def _agent_by_agent(loop: Compiled, account: SlotAccount, turns: Turns) -> Callable[[int, int, bool], int]:
     """Return a function that plays some slots, agent by agent."""
     add_up = Compiled(slot_loop.add_up, {"account": account}, "add_up")
 
@@ -148,10 +148,10 @@ def _agent_by_agent(loop: Compiled, account: Account, turns: Turns) -> Callable[
 def vectorized_loop(
     world: BanditEnvironment,
     learners: Sequence[Learner],
-    account: Account,
+    account: SlotAccount,
     strategy: CommunicationStrategy,
     turns: Turns,
-    feedback: Feedback | None = None,
+    feedback: FeedbackQueue | None = None,
 ) -> DecisionLoop:
     """Return the vectorized loop for any pair: one call of each method per turn, until an agent calls."""
     sets = len(learners)
@@ -168,7 +168,7 @@ def vectorized_loop(
             if feedback is not None:
                 learn_due(world, learners, feedback, slot, turns.time(turn), agents)
                 feedback.note(agents)
-            missed = []
+            regrets = []
             for some in agents[:, np.newaxis] if strategy.in_turn else (agents,):
                 world.show(slot, some)
                 arms = learner.choose(slot, some)
@@ -179,12 +179,12 @@ def vectorized_loop(
                     feedback.put(slot, turns.time(turn), some, arms, rewards, world.vectors_of(some, arms))
                     learn_due(world, learners, feedback, slot, turns.time(turn), some)
                 world.digest(account.digests, some, arms, rewards)
-                missed.append(regret)
+                regrets.append(regret)
                 if strategy.in_turn:
                     strategy.deciding = some
                     strategy.send(slot, account.calls)
             learner.end_turn(len(agents))
-            account.add(slot, agents, np.concatenate(missed), ends=turns.ends(turn))
+            account.add(slot, agents, np.concatenate(regrets), ends=turns.ends(turn))
             if strategy.asks:
                 free = agents[~strategy.quiet[param_set, agents]]
                 account.calls[free] = learner.wants(slot, free)
@@ -198,7 +198,7 @@ def vectorized_loop(
 def learn_due(
     world: BanditEnvironment,
     learners: Sequence[Learner],
-    feedback: Feedback,
+    feedback: FeedbackQueue,
     slot: int,
     time: int,
     agents: NDArray[np.int64],

@@ -21,11 +21,11 @@ from netbandit.network.message import Kind
 from netbandit.simulation.build_feedback import build_feedback, rewards_may_lack
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.phase_feedback import FOR_EVER, PhaseFeedback
-from netbandit.simulation.presence import Presence, PresenceSoFar, Recovery
 from netbandit.simulation.regret import PhaseAccount, PullCounts
 from netbandit.simulation.result import STILL_EXPLORING, Metric
 from netbandit.simulation.return_validation import figures_of
 from netbandit.simulation.round_aggregation import Cohort, Epoch, round_aggregation
+from netbandit.simulation.up_slots import Recovery, UpSlots, UpSlotsSoFar
 from netbandit.util.text import pluralize
 from netbandit.util.units import Duration
 
@@ -80,7 +80,7 @@ class Epochs(Driver):
         self._lacking: list[int] = []  # until when each agent waits that lacks rewards at the horizon
         self._batteries = network.batteries
         self._uncounted: dict[int, Callable[[], object]] = {}  # what agents play whose end is not known
-        self._presence: list[Presence] | None = None
+        self._up_slots: list[UpSlots] | None = None
         outages = network.outages
         self._recovery: Recovery | None = None
         if outages is not None and (ends := outages.ends(clock.end)):
@@ -88,7 +88,7 @@ class Epochs(Driver):
         if outages is not None and outages.any_agents:
             absent = [partial(outages.absent_slots, agent, clock.slot, clock.horizon) for agent in agents]
             known = self._batteries is None
-            self._presence = [Presence(each()) if known else PresenceSoFar(each) for each in absent]
+            self._up_slots = [UpSlots(each()) if known else UpSlotsSoFar(each) for each in absent]
 
     def _late_feedback(self) -> PhaseFeedback | None:
         """Return how late the rewards of phases are; None: they are learned at once."""
@@ -133,8 +133,8 @@ class Epochs(Driver):
             self._exploit(agent, number, since, self._clock.horizon, arm)
         for _, count in sorted(self._uncounted.items()):
             count()
-        if self._presence is not None:
-            honest = (one for agent, one in enumerate(self._presence) if agent not in self._lies.liars)
+        if self._up_slots is not None:
+            honest = (one for agent, one in enumerate(self._up_slots) if agent not in self._lies.liars)
             played = sum(last - first for one in honest for first, last in one.spans(0, self._clock.horizon))
             assert self._regret.pulls == played, "every agent plays all slots in which it is up, and no other"
         regret, curve = self._regret.total_and_curve()
@@ -294,7 +294,7 @@ class Epochs(Driver):
                 self._count(agent, end, stop, arm)
                 self._note("feedback", agent, number, end, stop, arm=arm)
             if agent not in self._lies.liars:
-                feedback.note(awaited, end, stop, None if self._presence is None else self._presence[agent].next)
+                feedback.note(awaited, end, stop, None if self._up_slots is None else self._up_slots[agent].next)
 
         if until > end:
             sums, pulls = awaited.known(end)
@@ -353,7 +353,7 @@ class Epochs(Driver):
 
         A phase goes on after slots in which the agent was down, and its pulls are complete.
         """
-        if self._presence is None and not self.aggregation.per_agent:
+        if self._up_slots is None and not self.aggregation.per_agent:
             if agent not in self._lies.liars:
                 self._regret.explore(start, epoch, phase.arms, phase.pulls)
                 if self._pulls is not None:
@@ -362,7 +362,7 @@ class Epochs(Driver):
         for place, arm in enumerate(phase.arms.tolist()):
             if start >= limit:  # what the horizon cuts may be of any length
                 return start + phase.pulls * (len(phase.arms) - place)
-            end = start + phase.pulls if self._presence is None else self._presence[agent].end(start, phase.pulls)
+            end = start + phase.pulls if self._up_slots is None else self._up_slots[agent].end(start, phase.pulls)
             self._count(agent, start, min(end, limit), arm)
             start = end
         return start
@@ -376,7 +376,7 @@ class Epochs(Driver):
                 self._pulls.exploit(agent, first, last, arm)
 
     def _next_present(self, agent: int, slot: int) -> int:
-        return slot if self._presence is None else self._presence[agent].next(slot)
+        return slot if self._up_slots is None else self._up_slots[agent].next(slot)
 
     def _until_present(self, agent: int, slot: int) -> Generator[Event, Any, int]:
         """Return the first slot from *slot* on in which *agent* is up, waiting for it if outages are not known ahead.
@@ -431,14 +431,14 @@ class Epochs(Driver):
             slots: How many slots it explores.
             explore: Counts what it has played, and returns that boundary.
         """
-        if self._batteries is None or self._presence is None:
+        if self._batteries is None or self._up_slots is None:
             return explore()
         clock = self._clock
         self._uncounted[agent] = explore
         while True:
             while self.context.network.is_down(agent):
                 yield from self._until_back(agent)
-            end = self._presence[agent].end(start, slots)
+            end = self._up_slots[agent].end(start, slots)
             if end >= clock.horizon:
                 return end
             if end * clock.slot <= clock.now:
@@ -454,7 +454,7 @@ class Epochs(Driver):
             self._uncounted[agent] = count
 
     def _present(self, agent: int, start: int, end: int) -> list[tuple[int, int]]:
-        return [(start, end)] if self._presence is None else self._presence[agent].spans(start, end)
+        return [(start, end)] if self._up_slots is None else self._up_slots[agent].spans(start, end)
 
     def _exploit(self, agent: int, round: int, start: int, end: int, arm: int) -> None:
         """Count what *agent* plays from slot *start* to *end* while it waits for *round*, or for none any more: 0."""

@@ -45,7 +45,7 @@ class Exchanges(CommunicationStrategy):
 
     def __init__(self, context: ReplicationContext, learner: Learner) -> None:
         super().__init__(context, learner)
-        self.carrier: ExchangeCarrier = bulk_carrier(context) or SingleMessages(context)
+        self.carrier: ExchangeCarrier = bulk_carrier(context) or ExchangesByMessage(context)
         self.isolated = self.carrier.isolated
         self.eigenvalue = self.carrier.eigenvalue
         self.matrix = self.carrier.matrix
@@ -106,7 +106,7 @@ class Exchanges(CommunicationStrategy):
         self.carrier.finish()
 
 
-class SingleMessages(ExchangeCarrier):
+class ExchangesByMessage(ExchangeCarrier):
     """Carries each row by a protocol, event by event.
 
     Args:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.compilation.steps import Compiled
-from netbandit.network.delays import NEVER, Delay
+from netbandit.network.delays import INFINITE, Delay
 from netbandit.network.draws import Draws
 from netbandit.network.jitter import UniformJitter
 from netbandit.network.trace_writer import Trace
@@ -24,7 +24,7 @@ _MOST_TABLES = 16
 _LEAST_ROOM = 64
 
 
-class Feedback:
+class FeedbackQueue:
     """The rewards of all agents that have not yet been learned.
 
     The delay of an agent's n-th pull, counted over all its incarnations, follows the pulled arm's distribution at
@@ -129,7 +129,7 @@ class Feedback:
                 delays = np.array([self._law(place, agent).times(own) for agent, own in rows])
             else:
                 delays = self._law(place, 0).times(uniforms)
-            self._delays[place, agents] = delays if silent is None else np.where(silent < never, NEVER, delays)
+            self._delays[place, agents] = delays if silent is None else np.where(silent < never, INFINITE, delays)
 
     def _widen(self, room: int) -> None:
         """Make *room* for so many pulls of each agent."""
@@ -342,13 +342,13 @@ def put_each(
     rewards: NDArray[np.float64],
     rows: NDArray[np.int64],
 ) -> None:
-    """Fill *rows* with what `Feedback.put_one` returns of each of *agents*, shape (n,)."""
+    """Fill *rows* with what `FeedbackQueue.put_one` returns of each of *agents*, shape (n,)."""
     for place in range(agents.size):
         rows[place] = feedback.put_one(slot, agents[place], time, arms[place], rewards[place])
 
 
 def first_of_each(feedback: Any, time: int, agents: Agents, rows: NDArray[np.int64]) -> None:
-    """Fill *rows* with what `Feedback.first_one` returns of each of *agents*, shape (n,)."""
+    """Fill *rows* with what `FeedbackQueue.first_one` returns of each of *agents*, shape (n,)."""
     for place in range(agents.size):
         rows[place] = feedback.first_one(agents[place], time)
 

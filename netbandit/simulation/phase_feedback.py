@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from netbandit.bandits.bandit import FiniteBandit
 from netbandit.learners.learner import Phase
-from netbandit.network.delays import NEVER
+from netbandit.network.delays import INFINITE
 from netbandit.network.draws import Draws
 from netbandit.simulation.build_feedback import FeedbackPlan
 from netbandit.simulation.result import Metric
@@ -29,8 +29,8 @@ class PhaseRewards(NamedTuple):
 
     Attributes:
         sums: What is learned in all, shape (m, a).
-        delays: From each pull to its report, or the end of its window (ns); `NEVER` if neither comes; shape (m, a, n),
-            as are all others.
+        delays: From each pull to its report, or the end of its window (ns); `INFINITE` if neither comes; shape
+            (m, a, n), as are all others.
         rewards: What is learned of each pull; None if all is known by the next slot.
         censored: Whether nothing is ever learned of it.
         late: Whether its report comes after its window.
@@ -77,7 +77,8 @@ class PhaseFeedback:
     """Draws how late the rewards of phases are, and counts what becomes of them.
 
     The delay of pull n of an agent's phases, counted over all its incarnations, follows from random number n, as in
-    `netbandit.simulation.feedback.Feedback`. What an agent pulls while it waits enters no estimate and is not counted.
+    `netbandit.simulation.feedback.FeedbackQueue`. What an agent pulls while it waits enters no estimate and is not
+    counted.
 
     Args:
         plan: How rewards are delayed.
@@ -110,13 +111,13 @@ class PhaseFeedback:
             for row, agent in enumerate(agents.tolist()) if plan.by == "agent" else [(slice(None), 0)]:
                 law = plan.laws[{"all": 0, "arm": arm, "agent": agent}[plan.by]]
                 delays[row, place] = law.times(uniforms[row, place])
-        censored = delays == NEVER
+        censored = delays == INFINITE
         if any(plan.never):
             shares = np.array([plan.never[arm % len(plan.never)] for arm in phase.arms.tolist()])
             numbers = self._uniforms(self._never_draws, agents, phase.slots).reshape(shape)
             censored |= numbers < shares[:, np.newaxis]
         self._numbers[agents] += phase.slots
-        late = ~censored & (plan.window != NEVER) & (delays > plan.window)
+        late = ~censored & (plan.window != INFINITE) & (delays > plan.window)
         in_blocks = not (plan.nonzero or censored.any() or late.any() or (delays > self._slot).any())
         if in_blocks:
             sums = bandit.pull_blocks(rng, agents, phase.arms, phase.pulls)
@@ -152,7 +153,7 @@ class PhaseFeedback:
         """
         delays = found.delays[row]
         slots = slots.reshape(delays.shape)
-        known = np.where(delays == NEVER, FOR_EVER, slots + np.maximum(-(-delays // self._slot), 1))
+        known = np.where(delays == INFINITE, FOR_EVER, slots + np.maximum(-(-delays // self._slot), 1))
         until = min(max(int(known.max()), end), end + self._patience)
         rewards = None if found.rewards is None else found.rewards[row]
         return AwaitedRewards(

@@ -40,10 +40,10 @@ from netbandit.simulation.build import build_network, build_topology, topology_s
 from netbandit.simulation.build_compute import build_compute
 from netbandit.simulation.build_contacts import build_changing
 from netbandit.simulation.build_energy import build_energy, energy_of
+from netbandit.simulation.byzantine_items import liars_of
 from netbandit.simulation.dispatch.kernel_choice import Choice, explained
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers import driver_for, pattern_of
-from netbandit.simulation.lies import liars_of
 from netbandit.simulation.result import Metric, RunResult, versions
 from netbandit.simulation.return_validation import checked
 from netbandit.simulation.sweep_point import Point

@@ -14,7 +14,7 @@ from simpy.events import EventPriority
 
 from netbandit.bandits.bandit import FiniteBandit
 from netbandit.learners.differing_sets import Answer, DifferingSets
-from netbandit.learners.elimination_pooled import Pooled
+from netbandit.learners.elimination_pooled import PooledArms
 from netbandit.learners.learner import AnyLearner, Commit, EpochLearner, Phase
 from netbandit.network.clock import SENDS
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES
@@ -23,8 +23,8 @@ from netbandit.protocols.adapters import round_protocol
 from netbandit.protocols.protocol import SERVER, CallbackRoundProtocol, Item, NetworkProtocol
 from netbandit.protocols.sink import Sink
 from netbandit.simulation.build_feedback import rewards_may_lack
+from netbandit.simulation.byzantine_items import MeanLies
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.lies import MeanLies
 from netbandit.simulation.phase_feedback import PhaseRewards
 from netbandit.simulation.return_validation import checked
 
@@ -361,7 +361,7 @@ class AggregationPerAgent(RoundAggregation):
         return Item(LABEL_BYTES * len(told.arms) + NUMBER_BYTES * (len(told.arms) + np.size(told.pulls)), told)
 
     def _uploaded(self, sink: int, round: int, item: Item) -> Item:
-        pooled: Pooled = item.value
+        pooled: PooledArms = item.value
         if sink not in self.lies.liars or not len(pooled.arms):
             return item
         means = self.lies.told_of_group(sink, pooled.arms, pooled.means)

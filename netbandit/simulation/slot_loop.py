@@ -23,9 +23,9 @@ def slot_by_slot(
         turns: `netbandit.simulation.turns.Turns`.
         world: `netbandit.simulation.bandit_environments.BanditEnvironment`.
         learner: `netbandit.learners.steps.StepLearner`.
-        account: `netbandit.simulation.slot_account.Account`.
+        account: `netbandit.simulation.regret.SlotAccount`.
         strategy: `netbandit.simulation.communication.CommunicationStrategy`.
-        feedback: `netbandit.simulation.feedback.Feedback`.
+        feedback: `netbandit.simulation.feedback.FeedbackQueue`.
 
     Returns:
         The first turn that has not been played.
@@ -42,9 +42,9 @@ def slot_by_slot(
             if not turns.up[agent]:
                 continue
             decided += 1
-            missed = world.decide_one(slot, agent, learner, account, feedback)
-            world.note_missed(agent, missed)
-            regret += missed
+            added = world.decide_one(slot, agent, learner, account, feedback)
+            world.add_regret(agent, added)
+            regret += added
             if asks and not strategy.quiet[slot % strategy.quiet.shape[0], agent]:
                 wanted = learner.wants_one(slot, agent)
                 if wanted:
@@ -96,10 +96,10 @@ def agent_by_agent(
     """
     total = 0.0
     for slot in range(first, last):
-        missed = world.decide_one(slot, agent, learner, account, feedback)
-        regrets[slot - first] += missed
-        total += missed
-    world.note_missed(agent, total)
+        added = world.decide_one(slot, agent, learner, account, feedback)
+        regrets[slot - first] += added
+        total += added
+    world.add_regret(agent, total)
 
 
 def add_up(first: int, regrets: NDArray[np.float64], account: Any) -> None:

@@ -20,11 +20,11 @@ from netbandit.simulation.bandit_environments import bandit_environment
 from netbandit.simulation.build_feedback import build_feedback
 from netbandit.simulation.decision_loop import compiled_loop, learn_due, vectorized_loop
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
-from netbandit.simulation.feedback import Feedback
+from netbandit.simulation.feedback import FeedbackQueue
 from netbandit.simulation.patterns import communication
+from netbandit.simulation.regret import SlotAccount
 from netbandit.simulation.result import Curve, Metric
 from netbandit.simulation.return_validation import checked, figures_of
-from netbandit.simulation.slot_account import Account
 from netbandit.simulation.turns import turns_of
 from netbandit.user_code.errors import is_ours
 
@@ -56,7 +56,7 @@ class Slots(Driver):
         self._clock = context.clock
         self._agents = context.topology.agents
         self.world = bandit_environment(context.bandit)
-        self.account = Account.open(self._agents, context.clock.horizon, each=self.world.each)
+        self.account = SlotAccount.open(self._agents, context.clock.horizon, each=self.world.each)
         run = context.run
         self.turns = turns_of(
             run.activity, run.skew, self._agents, context.clock.slot, context.clock.horizon, context.streams
@@ -125,13 +125,13 @@ class Slots(Driver):
             strategy.present = self.turns.here
         self._appoint()
 
-    def _late_feedback(self, learner: Learner) -> Feedback | None:
+    def _late_feedback(self, learner: Learner) -> FeedbackQueue | None:
         """Return where the rewards of a *learner*'s agents wait; None: they are learned at once."""
         plan = build_feedback(self.context.feedback, self._clock.slot)
         if plan is None:
             return None
         facts = self.world.facts()
-        feedback = Feedback(
+        feedback = FeedbackQueue(
             plan,
             self.context.streams,
             self._agents,

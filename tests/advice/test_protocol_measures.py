@@ -74,6 +74,7 @@ def latencies_of(links, longest):
     return (links[:, 0] * 37 + links[:, 1] * 101) % (longest + 1)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("protocol", ROUNDS)
 @examples(6)
 @given(connected_graphs(6), st.booleans(), st.sampled_from([0, 300, 3 * SLOT]), st.randoms(use_true_random=False))

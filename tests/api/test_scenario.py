@@ -253,6 +253,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.ci
 def test_a_class_of_main_runs_in_processes_too(place):
     done = subprocess.run([sys.executable, "-c", NOTEBOOK], capture_output=True, text=True, check=False, cwd=place)
     assert done.stdout.strip() == "3", done.stderr

@@ -52,6 +52,7 @@ def alarms(audits, samples):
     ]
 
 
+@pytest.mark.ci
 def test_the_stated_noise_raises_no_alarm():
     # 40 audits, each of which may raise one with probability 0.001.
     assert alarms(10, 4_000) == []

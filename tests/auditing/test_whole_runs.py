@@ -117,6 +117,7 @@ def test_a_learner_in_slots_is_audited_too(tmp_path):
     assert "observation" in runs.spent().unit
 
 
+@pytest.mark.ci
 def test_a_learner_of_ones_own_that_states_too_little_is_caught(tmp_path):
     (tmp_path / "mine_modest.py").write_text(MINE)
     file = tmp_path / "runs.toml"
@@ -164,6 +165,7 @@ class Hidden(Learner):
 """
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("learner", "overrides", "watched"),
     [

@@ -45,6 +45,7 @@ def z(values):
     return abs(values.mean()) / (values.std(ddof=1) / np.sqrt(len(values)))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("combine", ["sum", "product"])
 def test_the_estimate_is_unbiased_on_a_uniform_log(combine):
     """Over 150 logs of 600 users: the truth is known, and the mean error is 0 up to its standard error.
@@ -81,6 +82,7 @@ class Knowing(MadeLog):
         return Events(events.users, shown, (rng.random(len(shown)) < chance).astype(float))
 
 
+@pytest.mark.ci
 def test_the_estimate_is_biased_on_a_log_that_is_not():
     """So the test above would tell."""
     errors = []

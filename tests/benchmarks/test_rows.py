@@ -91,6 +91,7 @@ def test_commands_are_beside_a_python_that_does_nothing(small):
     assert all(row["ratio"] > 0.5 and row["seconds"] > 0 for row in rows)
 
 
+@pytest.mark.ci
 def test_each_figure_is_measured_in_three_ways(small):
     small(cooperative, AGENTS=6, HORIZON=40, CYCLE=8, LONG_HORIZON=60, FEW=2)
     rows = rows_of("cooperative")
@@ -100,6 +101,7 @@ def test_each_figure_is_measured_in_three_ways(small):
     assert [row["of numpy"] for row in rows[2::3]] == [1.0] * 3
 
 
+@pytest.mark.ci
 def test_every_loop_is_beside_the_bare_one_and_numpy(small):
     scenario = decisions._SCENARIO.replace("10000", "300").replace("agents = 100", "agents = 4")
     cases = {"shared": (), "silent": ("protocol.kind=silent",)}
@@ -111,6 +113,7 @@ def test_every_loop_is_beside_the_bare_one_and_numpy(small):
     assert min(numpy["µs"], bare["µs"]) > 0
 
 
+@pytest.mark.ci
 def test_the_parts_of_a_simulation_add_up_and_each_choice_is_timed(small):
     small(procurement, _SCENARIO=procurement._SCENARIO.replace("100_000", "3_000"), CALLS=100, PROGRAMMES=3)
     whole, *rows = rows_of("procurement")
@@ -121,6 +124,7 @@ def test_the_parts_of_a_simulation_add_up_and_each_choice_is_timed(small):
     assert [benchmarks.text(row, "share") for row in rows[3:]] == [""] * 4
 
 
+@pytest.mark.ci
 def test_what_is_taken_out_of_the_loop_leaves_the_decisions_much_as_they_were():
     point = point_of(procurement._SCENARIO.replace("100_000", "3_000"))
     _, learner = procurement.played(point)
@@ -139,6 +143,7 @@ def test_what_sharing_costs_stands_beside_what_is_done_alone(small):
     assert [rows[at]["µs a message"] for at in (1, 3)] == pytest.approx(costs)
 
 
+@pytest.mark.ci
 def test_each_learner_is_measured_plain_and_gathered(small):
     small(vertical, SLOTS=300)
     rows = rows_of("vertical")

@@ -27,6 +27,7 @@ ANYTHING = st.one_of(
 )
 
 
+@pytest.mark.ci
 @given(ANYTHING, st.integers(0, 5), st.booleans())
 @examples(300)
 def test_what_is_taken_can_be_averaged(value, arms, bounded):

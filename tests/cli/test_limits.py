@@ -55,6 +55,7 @@ def test_what_is_no_scenario_is_one_line(check, text, arguments, said):
     assert lines[0].isprintable()
 
 
+@pytest.mark.ci
 def test_thousands_of_unknown_keys_are_named_in_seconds(check):
     many = "".join(f"k{number} = 1\n" for number in range(4000))
     code, lines = check(SMALL.replace("[run]\n", f"[run]\n{many}"))
@@ -96,6 +97,7 @@ def test_a_full_disk_as_standard_output_is_one_line(tmp_path, command):
     assert "Traceback" not in errors
 
 
+@pytest.mark.ci
 @LINUX
 @pytest.mark.parametrize("closed", [(1,), (0, 1, 2)])
 @pytest.mark.parametrize("command", [["run", "scene.toml", "--out", "out"], ["--help"]])
@@ -116,7 +118,6 @@ def test_standard_streams_that_are_closed_are_none_to_write_to(tmp_path, command
 
 INTERRUPTED = """\
 import os, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
 sys.argv[0] = "netbandit"
 class Presses:
     def find_spec(self, name, path=None, target=None):

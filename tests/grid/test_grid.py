@@ -12,7 +12,7 @@ TABLE = read()
 
 
 @pytest.mark.parametrize("execution", EXECUTIONS)
-@pytest.mark.parametrize("line", one_in(40, TABLE), ids=lambda line: protocol_of(line.scenario))
+@pytest.mark.parametrize("line", one_in(100, TABLE), ids=lambda line: protocol_of(line.scenario))
 def test_a_sample_is_as_it_was(line, execution):
     assert not line.differences(line_of(line.scenario, execution)), line.scenario
 

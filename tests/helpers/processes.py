@@ -18,8 +18,8 @@ def started(place, *arguments, first=lambda: None, **environment):
     """The command as a process of a group of its own, like in a terminal; *first* is called in it before all else."""
 
     def prepare():
-        # Where the tests run in the background, Ctrl-C is ignored, and what is ignored stays so in children.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        # Under nohup the signal of a closed terminal is ignored, and what is ignored stays so in children.
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
         first()
 
     return subprocess.Popen(

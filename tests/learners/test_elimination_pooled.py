@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from netbandit.learners.differing_sets import Answer, Told
 from netbandit.learners.elimination import Elimination
-from netbandit.learners.elimination_pooled import Pooled, left, pooled, widths
+from netbandit.learners.elimination_pooled import PooledArms, left, pooled, widths
 from netbandit.learners.elimination_schedule import EliminationSchedule
 
 SCHEDULE = EliminationSchedule(arms=5, horizon=10_000, participants=4, epsilon=2.0)
@@ -75,7 +75,7 @@ def test_what_stands_for_groups_stands_for_all(agents):
     halves = pooled(
         [pooled(parts[: len(parts) // 2 or 1]), *[pooled([part]) for part in parts[len(parts) // 2 or 1 :]]]
     )
-    for name in Pooled.__dataclass_fields__:
+    for name in PooledArms.__dataclass_fields__:
         assert getattr(halves, name).tolist() == pytest.approx(getattr(whole, name).tolist(), rel=1e-13)
 
 

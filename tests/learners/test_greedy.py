@@ -63,6 +63,7 @@ def test_among_equals_the_first_producer_is_bought_from():
     assert sold.tolist() == [4, 0, 0, 4]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("threshold", [0.4, 0.7, 0.9])
 def test_oracle_against_the_exact_integer_optimum(threshold):
     rng = np.random.default_rng(2)

@@ -249,6 +249,7 @@ def within(values, theory):
     return abs(values.mean() - theory) < 4.5 * error
 
 
+@pytest.mark.ci
 def test_messages_wait_as_in_a_queue_of_exponential_service():
     """M/M/1: rho s / (1 - rho)."""
     service, load, each = 10_000, 0.6, 3_000

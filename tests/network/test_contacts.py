@@ -24,7 +24,7 @@ from netbandit.network.contacts import (
 )
 from netbandit.network.downtimes import Downtimes
 from netbandit.network.outages import Redrawn
-from netbandit.network.present import PresentBySlot
+from netbandit.network.present_neighbours import PresentLinksBySlot
 from netbandit.util.streams import Streams
 
 
@@ -201,7 +201,7 @@ def test_a_link_of_its_own_is_in_every_matching():
 def test_a_link_is_present_in_slots_that_begin_in_a_contact(step, drawn):
     """However often it is asked."""
     contacts = [apart(some) for some in drawn]
-    present = PresentBySlot(contacts_until(listed(contacts), 3, 40), 3, 4)
+    present = PresentLinksBySlot(contacts_until(listed(contacts), 3, 40), 3, 4)
     for slot in range(0, 10, step):
         expected = [any(begin <= 4 * slot < end for begin, end in own) for own in contacts]
         assert present.at(slot).tolist() == expected

@@ -39,6 +39,7 @@ def opened(monkeypatch):
     return switch
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "protocol", ["flooding", "gis", "gossip", "relay", "sink", "master-worker", "local", "consensus"]
 )

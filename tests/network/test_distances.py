@@ -113,6 +113,7 @@ def test_large_graphs_whose_figures_are_known(graph, expected):
     assert (found.diameter, found.radius, found.centre) == expected
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("degree", [3, 12])
 def test_large_random_graphs(degree):
     graph = networkx.gnm_random_graph(530, 265 * degree, seed=degree)  # more than are looked at together

@@ -96,6 +96,7 @@ def test_only_the_generator_decides(family):
     assert edges(build(family, seed=4, **RANDOM[family])) != first
 
 
+@pytest.mark.ci
 def test_the_hash_seed_does_not_show():
     code = (
         "import numpy, pathlib; from netbandit.network import topology;"

@@ -306,6 +306,7 @@ def test_whatever_goes_wrong_each_agent_hears_every_broadcast_once(loss):
     assert copies.missed > 20
 
 
+@pytest.mark.ci
 def test_losses_have_their_probability():
     """10,000 messages of 50 bytes: within 4 standard errors (1 in 16,000)."""
     for loss, wanted in ((ConstantLoss(0.1), 0.1), (BitLoss(1e-3), 1 - 0.999**400)):
@@ -369,6 +370,7 @@ def test_one_channel_never_changes_the_luck_of_another():
     assert alone.run() == of_first
 
 
+@pytest.mark.ci
 def test_random_outages_add_up():
     plan = OutagePlan(links=Failing(800, 200), nodes=Failing(900, 300), server=Failing(500, 500), memory="lost")
     faults = ChannelFaults(

@@ -46,6 +46,7 @@ def write(folder: Path, claims: str) -> Path:
     return folder
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", paper_names())
 def test_every_figure_series_and_claim_has_its_points(name):
     paper = load_paper(name)
@@ -88,6 +89,7 @@ def test_the_figures_of_li_and_song_are_there():
     assert expected <= {claim.figure for claim in paper.claims}
 
 
+@pytest.mark.ci
 def test_the_figures_of_cao_are_there_and_what_is_counted_is_decided(tmp_path):
     """Counted costs are exact, so their verdicts are known: what does not hold is not for want of replications."""
     paper = load_paper("vertical")

@@ -72,6 +72,7 @@ def test_what_is_not_decided_first_stops_what_comes_after():
     assert [one.level for one in together(asked)] == pytest.approx([0.025] * 2)
 
 
+@pytest.mark.ci
 def test_all_claims_of_a_figure_err_together_as_often_as_one_would():
     """Five claims, of which one is plainly true and four are at the very bound, where any decision is by chance."""
     generator = np.random.default_rng(35)
@@ -131,6 +132,7 @@ def test_regrets_of_points_at_which_agents_stalled_are_compared_with_a_sentence(
     assert sentence not in line(evidence(claim(of="regret", **keys), of_points(runs_of(30), runs_of(30))).judged())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", paper_names())
 def test_claim_files_plan_enough_replications_where_runs_can_fail(name):
     """Fixed beforehand, where arms are dropped: there a mean regret of fewer is not decided."""

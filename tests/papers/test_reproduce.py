@@ -323,6 +323,7 @@ def test_a_share_of_averages_is_refused(folder, instances):
         read_paper(folder)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", papers.paper_names())
 def test_every_claim_names_points_that_its_figure_has(name):
     paper = papers.load_paper(name)

@@ -153,6 +153,7 @@ def test_pairs_of_runs_are_compared_one_by_one():
     assert judge(asked, [("x", [[[1.0]], [[0.0]]])]).comparisons[0].interval is None
 
 
+@pytest.mark.ci
 def test_all_looks_together_err_as_often_as_one():
     """A mean that is exactly at the bound is decided by chance alone. 1,200 studies of six looks, doubled each time."""
     asked = claim(region={"below": 0})

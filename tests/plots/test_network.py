@@ -116,6 +116,7 @@ def test_many_links_are_thin_and_pale_and_have_no_labels():
     assert list(figure.axes[0].texts) == []
 
 
+@pytest.mark.ci
 def test_of_very_many_links_the_most_used_are_drawn_and_the_title_says_so():
     use = np.arange(MOST_LINKS + 10, dtype=float)
     ends = np.column_stack([np.zeros(len(use), dtype=np.int64), np.arange(1, len(use) + 1)])
@@ -137,6 +138,7 @@ def overlap(figure):
     return any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
 
 
+@pytest.mark.ci
 def test_names_never_cover_one_another():
     rng = np.random.default_rng(4)
     graph = networkx.gnp_random_graph(60, 0.05, seed=3)

@@ -118,6 +118,7 @@ def test_what_was_asked_for_survives_the_next_run_with_its_results(tmp_path):
     assert (tmp_path / "regret-against-cost.png").read_bytes() != asked["regret-against-cost.png"]
 
 
+@pytest.mark.ci
 def test_what_was_asked_for_and_can_be_drawn_no_more_stays_as_it_was(tmp_path):
     write(tmp_path, family_sweep(1))
     (png, svg) = plot_against(tmp_path, Asked(x="family", y="cost"))
@@ -129,6 +130,7 @@ def test_what_was_asked_for_and_can_be_drawn_no_more_stays_as_it_was(tmp_path):
     assert png.is_file()
 
 
+@pytest.mark.ci
 def test_all_pictures_stay_once_they_were_asked_for_and_go_when_the_few_are(tmp_path):
     write(tmp_path, family_sweep(1))
     assert CliRunner().invoke(main, ["plot", str(tmp_path), "--all"]).exit_code == 0
@@ -178,6 +180,7 @@ def test_of_many_traces_one_round_is_drawn_and_six_when_every_picture_is_asked_f
     assert [name for name in every if name.startswith("round")] == ["round-star", "round-ring", "round-complete"]
 
 
+@pytest.mark.ci
 def test_a_pdf_has_letters_of_truetype_and_later_plots_keep_its_format(tmp_path):
     write(tmp_path, [made_up()])
     plot_folder(tmp_path)

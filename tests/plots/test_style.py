@@ -158,6 +158,7 @@ def test_every_series_that_is_no_number_is_in_the_legend():
     assert overlaps(drawn) == []
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("backend", ["no backend", "svg"])
 def test_pictures_are_drawn_whatever_backend_a_notebook_names_to_the_programs_that_it_starts(tmp_path, backend):
     (tmp_path / "small.toml").write_text(SMALL)

@@ -45,6 +45,7 @@ def test_a_release_covers_what_it_sums_with_few_nodes():
         assert tree.nodes == len(nodes_of(release)) == release.bit_count() <= depth_of(release)
 
 
+@pytest.mark.ci
 def test_the_covariance_of_releases_is_that_of_the_nodes_they_share():
     count, runs = 12, 10_000
     noise = releases(count, runs)[:, :, 0, 0]

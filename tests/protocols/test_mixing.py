@@ -61,6 +61,7 @@ def test_a_step_of_more_than_one_can_diverge():
         assert second_eigenvalue(kept) == pytest.approx(2.6, abs=0.05)
 
 
+@pytest.mark.ci
 def test_the_eigenvalues_of_a_large_graph_are_found_without_all_of_them():
     """Of a cycle they are known: 1 - 4/3 sin^2(pi k / M)."""
     graph = nx.circulant_graph(1_600, range(1, 200))

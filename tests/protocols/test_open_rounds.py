@@ -95,7 +95,7 @@ def test_rounds_end_by_who_counts_and_what_they_hold(events):
         if not counting:
             missed = set(down)
             counting = [one for one in range(AGENTS) if one not in done and one not in down]
-        assert rounds.get(1, 0).counting == sum(1 << one for one in counting)
+        assert rounds.get(1, 0).required == sum(1 << one for one in counting)
         assert rounds.get(1, 0).missing == sum(not known[one] >> other & 1 for one in counting for other in counting)
     if missed is not None:
         counting = [one for one in range(AGENTS) if one not in done and one not in missed]

@@ -219,6 +219,7 @@ def test_an_uploader_that_may_wait_for_ever_is_noted_with_what_ends_it(keys, tab
         assert check(load("scenario.toml", [*keys, mended], text=SCENARIO)).notes == []
 
 
+@pytest.mark.ci
 def test_uploads_wait_for_their_uplink_as_in_a_queue_of_constant_service(tmp_path):
     """M/D/1: rho s / (2 (1 - rho)); an uplink a batch, 4.5 standard errors of their mean."""
     gap, service, agents, upload_bits = 20, 16, 40, 8 * 68

@@ -14,6 +14,7 @@ from netbandit.util.streams import Streams
 RUNS = 20
 
 
+@pytest.mark.ci
 def test_on_a_complete_graph_each_waits_for_the_last_of_independent_links():
     """P(wait <= t) = (1 - (1 - p)^t)^(M - 1): for 20 agents and p = .1 a mean of 34.17 slots."""
     graph, waits = nx.complete_graph(20), []

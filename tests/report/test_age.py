@@ -1,4 +1,5 @@
 import networkx
+import pytest
 from click.testing import CliRunner
 from helpers.made_up_runs import made_up, write
 
@@ -78,6 +79,7 @@ def test_a_run_tells_of_the_report_that_it_makes_old(tmp_path, monkeypatch):
     assert "older than its results" not in (tmp_path / "results" / "tiny" / "report.html").read_text()
 
 
+@pytest.mark.ci
 def test_pictures_that_were_asked_for_come_into_the_report(tmp_path):
     write(tmp_path, sweep())
     assert "diameter against cost" not in write_report(tmp_path).read_text()

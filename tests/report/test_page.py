@@ -244,6 +244,7 @@ def test_privacy_is_told_where_it_was_asked_for(tmp_path):
     assert "may be exceeded" not in "".join(page.texts)
 
 
+@pytest.mark.ci
 def test_the_same_results_give_the_same_bytes_in_another_process_and_place(tmp_path):
     here = report(tmp_path / "here", sweep(2))
     write(tmp_path / "there", sweep(2))

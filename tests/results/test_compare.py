@@ -72,6 +72,7 @@ def test_the_first_point_is_the_baseline_of_all_others():
     assert set(result["baseline"]) == {values(found, "star", "0 ms").mean()}
 
 
+@pytest.mark.ci
 def test_the_intervals_cover_as_often_as_they_say():
     """400 tables with a true difference of 20: 95 % of intervals cover it; 5 standard errors are 5.4 %."""
     generator = np.random.default_rng(5)

@@ -168,6 +168,7 @@ def test_a_sweep_runs_all_combinations_of_its_lists(tmp_path):
     assert regret(alone) == regret(found)[-2:]
 
 
+@pytest.mark.ci
 def test_a_script_without_a_main_guard_may_use_several_processes(tmp_path):
     (tmp_path / "script.py").write_text(
         f"import netbandit\n"

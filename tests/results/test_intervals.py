@@ -82,6 +82,7 @@ def test_fieller_is_as_exact_where_ratios_of_pairs_differ_by_little(digits):
         assert undecided(first, second, end) == pytest.approx(1, rel=1e-3)
 
 
+@pytest.mark.ci
 def test_fieller_without_pairs_covers_as_often_as_it_says():
     random.seed(2)
     covered = 0

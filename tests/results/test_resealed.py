@@ -17,6 +17,7 @@ def studies(tmp_path_factory):
     return Studies(tmp_path_factory.mktemp("studies"), *([["map"]] if COUNT < 100 else []))
 
 
+@pytest.mark.ci
 def test_all_readers_show_what_was_changed_or_say_what_is_wrong(studies):
     chance = random.Random(SEED)
     found = Counter()

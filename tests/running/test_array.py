@@ -83,6 +83,7 @@ def assert_all_are_there_once(folder):
     assert rows(folder / "results" / "study") == rows(folder / "at once")
 
 
+@pytest.mark.ci
 @pytest.mark.skipif(os.name != "posix", reason="it is a script of sh")
 def test_tasks_of_an_array_that_are_killed_leave_every_run_once(tmp_path):
     environment, output = prepared(tmp_path), subprocess.DEVNULL

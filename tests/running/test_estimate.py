@@ -61,6 +61,7 @@ def test_what_dominates_is_said(found):
     assert StudyEstimate(12, 24.0, 12.0, tuple(alike), 3).dominating == ""
 
 
+@pytest.mark.ci
 def test_the_size_is_that_of_the_folders(found, tmp_path):
     one = found.tried[1]
     short = tmp_path / "short.toml"
@@ -130,6 +131,7 @@ def test_a_study_that_may_be_long_is_run_and_not_tried(tmp_path, monkeypatch):
     assert made == [0, 1]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("seconds", "said"), [(0.2, "took 5 times as long"), (5.0, "took 0.2 times as long"), (0.6, "")]
 )

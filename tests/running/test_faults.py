@@ -92,10 +92,7 @@ if __name__ == "__main__":
 """
 
 
-SELDOM = pytest.mark.parametrize("workers", ["local", pytest.param("dask", marks=pytest.mark.slow)], indirect=True)
-
-
-@pytest.fixture(params=["local", "dask"])
+@pytest.fixture(params=["local", pytest.param("dask", marks=pytest.mark.ci)])
 def workers(request, place):
     """How a sweep is told of its workers: two processes of its own, or of a scheduler, which may poison them."""
     if request.param == "local":
@@ -171,7 +168,7 @@ def test_a_worker_is_killed_in_the_middle_of_a_hundred_runs(place, workers):
     assert no_process_left(process.pid)
 
 
-@SELDOM
+@pytest.mark.ci
 def test_the_driver_is_killed_and_started_again_over_damaged_results(place, workers):
     ours = workers[0] == "--jobs"
     (place / "tmp").mkdir()
@@ -212,6 +209,7 @@ def test_the_driver_is_killed_and_started_again_over_damaged_results(place, work
     assert no_process_left(again.pid)
 
 
+@pytest.mark.ci
 def test_a_terminal_that_is_closed_ends_the_sweep_and_leaves_nothing(place):
     (place / "hold").touch()
     (place / "tmp").mkdir()
@@ -225,7 +223,7 @@ def test_a_terminal_that_is_closed_ends_the_sweep_and_leaves_nothing(place):
     assert no_process_left(process.pid)
 
 
-@SELDOM
+@pytest.mark.ci
 def test_poisoned_points_are_told_at_the_end_and_the_others_finish(place, workers):
     process = start(place, [8, 6, 5, 7], 1, workers=workers, POISON="yes")
     code, _, errors = end(process)
@@ -254,6 +252,7 @@ def test_poisoned_points_are_told_at_the_end_and_the_others_finish(place, worker
     check_whole(place, [8, 6, 5, 7], 1)
 
 
+@pytest.mark.ci
 def test_files_that_cannot_grow_stop_the_sweep_with_one_line(place):
     """Like a full disk: each file may have 600 bytes, too few for a run."""
 

@@ -332,6 +332,7 @@ def test_workers_on_all_cores_are_busy_for_85_percent_of_the_time(tmp_path):
     assert each / took >= 0.85, f"{each / took:.0%}"
 
 
+@pytest.mark.ci
 def test_a_hundred_thousand_replications_are_under_way_in_seconds(tmp_path):
     told = []
 

@@ -44,6 +44,7 @@ def outcome(content, overrides, file):
     return "valid"
 
 
+@pytest.mark.ci
 def test_a_check_ends_in_a_result_or_in_plain_lines(place):
     found = Counter(outcome(*case, place / "scene.toml") for case in cases(SEED, COUNT))
     assert set(found) == {"valid", "wrong"}, "\n\n".join(found)

@@ -104,7 +104,7 @@ def _log(tmp_path, activity, text):
     return list(LOG), result
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("activity", ACTIVITIES)
 @pytest.mark.parametrize(
     "overrides",

@@ -69,7 +69,7 @@ DOWN = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("down", DOWN)
 @pytest.mark.parametrize("faults", ["", ', loss = 0.2, jitter = "3 ms"'])
 @pytest.mark.parametrize("ttl", [1, 3])
@@ -146,7 +146,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("learner", OBSERVERS)
 @pytest.mark.parametrize("faults", FAULTS)
 def test_floods_in_bulk_are_the_same_as_message_by_message(both, learner, faults):
@@ -155,7 +155,7 @@ def test_floods_in_bulk_are_the_same_as_message_by_message(both, learner, faults
         same(*both(learner, latency, f"{FLOOD}, ttl = {ttl}", seed=number, faults=faults, horizon=15))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("faults", FAULTS)
 @pytest.mark.parametrize("route", ["flood", "tree"])
 def test_one_hop_in_bulk_is_the_same_however_links_fail(both, faults, route):
@@ -163,7 +163,7 @@ def test_one_hop_in_bulk_is_the_same_however_links_fail(both, faults, route):
         same(*both('"ucb"', latency, f'kind = "local", route = "{route}"', seed=number, faults=faults, horizon=40))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("faults", FAULTS)
 @pytest.mark.parametrize("ttl", [1, 4])
 def test_absorption_in_bulk_is_the_same(both, faults, ttl):
@@ -205,7 +205,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("changes", CHANGES)
 @pytest.mark.parametrize("keys", ["ttl = 3", "ttl = 1", "ttl = 2, absorb = true", "ttl = 4, stop = 0.5"])
 def test_who_is_away_is_told_nothing(both, changes, keys):

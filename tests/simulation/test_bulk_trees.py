@@ -80,7 +80,7 @@ def event_by_event(point, monkeypatch):
     return found
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", range(48))
 def test_what_is_told_along_trees_in_bulk_is_heard_in_the_same_way(point, monkeypatch, seed):
     if seed % 3 == 0:  # nothing is kept for longer than it is used

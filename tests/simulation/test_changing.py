@@ -83,7 +83,7 @@ ALL = {kind: over(kind) for kind in PROTOCOLS} | CHOOSING
 WAYS = [(name, "unknown") for name in ALL] + [(name, "sensed") for name in WAITING | CHOOSING]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "neighbours"), WAYS)
 def test_links_that_are_always_up_change_nothing(tmp_path, name, neighbours):
     """By a law, and as a trace of contacts from the beginning to the horizon."""
@@ -160,7 +160,7 @@ def test_protocols_that_cannot_see_their_neighbours_go_say_so():
     point_of(over("flooding"), {"protocol": {"carry": "3 ms"}}, changing(LAWS[0], **SEEN))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("law", "name"), [(LAWS[place % len(LAWS)], name) for place, name in enumerate(ALL)])
 def test_unseen_contacts_are_outages_in_between(law, name):
     point = point_of(ALL[name], changing(law))
@@ -194,7 +194,7 @@ def written(tmp_path_factory):
     return file
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("name", "neighbours"), WAYS)
 def test_a_law_that_is_written_and_read_again_runs_the_same(written, name, neighbours):
     expected = run(ALL[name], changing({"up_for": "7 ms", "every": "10 ms"}, neighbours=neighbours))

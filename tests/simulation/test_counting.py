@@ -144,7 +144,7 @@ def test_the_compiled_loop_chooses_what_one_call_a_slot_does(run, monkeypatch, k
     assert (fast.curves["regret"].values == slow.curves["regret"].values).all()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("kind", "keys"),
     [("ucb", {}), ("ucb", {"use_after": 4}), ("ucb", {"discount": 0.95}), ("klucb", {}), ("thompson", {})],
@@ -167,6 +167,7 @@ def test_what_others_have_seen_counts_when_it_is_there(run, kind, keys, family, 
     assert result.metrics["epsilon"] is None
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", ["ucb", "klucb", "thompson"])
 def test_a_complete_network_of_one_slot_hops_is_as_good_as_pooling(run, kind):
     pooled, known = run(kind, protocol="pooled")

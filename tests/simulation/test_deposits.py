@@ -14,7 +14,7 @@ from netbandit.learners.oful import Oful
 from netbandit.learners.uploads import SumServer
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("activity", ["every", "one"])
 @pytest.mark.parametrize("latency", [0, 3, 40])
 @pytest.mark.parametrize(("answer", "decide"), [("uploader", "all"), ("uploader", "received"), ("lagging", "all")])

@@ -111,7 +111,7 @@ def started(point):
 def test_agents_that_decide_in_slots_talk_in_this_way(started, name, changes):
     strategy = started(*changes).strategy
     carrier = type(getattr(strategy, "carrier", strategy)).__name__
-    assert (type(strategy).__name__ if carrier == "SingleMessages" else carrier) == name
+    assert (type(strategy).__name__ if carrier.endswith("ByMessage") else carrier) == name
 
 
 @each(OVER)

@@ -130,6 +130,7 @@ def test_what_was_there_and_came_in_is_what_was_spent_and_is_left(seed, drained,
             assert slots._decisions == played, point.resolved
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("protocol", ["relay", "local", "gossip"])
 def test_batteries_that_never_run_empty_change_nothing(protocol):
     over = {"protocol": {"kind": protocol}}, {"links": {"peer": {"loss": 0.1}}}

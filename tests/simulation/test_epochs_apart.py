@@ -48,7 +48,7 @@ GRAPHS = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("graph", GRAPHS)
 @pytest.mark.parametrize(
     ("protocol", "ttl", "deadline"),

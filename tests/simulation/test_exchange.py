@@ -187,7 +187,7 @@ def history(monkeypatch):
     return found
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("share", ["private", "exact", "never"])
 @pytest.mark.parametrize("communicate", ["doubling", "every", "literal"])
 @pytest.mark.parametrize(("family", "latency"), [("complete", 0), ("path", 7)])
@@ -200,7 +200,7 @@ def test_equals_the_reference_in_every_slot(tmp_path, history, share, communicat
     assert result.metrics["violations"] > 0
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("share", ["private", "exact", "never"])
 @pytest.mark.parametrize(
     ("family", "settings"),
@@ -227,7 +227,7 @@ def test_equals_the_reference_with_other_keys(tmp_path, history, share, family, 
     assert (np.array(history) == expected).all()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("share", ["private", "exact"])
 @pytest.mark.parametrize("communicate", ["literal", "every"])
 @pytest.mark.parametrize("family", ["path", "star"])

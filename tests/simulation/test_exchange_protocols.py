@@ -48,6 +48,7 @@ def learnt(metrics):
     return [metrics[name] for name in LEARNT]
 
 
+@pytest.mark.ci
 @given(
     seed=st.integers(0, 99),
     communicate=st.sampled_from(["doubling", "every", "literal"]),
@@ -87,6 +88,7 @@ def test_who_hears_nobody_learns_as_one_who_never_shares(metrics, nobody):
         assert apart[name] == alone[name]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", ["gossip", "sink"])
 def test_slower_ways_bring_the_same_later(metrics, kind):
     slow, relayed = metrics(f"protocol.kind={kind}", "links.uplink.latency=9 slots"), metrics()

@@ -155,7 +155,7 @@ SEVERAL = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("override", [
     "links.peer.latency=0 ms", "links.peer.latency=1 slots",
     "links.peer.latency=2.5 slots", "links.peer.latency=3 slots",
@@ -191,10 +191,11 @@ def test_all_at_once_is_message_by_message_to_the_last_bit(place, monkeypatch, o
     (('links.peer.latency={ uniform = ["0.5 slots", "9.5 slots"] }',), "UnequalMixingInBulk"),
     (("links.peer.loss=0.1",), "UnequalMixingInBulk"), (("links.peer.duplicate=0.1",), "UnequalMixingInBulk"),
     (("links.peer.latency=2 slots", "protocol.pace=slot"), "UnequalMixingInBulk"),
-    (("links.peer.bandwidth=1 Gbit/s",), "SingleMessages"), (('protocol.deadline="3 slots"',), "SingleMessages"),
-    (('links.peer.retry={ timeout = "3 ms" }', "links.peer.loss=0.1"), "SingleMessages"),
+    (("links.peer.bandwidth=1 Gbit/s",), "ExchangesByMessage"),
+    (('protocol.deadline="3 slots"',), "ExchangesByMessage"),
+    (('links.peer.retry={ timeout = "3 ms" }', "links.peer.loss=0.1"), "ExchangesByMessage"),
     (("topology.changes={ up = 0.6 }", "protocol.pace=slot"), "UnequalMixingInBulk"),
-    (("topology.changes={ up = 0.6 }",), "SingleMessages"),
+    (("topology.changes={ up = 0.6 }",), "ExchangesByMessage"),
 ])  # fmt: skip
 def test_what_goes_in_bulk_is_chosen_by_what_is_known_of_messages(place, monkeypatch, overrides, chosen):
     from netbandit.simulation import slots

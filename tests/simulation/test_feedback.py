@@ -15,7 +15,7 @@ from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.bandit_environments import ActionSetEnvironment, ArmEnvironment
 from netbandit.simulation.execution import executed
-from netbandit.simulation.feedback import Feedback
+from netbandit.simulation.feedback import FeedbackQueue
 from netbandit.trace.read import read_trace
 from netbandit.util.streams import Streams
 
@@ -142,7 +142,7 @@ LEARNERS = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("delay", ["0 ms", "1 slot", "0.2 ms"])
 @pytest.mark.parametrize("learner", LEARNERS[:-1])
 def test_rewards_that_are_there_by_the_next_slot_change_no_decision(tmp_path, learner, delay):
@@ -195,7 +195,7 @@ def test_equal_laws_of_arms_are_one_law(tmp_path):
 LINEAR = {"kind": "linear", "dimension": 3, "arms": 6}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("learner", "protocol"),
     [
@@ -264,15 +264,15 @@ def test_a_trace_changes_no_number_and_has_all_rewards_that_are_late(tmp_path, d
 )
 def test_each_pull_is_learned_outstanding_censored_or_late(tmp_path, monkeypatch, feedback):
     learned = []
-    take, take_one = Feedback.take, Feedback.take_one
+    take, take_one = FeedbackQueue.take, FeedbackQueue.take_one
 
     def noted(self, *given):
         agents, rows = take(self, *given)
         learned.extend(agents.tolist())
         return agents, rows
 
-    monkeypatch.setattr(Feedback, "take", noted)  # what is due after the last decision is taken row by row
-    monkeypatch.setattr(Feedback, "take_one", lambda self, *given: learned.append(given) or take_one(self, *given))
+    monkeypatch.setattr(FeedbackQueue, "take", noted)  # what is due after the last decision is taken row by row
+    monkeypatch.setattr(FeedbackQueue, "take_one", lambda self, *given: learned.append(given) or take_one(self, *given))
     forget = {"nodes": {"up_for": "12 ms", "down_for": "4 ms", "memory": "lost"}}
     for faults in ({}, forget):
         learned.clear()
@@ -389,6 +389,7 @@ def test_what_was_hardly_meant_is_mentioned(tmp_path):
     assert any("learner.base: counts has no effect" in note for note in notes)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("law", [{"geometric": 6.0}, {"pareto": ["3 ms", 1.3]}, "8 slots"])
 @pytest.mark.parametrize("kind", ["ucb", "thompson"])
 def test_what_a_queued_base_was_fed_gives_its_arms_and_its_pulls_exceed_them_by_what_is_outstanding(
@@ -429,14 +430,14 @@ def test_outstanding_pulls_follow_little_s_law(tmp_path):
     """Before slot t they are in the mean the sum over j = 1..t of P(lag > j): one trial an agent, 4.5 s.e. apart."""
     mean, slots, agents = 12.0, 40, 400
     outstanding = []
-    note = Feedback.note
+    note = FeedbackQueue.note
 
     def noted(self, chosen):
         outstanding.append(self._count.copy())
         note(self, chosen)
 
     with pytest.MonkeyPatch.context() as patch, executed("plain"):
-        patch.setattr(Feedback, "note", noted)
+        patch.setattr(FeedbackQueue, "note", noted)
         text = scene({"kind": "ucb"}, {"delay": {"geometric": mean}}, agents=agents, slots=slots)
         study(tmp_path, text=text).points[0].simulation(0).run()
     stays = [(mean / (1 + mean)) ** (j + 1) for j in range(1, slots)]  # lag > j: geometric from 0 above j

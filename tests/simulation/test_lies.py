@@ -8,7 +8,7 @@ from helpers.scenes import study
 
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.scenario.errors import ScenarioError
-from netbandit.simulation import lies
+from netbandit.simulation import byzantine_items
 from netbandit.simulation.execution import executed
 
 SCENE = """\
@@ -124,7 +124,7 @@ def test_what_cannot_be_true_never_enters_an_estimate(tmp_path, wrong, more):
         return None if wrong == "none" else np.full(len(view.arms), wrong)
 
     point = made(tmp_path, *LIARS, "adversary.attack=swap", "adversary.range=any", *more).points[0]
-    with patch.object(lies, "false_means", lie):
+    with patch.object(byzantine_items, "false_means", lie):
         found = point.simulation(0).run()
     assert found.metrics["best_lost"] == 0
     assert found.metrics["rejected"] > 0 or wrong == "none"
@@ -133,7 +133,7 @@ def test_what_cannot_be_true_never_enters_an_estimate(tmp_path, wrong, more):
 
 def test_where_all_that_is_heard_is_wrong_nobody_drops_an_arm(tmp_path):
     many = "adversary.agents=[0, 1, 2, 3, 4, 5, 6, 7]"
-    with patch.object(lies, "false_means", lambda attack, view, rng: np.full(len(view.arms), np.nan)):
+    with patch.object(byzantine_items, "false_means", lambda attack, view, rng: np.full(len(view.arms), np.nan)):
         point = made(
             tmp_path, many, "adversary.attack=flip", "protocol.kind=master-worker", "learner.participation=0.1"
         ).points[0]
@@ -145,13 +145,13 @@ def test_where_all_that_is_heard_is_wrong_nobody_drops_an_arm(tmp_path):
 def test_honest_agents_have_the_same_luck_under_every_attack(tmp_path):
     """The first contributions of honest agents are the same, whoever lies and how."""
     told = {}
-    real = lies.MeanLies.told
+    real = byzantine_items.MeanLies.told
 
     def noted(self, agent, arms, truth, releases=None):
         told.setdefault((self._settings.attack, agent), truth.copy())
         return real(self, agent, arms, truth, releases)
 
-    with patch.object(lies.MeanLies, "told", noted):
+    with patch.object(byzantine_items.MeanLies, "told", noted):
         for attack in ("none", "noise", "swap"):
             run(tmp_path, *LIARS, f"adversary.attack={attack}")
     for agent in (0, 2, 3):

@@ -104,6 +104,7 @@ def test_liars_that_tell_the_truth_are_only_not_counted(tmp_path, text, own):
     assert found.metrics["regret_per_decision"] == pytest.approx(found.metrics["regret"] / decisions)
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", SUMS)
 @pytest.mark.parametrize("robust", ["geometric", "median", "trimmed", "krum"])
 def test_every_defence_of_sums_runs_everywhere(tmp_path, name, robust):
@@ -164,6 +165,7 @@ def test_sums_that_cannot_be_true_never_enter_an_estimate(tmp_path, wrong, name)
         assert mute.metrics["stalled"] > 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf, 1e300, -1.0, 1e18])
 @pytest.mark.parametrize("protocol", ["local", "relay", "gis"])
 def test_totals_that_cannot_be_true_are_as_silence(tmp_path, wrong, protocol):
@@ -191,6 +193,7 @@ def test_no_arm_is_recommended_that_is_none(tmp_path, wrong):
     assert found.metrics["regret"] == mute.metrics["regret"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "own"),
     [

@@ -10,7 +10,7 @@ from helpers.scenes import study
 
 from netbandit.learners.differing_sets import Told
 from netbandit.learners.elimination import Elimination
-from netbandit.learners.elimination_pooled import Pooled, pooled, widths
+from netbandit.learners.elimination_pooled import PooledArms, pooled, widths
 from netbandit.learners.elimination_schedule import EliminationSchedule
 from netbandit.network.draws import Draws
 from netbandit.scenario.errors import ScenarioError
@@ -246,7 +246,7 @@ def test_agents_that_share_count_each_arm_by_what_they_know_of_it():
     assert found.agents.tolist() == [2, 3]
     assert found.inverse == pytest.approx([1 / 10 + 1 / 12, 1 / 4 + 1 / 7 + 1 / 12])
     assert found.means == pytest.approx([0.3, 0.6])
-    assert Pooled.of(told[2]).most.tolist() == [12, 12]
+    assert PooledArms.of(told[2]).most.tolist() == [12, 12]
     schedule = EliminationSchedule(3, 1000, 3, inf)
     expected = [
         np.sqrt(np.log(8 * 2 * 2**2 * 1000) * inverse / 2) / agents

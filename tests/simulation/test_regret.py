@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 from helpers.examples import examples
 from helpers.scenes import run, study
 from hypothesis import given, settings
@@ -111,6 +112,7 @@ def central(means, agents, horizon, rng):
     return regret
 
 
+@pytest.mark.ci
 def test_central_regret_is_that_of_a_second_simulation(tmp_path):
     """Two samples of 300: they differ by more than 4 standard errors with probability below 1e-4."""
     horizon, agents, means = 6000, 5, [0.42, 0.5]

@@ -82,6 +82,7 @@ def test_a_file_is_replayed_as_the_scenario_that_it_was_made_from(tmp_path, lear
     assert "not state whether its arms were shown uniformly" in read.remarks[0]
 
 
+@pytest.mark.ci
 def test_more_columns_are_worth_more(tmp_path):
     """Ten paired logs, of which the first fifth of the columns or all are seen: differences beyond t(9) at 1e-3."""
     found = {}

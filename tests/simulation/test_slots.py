@@ -116,7 +116,7 @@ LEARNERS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("actions", ["fixed", "fresh"])
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("latency", ["0 ms", "0.4 ms", "1 ms", "2.7 ms"])
@@ -132,7 +132,7 @@ def test_over_a_server_agents_choose_what_the_reference_chooses(tmp_path, monkey
     assert run.digests == digests(arms)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("members", ["all", "clique"])
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_between_neighbours_agents_choose_what_the_reference_chooses(
     assert run.digests == digests(arms)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("protocol", ["gis", "flooding"])
 @pytest.mark.parametrize("family", ["ring", "path", "star"])

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from netbandit.suite.record import shipped_record
 from netbandit.suite.standing import standings
 from netbandit.suite.tables import STALLED, score_text
@@ -14,6 +16,7 @@ GAIN = re.compile(r"`([\w-]+)` over `([\w-]+)`\s+has\s+a\s+gain\s+of\s+(\d\.\d\d
 PLACE = re.compile(r"`([\w-]+)` over `([\w-]+)`\s+(?:is\s+)?in\s+place\s+(\d+)")
 
 
+@pytest.mark.ci
 def test_its_scores_gains_and_places_are_those_of_the_record():
     found = standings(shipped_record(), list(tracks().values()))
     by_track = {track: standing for standing in found for track in standing.names}

@@ -29,6 +29,7 @@ SAMPLE = [
 ]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("name", "track"), SAMPLE)
 def test_a_recorded_run_is_what_it_was(name, track):
     entry, cell = RECORD.entries[name], RECORD.cell(name, track)

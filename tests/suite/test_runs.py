@@ -88,6 +88,7 @@ def test_what_was_run_is_not_run_again(tmp_path):
     assert list(fresh.fingerprints) == [run["fingerprint"] for run in whole["runs"]]
 
 
+@pytest.mark.ci
 def test_a_class_of_a_notebook_is_run(tmp_path):
     """One that is in no module goes to the other process by its code."""
     source = Path(suite_tracks.__file__).read_text().split("class Raises")[1].split("class Endless")[0]

@@ -32,24 +32,25 @@ def passes(check, keys, kind):
     check(kind, exclude=["elsewhere"], **{key: value for key, value in keys.items() if key != "kind"})
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("kind", "keys"), parts("protocol", "local", "relay", "vertical"))
 def test_shipped_protocols_pass(kind, keys):
     passes(check_protocol, keys, kind)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("kind", "keys"), parts("learner"))
 def test_shipped_learners_pass(kind, keys):
     passes(check_learner, keys, kind)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("kind", "keys"), parts("bandit"))
 def test_shipped_worlds_pass(kind, keys):
     passes(check_world, keys, kind)
 
 
+@pytest.mark.ci
 def test_shipped_parts_are_the_same_in_another_process():
     """As the check "elsewhere" has it, all at once: each process takes its time to begin."""
     trials = []
@@ -126,12 +127,13 @@ class Steps(nb.ArmBandit):
         return np.array([0.1, 0.5, 0.9])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @parametrize_with_checks([Hub(), Sharing, Steps], exclude=["elsewhere", "runs", "faults", "deadline", "memory"])
 def test_parts_of_ones_own_pass(part, check):
     check(part, scene=STAR)
 
 
+@pytest.mark.ci
 def test_a_part_of_ones_own_is_the_same_in_another_process():
     check_protocol(Hub, scene=STAR, checks=["elsewhere"], extra=3)
 
@@ -244,6 +246,7 @@ class Halting(Hub):
         (Halting, "runs", r"Halting\.round of agent 3 in round 1 raised KeyError: 'three' in line \d+"),
     ],
 )  # fmt: skip
+@pytest.mark.sampled(4)
 def test_a_protocol_that_is_wrong_fails_the_check_for_it(kind, check, said):
     fails(check_protocol, kind, check, said)
 

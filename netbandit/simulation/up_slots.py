@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 
 
-class Presence:
+class UpSlots:
     """When an agent plays: in every slot at whose beginning it is not down.
 
     Args:
@@ -46,7 +46,7 @@ class Presence:
         return first + slots
 
 
-class PresenceSoFar(Presence):
+class UpSlotsSoFar(UpSlots):
     """When an agent plays, if outages are not known ahead: its current state is assumed to last.
 
     Args:
@@ -58,16 +58,16 @@ class PresenceSoFar(Presence):
         self._absent = absent
 
     def next(self, slot: int) -> int:
-        """See `Presence.next`."""
-        return Presence(self._absent()).next(slot)
+        """See `UpSlots.next`."""
+        return UpSlots(self._absent()).next(slot)
 
     def spans(self, first: int, last: int) -> list[tuple[int, int]]:
-        """See `Presence.spans`."""
-        return Presence(self._absent()).spans(first, last)
+        """See `UpSlots.spans`."""
+        return UpSlots(self._absent()).spans(first, last)
 
     def end(self, first: int, slots: int) -> int:
-        """See `Presence.end`."""
-        return Presence(self._absent()).end(first, slots)
+        """See `UpSlots.end`."""
+        return UpSlots(self._absent()).end(first, slots)
 
 
 class Recovery:

@@ -38,7 +38,7 @@ def contact_end(channel: Channel, time: int) -> int:
 
 
 def start_in_contact(
-    network: "Network", channel: Channel, message: Message, handed: int, start: int, slot: int, duration: int
+    network: "Network", channel: Channel, message: Message, put_at: int, start: int, slot: int, duration: int
 ) -> int:
     """Return when (ns) a message starts that could start at *start* if its link were always up; `NEVER`: not at all.
 
@@ -50,7 +50,7 @@ def start_in_contact(
     begin, tried = next_start(network, channel, start), -1
     while begin != tried:
         tried = begin
-        begin = try_in_contact(network, channel, message, handed, tried, first, slot, duration)
+        begin = try_in_contact(network, channel, message, put_at, tried, first, slot, duration)
         first = False
     if begin != NEVER:
         note_wait(network, begin - start)
@@ -61,18 +61,18 @@ def try_in_contact(
     network: "Network",
     channel: Channel,
     message: Message,
-    handed: int,
+    put_at: int,
     start: int,
     first: bool,
     slot: int,
     duration: int,
 ) -> int:
-    """Try a message that was *handed* to its channel (ns) at *start*, when its link comes up; *first*: never before.
+    """Try a message that was put on its channel at *put_at* (ns), at *start*, with its link up; *first*: never before.
 
     Return *start*: it gets through; else when its link comes up again (ns); or `NEVER`: it is given up.
     """
-    last = latest_start(network, handed)
-    if network.is_down_during(channel.sender, handed, min(start, network.end)):
+    last = latest_start(network, put_at)
+    if network.is_down_during(channel.sender, put_at, min(start, network.end)):
         return NEVER
     if start >= last:
         if first:
@@ -81,14 +81,14 @@ def try_in_contact(
     over = contact_end(channel, start)
     if over > start + duration + channel.latency:
         return start
-    cut_off(network, channel, message, handed, start, over, slot, duration)
+    cut_off(network, channel, message, put_at, start, over, slot, duration)
     again = next_start(network, channel, over)
     return again if again < last else NEVER
 
 
-def latest_start(network: "Network", handed: int) -> int:
-    """Return the time (ns) from which on a message is not started any more that was *handed* over then (ns)."""
-    return network.end if network.carry >= network.end - handed else handed + network.carry + 1
+def latest_start(network: "Network", put_at: int) -> int:
+    """Return the time (ns) from which on a message that was put on its channel at *put_at* is started no more."""
+    return network.end if network.carry >= network.end - put_at else put_at + network.carry + 1
 
 
 def note_wait(network: "Network", waited: int) -> None:
@@ -98,7 +98,7 @@ def note_wait(network: "Network", waited: int) -> None:
 
 
 def cut_off(
-    network: "Network", channel: Channel, message: Message, handed: int, start: int, over: int, slot: int, duration: int
+    network: "Network", channel: Channel, message: Message, put_at: int, start: int, over: int, slot: int, duration: int
 ) -> None:
     """Count a message that its sender sees cut off, as its link goes down at *over* (ns)."""
     faults = channel.faults
@@ -108,7 +108,7 @@ def cut_off(
     sent = start + duration
     on_the_link = min(sent, over, network.end) - start
     if duration:
-        occupy(channel, start - handed, on_the_link)
+        occupy(channel, start - put_at, on_the_link)
     pay_to_send(network, channel, message.size, on_the_link)
     channel.link.activate_ahead(start // network.slot, slot)
     # It draws what every message draws, so that later ones are as they are.
@@ -123,17 +123,17 @@ def cut_off(
     network.tally.lost += 1
     network.waiting.cut_off += 1
     count(network, message.kind, message.size, 1)
-    write_trace(network, channel, message, handed, start, sent + channel.latency, lost=True)
+    write_trace(network, channel, message, put_at, start, sent + channel.latency, lost=True)
 
 
-def received_from(network: "Network", channel: Channel, handed: int, start: int, arrival: int) -> int:
+def received_from(network: "Network", channel: Channel, put_at: int, start: int, arrival: int) -> int:
     """Return when (ns) the receiver takes in a message that has waited for its link, and arrives at *arrival*.
 
     Slotted, a transmission from a boundary takes effect at the next one at the earliest. But its hop began when it was
     handed over; so if it arrives at the boundary at which it has started, it is taken in a nanosecond later, and what
     follows on the channel not before it.
     """
-    if network.waits_for_slots and start > handed and arrival == start:
+    if network.waits_for_slots and start > put_at and arrival == start:
         arrival = start + 1
     if not channel.faults.jitters:
         arrival = channel.latest = max(arrival, channel.latest)

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netbandit.simulation.presence import Presence
+from netbandit.simulation.up_slots import UpSlots
 
 
 @st.composite
@@ -12,7 +12,7 @@ def absences(draw):
 
 @given(absences(), st.integers(0, 45), st.integers(0, 30))
 def test_an_agent_plays_in_every_slot_in_which_it_is_there(absent, first, length):
-    presence = Presence(absent)
+    presence = UpSlots(absent)
     there = [slot for slot in range(100) if not any(begin <= slot < end for begin, end in absent)]
     after = [slot for slot in there if slot >= first]
     assert presence.next(first) == after[0]

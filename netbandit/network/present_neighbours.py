@@ -1,4 +1,4 @@
-"""Present neighbours, where agents see their links come and go."""
+"""PresentNeighbours neighbours, where agents see their links come and go."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from netbandit.network.link import Channel, FaultyChannel
 from netbandit.util.streams import Streams
 
 
-class Present:
+class PresentNeighbours:
     """The present neighbours; where agents do not see their links, or messages wait, all are present.
 
     Args:
@@ -51,7 +51,7 @@ class Present:
         return generator.random()
 
 
-class PresentBySlot:
+class PresentLinksBySlot:
     """Which links are up at the beginning of slots.
 
     Args:

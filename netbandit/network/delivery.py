@@ -103,8 +103,8 @@ def deliver_deciding(network: "Network", event: Event) -> None:
     """As `deliver_due`, where the arrival decides whether a message is new, or lost."""
     if event is not network.appointment:
         return
-    environment, instants, computing = network.environment, network.instants, network.computing
-    queue = environment._queue
+    environment, instants, calendar = network.environment, network.instants, network.due
+    pending, queue, computing = network.pending, environment._queue, network.computing
     network.appointed = -1
     while instants and not (queue and queue[0][0] < instants[0]):
         environment._now = now = heappop(instants)
@@ -113,13 +113,13 @@ def deliver_deciding(network: "Network", event: Event) -> None:
         if network.starts:
             for channel, queued in network.starts.pop(now, ()):
                 start_next(network, channel, queued)
-        due = network.due.pop(now, None)
+        due = calendar.pop(now, None)
         if due is not None:
             decide(network, due, now)
         if network.timers:
             for packet, channel in network.timers.pop(now, ()):
                 retransmit(network, channel, packet)
-        if len(network.pending) > _FLUSH_AT:
+        if len(pending) > _FLUSH_AT:
             network.fingerprint.flush()
     network.appointed = Infinity
     if instants:
@@ -128,6 +128,7 @@ def deliver_deciding(network: "Network", event: Event) -> None:
 
 def decide(network: "Network", due: list[Any], now: int) -> None:
     """Decide the entries due *now* (ns), and pass each receiver the new messages among them."""
+    deferred, handler = network.deferred_outcomes, network.handler
     together = network.instantaneous or network.decides_on_arrival
     inboxes: list[tuple[int, list[Arrival]]] = []
     inbox: list[Arrival] = []
@@ -135,10 +136,11 @@ def decide(network: "Network", due: list[Any], now: int) -> None:
     for channel, entry in pop_entries(network, due, now):
         if channel.receiver != receiver:
             if inbox and not together:
-                network.handler(receiver, inbox)
+                handler(receiver, inbox)
             receiver, inbox = channel.receiver, []
-            inboxes.append((receiver, inbox))
-        if network.deferred_outcomes:
+            if together:
+                inboxes.append((receiver, inbox))
+        if deferred:
             _, message, packet, put_at, start, on_time, copy = entry
             news = arrive(network, channel, message, packet, put_at, start, on_time, copy, now)
         else:
@@ -147,10 +149,10 @@ def decide(network: "Network", due: list[Any], now: int) -> None:
         if news:
             inbox.append((now, channel.sender, message if packet is None else packet.message))
     if inbox and not together:
-        network.handler(receiver, inbox)
+        handler(receiver, inbox)
     for receiver, inbox in inboxes:
-        if inbox and together:
-            network.handler(receiver, inbox)
+        if inbox:
+            handler(receiver, inbox)
 
 
 def pop_entries(network: "Network", due: list[Any], now: int) -> list[tuple[Channel, tuple[Any, ...]]]:
@@ -164,15 +166,17 @@ def pop_entries(network: "Network", due: list[Any], now: int) -> list[tuple[Chan
     calendar = network.due
     for channel in due:
         flight: Any = channel.flight
-        following = now
-        while following == now:
+        found.append((channel, flight.popleft()))
+        while flight:
+            following = flight[0][0]
+            if following != now:
+                if following in calendar:
+                    calendar[following].append(channel)
+                else:
+                    calendar[following] = [channel]
+                    heappush(network.instants, following)
+                break
             found.append((channel, flight.popleft()))
-            following = flight[0][0] if flight else NEVER
-        if following in calendar:
-            calendar[following].append(channel)
-        elif following != NEVER:
-            calendar[following] = [channel]
-            heappush(network.instants, following)
     return found
 
 
@@ -236,14 +240,14 @@ def receive(
             return False
     if packet is not None:
         packet.received_in = incarnation
-    tally = network.tally
-    if is_broadcast(channel):
-        if not network.in_order:
-            tally.copies_delivered += 1
-    elif not news:
-        tally.duplicates_dropped += 1
-    elif not network.in_order:
-        tally.delivered += 1
+    if not news or not network.in_order:  # in order, all that are new are counted when the network closes
+        tally = network.tally
+        if is_broadcast(channel):
+            tally.copies_delivered += not network.in_order
+        elif news:
+            tally.delivered += 1
+        else:
+            tally.duplicates_dropped += 1
     if message.kind is ACK:
         acknowledged: Packet | None = message.value
         if acknowledged is not None:

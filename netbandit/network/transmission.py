@@ -234,7 +234,7 @@ def begin(
     loses, jitters, doubles = faults.loses, faults.jitters, faults.duplicate > 0
     attempts = 0 if message.kind is ACK else faults.attempts
     batteries, trace, waits_for_links = network.batteries, network.trace, network.waits
-    always_up = network.always_up
+    always_up, in_order = network.always_up, network.in_order
     deferred, decided_now = network.deferred_outcomes, not network.decides_on_arrival
     limited = duration > 0 and not deferred and network.link_class_of(channels[0]).most_waiting is not None
     arrival = NOT_SENT
@@ -309,17 +309,22 @@ def begin(
             if not faults.overtaking:
                 copy_arrival = max(copy_arrival, arrival)
             put_copy(network, channel, message, record, put_at, began, copy_arrival)
+        entry: tuple[Any, ...]
         if deferred:
-            expect(network, channel, (arrival, message, record, put_at, began, due, False))
+            entry = (arrival, message, record, put_at, began, due, False)
         elif decided_now:
+            entry = (arrival, channel.sender, message)
+        else:
+            entry = (arrival, message, record, ack_index)
+        if in_order:
             flight: deque[Any] = channel.flight  # as `expect` does, for less
             if not flight:
                 if flight is NOTHING_YET:
                     channel.flight = flight = deque()
                 enter(network, network.due, arrival, channel)
-            flight.append((arrival, channel.sender, message))
+            flight.append(entry)
         else:
-            expect(network, channel, (arrival, message, record, ack_index))
+            expect(network, channel, entry)
     if begun:
         count(network, message.kind, size, begun)
     return arrival

@@ -194,9 +194,7 @@ class InstantQueue(Generic[T]):
         now = self._clock.now
         return self._clock.postpone is not None and self._clock.postpone(node, now) != now
 
-    def _up(
-        self, due: list[tuple[int, list[T]]], postpone: Callable[[int, int], float]
-    ) -> list[tuple[int, list[T]]]:
+    def _up(self, due: list[tuple[int, list[T]]], postpone: Callable[[int, int], float]) -> list[tuple[int, list[T]]]:
         """Return the due items of nodes that are up; postpone the others until their nodes are up."""
         now = self._clock.now
         here = []

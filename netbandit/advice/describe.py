@@ -1,4 +1,4 @@
-"""The figures and the picture of a topology from a family, a scenario or a graph file."""
+"""The figures and the picture of a topology, which a family or a graph file may give."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,6 @@ from netbandit.network.topology import Topology, TopologyError, describe
 from netbandit.parts.registry import BUILT_IN, own_module
 from netbandit.parts.settings import Problem
 from netbandit.scenario.errors import ScenarioError
-from netbandit.scenario.load import load
 from netbandit.scenario.merge import FIRST_OVERRIDE
 from netbandit.scenario.overrides import read_overrides
 from netbandit.scenario.topology import read_topology
@@ -40,18 +39,14 @@ def graph_of(source: str, agents: str | None = None, changes: Sequence[str] = ()
     """Return the topology named by *source*.
 
     Args:
-        source: The name of a family, or ``module:Class``, found from the working directory; a scenario
-            (``.toml``) or a graph file. A scenario gives the graph of its first
-            replication, and of its first point if it has a sweep.
+        source: The name of a family, or ``module:Class``, found from the working directory; or a graph file.
         agents: The number of agents, as it was written.
-        changes: Each the ``KEY=VALUE`` of a ``--set``: keys of the topology, or of the scenario if there is one.
+        changes: Each the ``KEY=VALUE`` of a ``--set``: keys of the topology.
 
     Raises:
         ScenarioError: There is no such topology.
     """
     number = [f"topology.agents={agents}"] if agents is not None else []
-    if Path(source).suffix.lower() == ".toml":
-        return _of_scenario(source, [*changes, *number])
     named = names_family(source)
     if not named and not Path(source).exists():
         names = ", ".join(BUILT_IN["topology"])
@@ -131,14 +126,6 @@ def placed(graph: Graph) -> "Drawing":
         places = laid_out(topology.agents, topology.edges, graph.family)
     names = topology.names if any("name" in topology.graph.nodes[node] for node in topology.graph) else None
     return Drawing(places, topology.edges, None, names, map=coordinates is not None)
-
-
-def _of_scenario(file: str, overrides: Sequence[str]) -> Graph:
-    document = load(file, overrides)
-    from netbandit.checks.check import check
-
-    point = check(document).points[0]
-    return Graph(point.topology(0), own_family(point.resolved["topology"]))
 
 
 def own_family(table: Mapping[str, Any]) -> str:

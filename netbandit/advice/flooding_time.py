@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from netbandit.advice.measure import Measure
 from netbandit.advice.round_times import NEVER, distances, longest_of
-from netbandit.advice.timed_graph import TimedGraph, hop_times
+from netbandit.advice.timed_graph import TimedGraph
 
 
 class FloodingTime(Measure):
@@ -21,8 +21,7 @@ class FloodingTime(Measure):
         self, graph: TimedGraph, candidates: NDArray[np.int64], latencies: NDArray[np.int64], shown: int
     ) -> NDArray[np.float64]:
         """See `Measure.with_link`."""
-        times = hop_times(latencies, 1, graph.slot if graph.slotted else None)
-        found = longest_with_link(distances(graph, graph.hop_times()), candidates, times)
+        found = longest_with_link(distances(graph, graph.hop_times()), candidates, graph.times_over(latencies))
         return np.where(found < NEVER, found, np.inf)
 
     def without_link(self, graph: TimedGraph) -> NDArray[np.float64]:

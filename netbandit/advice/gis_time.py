@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.advice.flooding_time import longest_with_link
-from netbandit.advice.hops import hops_of
 from netbandit.advice.measure import Measure, exact_for_best
 from netbandit.advice.round_times import HANDSHAKE, NEVER, distances, handshakes
-from netbandit.advice.timed_graph import TimedGraph, hop_times
+from netbandit.advice.timed_graph import TimedGraph
 
 if TYPE_CHECKING:  # importing numba takes time
     from netbandit.advice.kernels import Ways
@@ -36,7 +35,7 @@ class GisTime(Measure):
 
     def without_link(self, graph: TimedGraph) -> NDArray[np.float64]:
         """See `Measure.without_link`."""
-        from netbandit.advice.kernels import follow_all, handshake_without_link
+        from netbandit.advice.kernels import follow_all, handshake_without_link, hops_of
 
         hops = hops_of(graph, HANDSHAKE)
         ways = follow_all(hops)
@@ -65,9 +64,9 @@ def gis_with_link(
         shown: The number of exact results.
         afterwards: Nanoseconds added after the round, for all or for each, shape (k,).
     """
-    from netbandit.advice.kernels import follow_all, handshake_with_link
+    from netbandit.advice.kernels import follow_all, handshake_with_link, hops_of
 
-    times = hop_times(latencies, HANDSHAKE, graph.slot if graph.slotted else None)
+    times = graph.times_over(latencies, HANDSHAKE)
     shortest = longest_with_link(distances(graph, graph.hop_times(HANDSHAKE)), candidates, times)
     hops = hops_of(graph, HANDSHAKE)
     ways = follow_all(hops)

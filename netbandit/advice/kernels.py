@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.advice.round_times import NEVER
+from netbandit.advice.timed_graph import TimedGraph
 from netbandit.util.jit import Integers, njit
 
 
@@ -60,6 +61,17 @@ class Hops(NamedTuple):
     neighbours: NDArray[np.int64]
     latencies: NDArray[np.int64]
     times: NDArray[np.int64]
+
+
+def hops_of(graph: TimedGraph, trips: int = 1) -> Hops:
+    """Return the hops of a network, each of which crosses its link *trips* times."""
+    edges = graph.topology.edges
+    ends = np.concatenate([edges, edges[:, ::-1]])
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    counts = np.bincount(ends[:, 0], minlength=graph.topology.agents)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    latencies, times = np.tile(graph.latencies, 2), np.tile(graph.hop_times(trips), 2)
+    return Hops(starts, ends[order, 1], latencies[order], times[order])
 
 
 class Ways(NamedTuple):

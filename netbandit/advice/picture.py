@@ -37,7 +37,7 @@ def draw_advice(
     from netbandit.plots.style import legend_below
 
     drawing_of = placed(graph)
-    places = drawing_of.places
+    places, names = drawing_of.places, graph.topology.names
 
     def add(figure: "Figure", panel: "Axes") -> Sequence[tuple[int, int]]:
         for place, (first, second) in enumerate(links):
@@ -52,7 +52,7 @@ def draw_advice(
                 linestyle="--" if lose else "-",
                 alpha=0.9,
                 zorder=1.5,
-                label=f"{rank} {drawn_name(graph, first)} - {drawn_name(graph, second)}",
+                label=f"{rank} {names[first]} - {names[second]}",
             )
         if hosts:
             panel.scatter(
@@ -64,7 +64,7 @@ def draw_advice(
                 edgecolor=_MARKED[3],
                 linewidth=2.0,
                 zorder=4,
-                label="host: " + ", ".join(drawn_name(graph, host) for host in hosts[:4]),
+                label="host: " + ", ".join(names[host] for host in hosts[:4]),
             )
         handles, labels = panel.get_legend_handles_labels()
         if labels:
@@ -72,8 +72,3 @@ def draw_advice(
         return links
 
     return draw(title, drawing_of, subtitle, add=add)
-
-
-def drawn_name(graph: Graph, node: int) -> str:
-    """Return the name of a node in a legend."""
-    return graph.topology.names[node]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
+import networkx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -101,27 +102,14 @@ def longest_of(table: NDArray[np.int64]) -> int | None:
 
 def sink_round(graph: TimedGraph) -> int:
     """Return the time until each sink has the items of its component, and has heard back from the server."""
-    topology, times = graph.topology, graph.hop_times()
-    parents = topology.sink_parents
-    time_of = {
-        (first, second): time for (first, second), time in zip(topology.edges.tolist(), times.tolist(), strict=True)
-    }
-    needed = np.full(topology.agents, -1, dtype=np.int64)
-    needed[topology.sinks] = 0
-
-    def way(node: int) -> int:
-        path = []
-        while needed[node] < 0:
-            path.append(node)
-            node = int(parents[node])
-        for child in reversed(path):
-            parent = int(parents[child])
-            needed[child] = needed[parent] + time_of[min(child, parent), max(child, parent)]
-        return int(needed[path[0]]) if path else int(needed[node])
-
-    collected = dict.fromkeys(topology.sinks, 0)
-    for node in range(topology.agents):
-        sink = topology.sinks[int(topology.component[node])]
-        collected[sink] = max(collected[sink], way(node))
-    uploaded = max(time + int(graph.uplinks[sink]) for sink, time in collected.items())
+    topology, parents = graph.topology, graph.topology.sink_parents
+    pairs = zip(topology.edges.tolist(), graph.hop_times().tolist(), strict=True)
+    time_of = {(first, second): time for (first, second), time in pairs}
+    uploaded = 0
+    for sink in topology.sinks:
+        needed = {sink: 0}
+        for _, node in networkx.bfs_edges(topology.graph, sink):  # parents come before their children
+            parent = int(parents[node])
+            needed[node] = needed[parent] + time_of[min(node, parent), max(node, parent)]
+        uploaded = max(uploaded, max(needed.values()) + int(graph.uplinks[sink]))
     return uploaded + int(graph.uplinks.max())

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.advice.gis_time import gis_with_link
-from netbandit.advice.hops import hops_of
 from netbandit.advice.measure import Measure
 from netbandit.advice.round_times import HANDSHAKE, distances
-from netbandit.advice.timed_graph import TimedGraph, hop_times
+from netbandit.advice.timed_graph import TimedGraph
 
 _SHOWN = 3
 
@@ -29,7 +28,7 @@ class SinkTime(Measure):
 
     def value(self, graph: TimedGraph) -> float | None:
         """See `Measure.value`."""
-        from netbandit.advice.kernels import sink_round
+        from netbandit.advice.kernels import hops_of, sink_round
 
         found = sink_round(hops_of(graph, self._trips), graph.topology.eccentricities, graph.uplinks, self._gis)
         return float(found)
@@ -38,7 +37,7 @@ class SinkTime(Measure):
         self, graph: TimedGraph, candidates: NDArray[np.int64], latencies: NDArray[np.int64], shown: int
     ) -> NDArray[np.float64]:
         """See `Measure.with_link`."""
-        from netbandit.advice.kernels import changed, eccentricities_with_link, sink_round
+        from netbandit.advice.kernels import changed, eccentricities_with_link, hops_of, sink_round
 
         uplinks = graph.uplinks
         table = distances(graph, np.ones(graph.topology.links, dtype=np.int64))
@@ -46,7 +45,7 @@ class SinkTime(Measure):
         if self._gis and len(graph.topology.components) == 1:
             server = uplinks[[eccentricity.argmin() for eccentricity in eccentricities]] + uplinks.max()
             return gis_with_link(graph, candidates, latencies, self.value(graph), shown, server)
-        times = hop_times(latencies, self._trips, graph.slot if graph.slotted else None)
+        times = graph.times_over(latencies, self._trips)
         hops = hops_of(graph, self._trips)
         values = np.empty(len(candidates))
         for place, (one, other) in enumerate(candidates):

@@ -109,7 +109,7 @@ def placement_lines(topology: Topology, what: str, found: list[Placement], how: 
     """Yield where to put *what*, one line per node; *how* names the search method."""
     yield f"{what}: {how}"
     for place, placement in enumerate(found, start=1):
-        nodes = ", ".join(_name(topology, node) for node in placement.nodes)
+        nodes = ", ".join(topology.names[node] for node in placement.nodes)
         farthest, mean = milliseconds(placement.farthest), milliseconds(placement.mean)
         yield f"  {place}. {nodes}: the farthest agent is {farthest} away, the mean {mean}"
 
@@ -160,8 +160,4 @@ def _saved(step: Advice, value: float | None) -> str:
 
 
 def _names(topology: Topology, nodes: tuple[int, ...]) -> str:
-    return " - ".join(_name(topology, node) for node in nodes)
-
-
-def _name(topology: Topology, node: int) -> str:
-    return topology.names[node]
+    return " - ".join(topology.names[node] for node in nodes)

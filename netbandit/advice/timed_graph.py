@@ -29,14 +29,20 @@ class TimedGraph:
     uplinks: NDArray[np.int64]
 
     def hop_times(self, trips: int = 1) -> NDArray[np.int64]:
-        """Return how long after a node has begun it a hop is complete, shape (L,), in nanoseconds.
+        """Return `times_over` the links, shape (L,)."""
+        return self.times_over(self.latencies, trips)
+
+    def times_over(self, latencies: NDArray[np.int64], trips: int = 1) -> NDArray[np.int64]:
+        """Return how long after a node has begun it a hop over links of these *latencies* is complete, in nanoseconds.
 
         Slotted, it is complete at a boundary, the next one at the earliest (interface, Timing).
 
         Args:
+            latencies: Nanoseconds of each link, shape (k,).
             trips: The number of link crossings of a hop: 1, or 3 for a handshake.
         """
-        return hop_times(self.latencies, trips, self.slot if self.slotted else None)
+        times = trips * latencies
+        return np.maximum(1, -(-times // self.slot)) * self.slot if self.slotted else times
 
     def with_link(self, first: int, second: int, latency: int) -> "TimedGraph":
         """Return the graph with one more link."""
@@ -65,9 +71,3 @@ class TimedGraph:
         topology = Topology(graph)
         latencies = [latency[first, second] for first, second in topology.edges.tolist()]
         return TimedGraph(topology, np.array(latencies, dtype=np.int64), self.slot, self.slotted, self.uplinks)
-
-
-def hop_times(latencies: NDArray[np.int64], trips: int, slot: int | None) -> NDArray[np.int64]:
-    """Return the nanoseconds until hops over links of these *latencies* are complete; *slot* is None if not slotted."""
-    times = trips * latencies
-    return times if slot is None else np.maximum(1, -(-times // slot)) * slot

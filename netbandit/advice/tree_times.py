@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.advice.hops import hops_of
 from netbandit.advice.measure import Measure, exact_for_best
 from netbandit.advice.round_times import NEVER
-from netbandit.advice.timed_graph import TimedGraph, hop_times
+from netbandit.advice.timed_graph import TimedGraph
 
 if TYPE_CHECKING:  # it brings numba along, which takes its time
     from netbandit.advice.kernels import Hops
@@ -20,6 +19,8 @@ class ItemTime(Measure):
 
     def value(self, graph: TimedGraph) -> float | None:
         """See `Measure.value`."""
+        from netbandit.advice.kernels import hops_of
+
         last = self._last()
         hops = hops_of(graph)
         longest = max(last(hops, source) for source in range(graph.topology.agents))
@@ -29,11 +30,11 @@ class ItemTime(Measure):
         self, graph: TimedGraph, candidates: NDArray[np.int64], latencies: NDArray[np.int64], shown: int
     ) -> NDArray[np.float64]:
         """See `Measure.with_link`."""
-        from netbandit.advice.kernels import changed
+        from netbandit.advice.kernels import changed, hops_of
 
         last = self._last()
         hops = hops_of(graph)
-        times = hop_times(latencies, 1, graph.slot if graph.slotted else None)
+        times = graph.times_over(latencies)
         alone = np.array([last(hops, source) for source in range(graph.topology.agents)])
         sources = np.argsort(-alone, kind="stable").tolist()  # the slowest comes first
 

@@ -39,10 +39,10 @@ def words(audits: Sequence[Audit]) -> list[str]:
     """Return sentences that explain the columns and the results."""
     sure = " or ".join(dict.fromkeys(f"{audit.confidence * 100:g} %" for audit in audits))
     lines = [
+        "stated: by netbandit's account of what was released",
         f"at least: no smaller epsilon fits what was released of two inputs that differ in one unit, with {sure} "
-        "confidence; that nothing was found is no proof of privacy"
+        "confidence; that nothing was found is no proof of privacy",
     ]
-    lines.insert(0, "stated: by netbandit's account of what was released")
     for audit in audits:
         spent, claimed = audit.spent.epsilon, audit.spent.epsilon_claimed
         if isfinite(claimed) and not isclose(spent, claimed, rel_tol=1e-3):
@@ -50,12 +50,9 @@ def words(audits: Sequence[Audit]) -> list[str]:
         if not isfinite(spent):
             lines.append(f"{audit.name}: no privacy is stated, so there is nothing to refute")
         elif audit.caught:
-            lines.append(f"{audit.name}: what leaves is less private than stated{_not_covered(audit)}")
+            not_covered = f" (not covered: {'; '.join(audit.spent.caveats)})" if audit.spent.caveats else ""
+            lines.append(f"{audit.name}: what leaves is less private than stated{not_covered}")
     return lines
-
-
-def _not_covered(audit: Audit) -> str:
-    return f" (not covered: {'; '.join(audit.spent.caveats)})" if audit.spent.caveats else ""
 
 
 def _number(value: float) -> str:

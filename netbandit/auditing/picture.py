@@ -41,7 +41,7 @@ def draw_audits(audits: Sequence[Audit]) -> "Figure":
             (handles["exact, by dp_accounting"],) = panel.plot(
                 audit.exact, row, marker="D", color=_EXACT, markeredgecolor="white", markersize=7, linestyle="none"
             )
-    panel.set_yticks(list(rows), [f"{audit.name}\n{_delta(audit)}" for audit in audits])
+    panel.set_yticks(list(rows), [f"{audit.name}\ndelta = {shortest(audit.spent.delta)}" for audit in audits])
     panel.invert_yaxis()
     panel.grid(visible=False, axis="y")
     panel.set_xlim(left=0.0)
@@ -60,7 +60,3 @@ def save_picture(audits: Sequence[Audit], file: Path) -> None:
     """
     with storage(file):
         file.write_bytes(encoded(draw_audits(audits), file.suffix.lower().removeprefix(".")))
-
-
-def _delta(audit: Audit) -> str:
-    return f"delta = {shortest(audit.spent.delta)}" if audit.spent.delta else "delta = 0"

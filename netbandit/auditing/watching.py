@@ -90,13 +90,6 @@ class ReleaseRecorder:
         if self.reward is not None and agent == self.reward.agent:
             self.rows.append(np.array(numbers, dtype=np.float64).ravel())
 
-    def note_arms(self, agent: int, epoch: int, arms: NDArray[np.int64], numbers: NDArray[np.float64]) -> None:
-        """Record that *agent* shares *numbers* for *arms*; zeros stand for the eliminated arms."""
-        self.arms = max(self.arms, int(arms.max()) + 1)
-        row = np.zeros(self.arms)
-        row[arms] = numbers
-        self.note(agent, epoch, row)
-
     def note_rows(self, slot: int, agents: NDArray[np.int64], rows: NDArray[np.float64]) -> None:
         """Record that *agents* share one row each."""
         if self.reward is None:
@@ -137,7 +130,11 @@ def _in_epochs(kind: Any, recorder: ReleaseRecorder) -> dict[str, Callable[..., 
         kind.observe(self, sums, rng)
 
     def note_shared(self: Any, agent: int, epoch: int, arms: NDArray[np.int64], numbers: NDArray[np.float64]) -> None:
-        recorder.note_arms(agent, epoch, arms, numbers)
+        """Note *numbers* for *arms*; zeros stand for the eliminated arms."""
+        recorder.arms = max(recorder.arms, int(arms.max()) + 1)
+        row = np.zeros(recorder.arms)
+        row[arms] = numbers
+        recorder.note(agent, epoch, row)
 
     return {"begin": begin, "observe": observe, "note_shared": note_shared}
 

@@ -41,7 +41,8 @@ def adversary_problems(settings: AdversarySettings, known: Mapping[str, Any]) ->
     elif is_own(settings.attack):
         if known["attack"] is not None and form not in forms_of(known["attack"]):
             text = f"cannot be {show(plain(settings.attack))} with {kind}, whose agents tell {_TOLD[form]}"
-            yield ("adversary", "attack"), f"{text}: {_why_not_forged(form)}"
+            why = f"it has no method {form}" if form in PARTS else f"one of your own can forge only {', '.join(PARTS)}"
+            yield ("adversary", "attack"), f"{text}: {why}"
     elif settings.attack is not None and settings.attack not in ATTACKS[form]:
         text = f"cannot be {show(settings.attack)} with {kind}, whose agents tell {_TOLD[form]}"
         yield ("adversary", "attack"), f"{text}: must be {one_of(sorted(ATTACKS[form]))}"
@@ -64,11 +65,6 @@ _TOLD: Mapping[Form, str] = {
     "mixed means": "numbers that are mixed",
     "recommendations": "an arm to those that ask",
 }
-
-
-def _why_not_forged(form: Form) -> str:
-    """Return why a user-defined attack cannot forge a *form*."""
-    return f"it has no method {form}" if form in PARTS else f"one of your own can forge only {', '.join(PARTS)}"
 
 
 def _form(learner: AnyLearner, known: Mapping[str, Any]) -> Form | None:

@@ -1,7 +1,7 @@
 """Checks one point of a scenario and returns its parts, or all of its mistakes."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from os.path import exists, isfile
@@ -293,9 +293,6 @@ class PointCheck:
         given = given.model_copy(update={"file": str(path)})
         return scenario.model_copy(update={table: settings.model_copy(update={key: given})})
 
-    def _within(self, table: str, problems: Iterator[Problem]) -> None:
-        self.problems += [((table, *path), text) for path, text in problems]
-
     def _part(self, table: str) -> tuple[Any, Any]:
         """Return the class of a part and the part; None for each that is not available."""
         written = self._combination.data.get(table)
@@ -351,12 +348,12 @@ class PointCheck:
             # Agents that can call for each other may be able to deposit with a server, too.
             return frozenset({talk}) | (learner.talks & {"deposit"} if talk == "call" else frozenset())
         except TypeError as error:
-            kinds = {table: self._kind(table) for table in ("learner", "bandit")}
+            kinds = {table: show(self._kind(table)) for table in ("learner", "bandit")}
             fits = _playing(bandit, learner)
-            text = f"{show(kinds['learner'])} cannot play bandit.kind = {show(kinds['bandit'])}: {error}"
+            text = f"{kinds['learner']} cannot play bandit.kind = {kinds['bandit']}: {error}"
             for table, other in (("learner", "bandit"), ("bandit", "learner")):
                 if fits[table]:
-                    text += f"; {table}s that go with {show(kinds[other])}: {', '.join(fits[table])}"
+                    text += f"; {table}s that go with {kinds[other]}: {', '.join(fits[table])}"
             self.problems.append((("learner", "kind"), text))
             return learner.talks
 
@@ -404,7 +401,8 @@ class PointCheck:
         """Refuse a point whose agents' state would exceed the memory limit."""
         outline = parts.bandit.outline()
         arms, dimension = outline.arms or 1, outline.dimension or 0
-        size = _state_size(agents, arms, dimension)
+        # A number or a vector per arm, and a matrix if arms are vectors.
+        size = 8.0 * max(agents * arms, arms * dimension, agents * min(dimension, 1000) ** 2, dimension**2)
         if (most := exceeded(size)) is not None:
             key = "dimension" if dimension > arms else "arms"
             of = f"{agents:,} agents with {arms:,} arms" + (f" of dimension {dimension:,}" if dimension else "")
@@ -413,17 +411,17 @@ class PointCheck:
 
     def _check_graph(self, parts: RunnablePoint, known: Mapping[str, Any]) -> None:
         """Draw the graph of the first replication, and check all settings that depend on it."""
-        scenario = parts.scenario
+        scenario, run, peer = parts.scenario, parts.scenario.run, parts.scenario.links.peer
         family = id(type(parts.family))  # two user-defined families may share a name
-        run = scenario.run
         met_until = [run.slot, run.horizon] if isinstance(parts.family, Meeting) else []
         key = json.dumps([family, parts.resolved["topology"], run.seed, *met_until], sort_keys=True)
         graph = self._graphs.get(key)
         if graph is None:
             self._graphs.clear()  # points that share a graph mostly come one after the other
             links = parts.family.expected() if isinstance(parts.family, Shape | Hybrid) else 0
+            text = f"drawing about {links:,.0f} links, some {links * _SECONDS_A_LINK:.0f} s"
             if links > _MANY_LINKS:
-                self._watch(f"drawing about {links:,.0f} links, some {links * _SECONDS_A_LINK:.0f} s", 0, 1)
+                self._watch(text, 0, 1)
             try:
                 graph = parts.topology(0)
             except TopologyError as error:
@@ -431,16 +429,17 @@ class PointCheck:
             except MemoryError:
                 graph = TopologyError([((), "the graph does not fit into memory")])
             if links > _MANY_LINKS:
-                self._watch(f"drawing about {links:,.0f} links, some {links * _SECONDS_A_LINK:.0f} s", 1, 1)
+                self._watch(text, 1, 1)
             self._graphs[key] = graph
         if isinstance(graph, TopologyError):
-            self._within("topology", iter(graph.problems))
+            self.problems += [(("topology", *path), text) for path, text in graph.problems]
             return
         if not isinstance(parts.family, Shape | Hybrid):
             self._check_state(parts, graph.agents)
         if self.problems:
             return
-        slot = scenario.run.slot_nanoseconds
+        slot, end = run.slot_nanoseconds, run.horizon * run.slot_nanoseconds
+        talk, kind = pattern_of(type(parts.bandit), type(parts.learner)), self._kind("protocol")
         release = release_size(parts)
         known = {
             **known,
@@ -450,24 +449,22 @@ class PointCheck:
             "liars": how_many(scenario.adversary, graph.agents),
             "differing": _differing(parts, scenario.faults),
             "graph": graph,
-            "slowest_hop": lambda around: slowest_hop(scenario.links.peer, graph, slot, around + release),
+            "slowest_hop": lambda around: slowest_hop(peer, graph, slot, around + release),
         }
         changing = parts.family.changes is not None or graph.contacts is not None
         changing |= scenario.energy.capacity is not None  # a forwarding agent may run out of energy
         lossy = {"changing": changing, "refuses": may_refuse(scenario.compute, slot)}
         self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, **lossy)
-        if pattern_of(type(parts.bandit), type(parts.learner)) != "broadcast":  # agents do not wait for broadcasts
+        if talk != "broadcast":  # agents do not wait for broadcasts
             self.notes += queue_notes(scenario.links, parts.protocol)
             self.notes += refusal_notes(scenario.compute, scenario.links, parts.protocol, slot)
         else:
             self.notes += round_notes(scenario.links, scenario.faults, parts.protocol, **lossy)
         self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, **lossy)
-        self.notes += load_notes(scenario.compute, scenario.run, parts.learner, parts.protocol, known["talk"], graph)
+        self.notes += load_notes(scenario.compute, run, parts.learner, parts.protocol, known["talk"], graph)
         self.problems += outage_problems(scenario.faults, graph, slot)
         self.problems += mains_problems(scenario.energy, graph)
-        end, kind = scenario.run.horizon * slot, self._kind("protocol")
-        talk = pattern_of(type(parts.bandit), type(parts.learner)) or ""
-        self.problems += contact_problems(parts.family, graph, slot, end, parts.protocol, kind, talk)
+        self.problems += contact_problems(parts.family, graph, slot, end, parts.protocol, kind, talk or "")
         self.notes += contact_notes(parts.family, parts.protocol)
         self.problems += agent_problems(scenario.feedback, graph.agents)
         self.problems += speed_problems(scenario.compute, graph.agents)
@@ -477,33 +474,31 @@ class PointCheck:
             self.problems += per_agent_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
         else:
             self.problems += memory_problems(scenario.faults, parts.bandit, parts.learner, self._kind("learner"))
+        streams = topology_streams(parts.family, run.seed, 0)
         with suppress(TopologyError):  # links without coordinates: reported below
             self._check_among(known)
-            streams = topology_streams(parts.family, scenario.run.seed, 0)
-            peers = peer_latencies(scenario.links.peer, graph, slot, streams)
-            self.notes += fault_notes(scenario.links, scenario.faults, self._kind("protocol"), peers.tolist(), slot)
+            peers = peer_latencies(peer, graph, slot, streams)
+            self.notes += fault_notes(scenario.links, scenario.faults, kind, peers.tolist(), slot)
             self.notes += tie_notes(scenario.links, parts.protocol, peers.tolist())
             if not self.problems:
                 faults = build_faults(scenario.links, scenario.faults, graph, slot)
                 drawn = {"peer": peers, "uplink": uplink_latencies(scenario.links.uplink, graph.agents, slot, streams)}
                 used = {table: drawn[table] for table in parts.protocol.used_links}
                 way = slowest_way(scenario.links, used, faults)
-                self.notes += fault_rate_warnings(faults, graph.links, graph.agents, scenario.run.horizon * slot, way)
-        latency = scenario.links.peer.latency
-        if latency != "edges" and any_given(graph):
+                self.notes += fault_rate_warnings(faults, graph.links, graph.agents, end, way)
+        if peer.latency != "edges" and any_given(graph):
             self.notes.append((("links", "peer", "latency"), NOT_TAKEN))
         remarks = [(("topology", *path), text) for path, text in graph.graph.graph.get("notes", ())]
         self.notes += remarks
         if said := unused(graph.graph):
             self.notes.append((("topology", "graph" if known["kinds"]["topology"] == "graph" else "file"), said))
-        if latency in FROM_GRAPH:
+        if peer.latency in FROM_GRAPH:
             try:
-                streams = topology_streams(parts.family, scenario.run.seed, 0)
-                peer_latencies(scenario.links.peer, graph, scenario.run.slot_nanoseconds, streams)
+                peer_latencies(peer, graph, slot, streams)
             except TopologyError as error:
-                path = ("links", "peer", "latency")
-                hint = _hint(scenario.links.peer, graph, scenario.run.slot_nanoseconds)
-                self.problems += [(path, f"{show(latency)} cannot be: {text}; {hint}") for _, text in error.problems]
+                path, what = ("links", "peer", "latency"), show(peer.latency)
+                hint = _hint(peer, graph, slot)
+                self.problems += [(path, f"{what} cannot be: {text}; {hint}") for _, text in error.problems]
         if not self.problems:
             self._check_among({**known, "watch": self._watch})
         if self.problems:  # these may explain why the graph is disconnected
@@ -522,13 +517,6 @@ _MANY_AGENTS = 10_000
 _MANY_LINKS = 500_000
 _SECONDS_A_LINK = 4e-6
 """Seconds to draw a link; measured, within a factor of three across families."""
-
-_BYTES_A_NUMBER = 8
-
-
-def _state_size(agents: int, arms: int, dimension: int) -> float:
-    """Return the minimum bytes of the agents' state: a number or a vector per arm, and a matrix if arms are vectors."""
-    return _BYTES_A_NUMBER * max(agents * arms, arms * dimension, agents * min(dimension, 1000) ** 2, dimension**2)
 
 
 def _differing(parts: RunnablePoint, faults: FaultsSettings) -> bool:

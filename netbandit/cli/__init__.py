@@ -2,13 +2,13 @@
 
 import sys
 
-from netbandit.cli import garbage, interrupts  # before all else: Ctrl-C may come at once
+from netbandit.cli import startup  # before all else: Ctrl-C may come at once
 from netbandit.parts import describing
 from netbandit.simulation.execution import ExecutionError, execution
 
-interrupts.end_at_once()
-garbage.search_rarely()
-if interrupts.is_command() and sys.argv[1:2] in (["check"], ["run"]):
+startup.end_at_once()
+startup.search_rarely()
+if startup.is_command() and sys.argv[1:2] in (["check"], ["run"]):
     describing.described = False
 
 import click

@@ -41,26 +41,16 @@ def check(files: tuple[str, ...], changes: tuple[str, ...], execution: bool, no_
                 click.echo(f"{file}: ok, {pluralize(len(study.points), 'point')}, {pluralize(runs, 'run')}")
             for note in study.notes:
                 click.echo(note)
-            _show_air(study)
+            if any(point.resolved.get("links", {}).get("peer", {}).get("radio") for point in study.points):
+                from netbandit.checks.air_plan import air_plan
+
+                _show(study, air_plan)
             if execution:
-                _show_execution(study)
+                from netbandit.checks.execution_plan import execution_plan
+
+                _show(study, execution_plan)
         if mistakes:
             raise ScenarioError(mistakes)
-
-
-def _show_execution(study: "RunPlan") -> None:
-    """Print how the points of a study are executed: common properties once."""
-    from netbandit.checks.execution_plan import execution_plan
-
-    _show(study, execution_plan)
-
-
-def _show_air(study: "RunPlan") -> None:
-    """Print the limits of the shared medium for the agents of a study, if they share one at any point."""
-    if any(point.resolved.get("links", {}).get("peer", {}).get("radio") for point in study.points):
-        from netbandit.checks.air_plan import air_plan
-
-        _show(study, air_plan)
 
 
 def _show(study: "RunPlan", lines_of: "Callable[[RunnablePoint], list[str]]") -> None:

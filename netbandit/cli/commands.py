@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from netbandit.cli.exit_codes import FAILURE
-from netbandit.cli.interrupts import raise_again
+from netbandit.cli.startup import raise_again
 
 
 class Commands(click.Group):

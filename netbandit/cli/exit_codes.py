@@ -21,7 +21,7 @@ def fail(error: object, code: int = MISTAKE) -> NoReturn:
 
     Mistakes in a scenario stand at their place instead: ``FILE:LINE:COLUMN: ...``.
     """
-    import click  # not before Ctrl-C is looked after, see `netbandit.cli.interrupts`
+    import click  # not before Ctrl-C is looked after, see `netbandit.cli.startup`
 
     click.echo(f"Error: {error}", err=True)
     sys.exit(code)

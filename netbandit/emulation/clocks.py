@@ -71,11 +71,7 @@ def calibrated(point: RunnablePoint, replication: int, transport: Transport, pro
     reference = simulated(paced, replication)
     played = play(paced, replication, reference, transport=transport, processes=processes)
     expected, found = round_times(reference), round_times(played.notes)
-    excesses = [
-        played.handled[hop.sender, hop.receiver, hop.number] - hop.due
-        for hop in played.notes.hops
-        if (hop.sender, hop.receiver, hop.number) in played.handled
-    ]
+    excesses = [handled - hop.due for hop, handled in played.hops()]
     rounds = [max(0.0, found[number] - expected[number]) for number in sorted(found)]
     return Calibration(rounds, float(np.median(excesses)) / 1e9)
 

@@ -4,7 +4,7 @@ This module works on recorded values; it runs nothing except the simulation, wit
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isclose
 from typing import Literal, NamedTuple
@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.emulation.clocks import round_times
-from netbandit.emulation.notes import Notes, Stage, is_apart, simulated
+from netbandit.emulation.node import STAMP
+from netbandit.emulation.notes import MessageKey, Notes, Stage, is_apart, simulated
 from netbandit.emulation.processes import Played
+from netbandit.emulation.sockets import PACKET_BYTES, Transport
 from netbandit.network.transmission import chance_of_loss
 from netbandit.results import intervals
 from netbandit.simulation.replication import RunnablePoint
@@ -74,6 +76,20 @@ class HopTime(NamedTuple):
     measured_s: float
 
 
+class WireRow(NamedTuple):
+    """A row of the table of traffic over the sockets.
+
+    Attributes:
+        quantity: The quantity.
+        expected: The value according to the ledger.
+        counted: The counted value, from the kernel for packets and bytes sent.
+    """
+
+    quantity: str
+    expected: int
+    counted: int
+
+
 class Slope(NamedTuple):
     """Regression of measured hop times on simulated ones, with 95 % intervals of a bootstrap over links.
 
@@ -117,21 +133,25 @@ def _effects(basis: Basis, expected: Notes, found: Notes, noisy: str | None) -> 
             isclose(expected.regret, found.regret, rel_tol=1e-9, abs_tol=1e-9),
         ),
     ]
-    if noisy is None:
-        return rows
-    return [row if row.verdict == "equal" else row._replace(verdict=noisy, exact=False) for row in rows]
+    return rows if noisy is None else _excused(rows, noisy)
+
+
+def _excused(rows: Sequence[Row], verdict: str) -> list[Row]:
+    """Return *rows* with this *verdict*, which refutes nothing, in place of a difference."""
+    return [row if row.verdict == "equal" else row._replace(verdict=verdict, exact=False) for row in rows]
 
 
 def scenario_rows(point: RunnablePoint, replication: int, reference: Notes, played: Played) -> list[Row]:
     """Compare an emulation with the simulation of the same scenario."""
     rows = [choices("scenario", reference, played.notes)]
     if is_apart(point):  # which agents are late depends on times
-        rows = [row if row.verdict == "equal" else row._replace(verdict=NOISY, exact=False) for row in rows]
+        rows = _excused(rows, NOISY)
     expected, found = _lost(point, replication, played.notes)
     if point.scenario.links.peer.loss:
         rows.append(_row("scenario", "lost messages", f"{len(expected):,}", f"{len(found):,}", expected == found))
     if point.protocol.slotted:
-        excess = max((lateness(played)), default=0)
+        # Each message may be handled late, after its nominal arrival relative to its cause.
+        excess = max((handled - hop.caused - (hop.due - hop.sent) for hop, handled in played.hops()), default=0)
         noisy = None if _MESSAGES_OF_A_HOP * excess < reference.slack else NOISY
         return [*rows, *_effects("scenario", reference, played.notes, noisy)]
     apart = _without_ties(point, replication, reference)
@@ -144,16 +164,6 @@ def scenario_rows(point: RunnablePoint, replication: int, reference: Notes, play
     return rows
 
 
-def lateness(played: Played) -> list[int]:
-    """Return the delay (ns) of each handled message after its nominal arrival, relative to its cause."""
-    found = []
-    for hop in played.notes.hops:
-        handled = played.handled.get((hop.sender, hop.receiver, hop.number))
-        if handled is not None and hop.due >= 0:
-            found.append(handled - hop.caused - (hop.due - hop.sent))
-    return found
-
-
 def _without_ties(point: RunnablePoint, replication: int, reference: Notes) -> Notes:
     if Stage.of(point, replication).context.network.faults.peer.jitter is not None:
         return reference
@@ -162,30 +172,25 @@ def _without_ties(point: RunnablePoint, replication: int, reference: Notes) -> N
     return simulated(replace(point, scenario=point.scenario.model_copy(update={"links": links})), replication)
 
 
-def _lost(
-    point: RunnablePoint, replication: int, notes: Notes
-) -> tuple[set[tuple[int, int, int]], set[tuple[int, int, int]]]:
-    """Return the messages lost by the draws of their channels, and those lost in the run, by channel and number."""
+def _lost(point: RunnablePoint, replication: int, notes: Notes) -> tuple[set[MessageKey], set[MessageKey]]:
+    """Return the messages lost by the draws of their channels, and those lost in the run."""
     network = Stage.of(point, replication).context.network
     expected, found = set(), set()
     for hop in sorted(notes.hops, key=lambda hop: hop.number):
-        key = hop.sender, hop.receiver, hop.number
         channel = network.channel(hop.sender, hop.receiver)
         if channel.faults.loses and next(channel.losses) < chance_of_loss(channel, hop.size, hop.sent):
-            expected.add(key)
+            expected.add(hop.key)
         if hop.due < 0:
-            found.add(key)
+            found.add(hop.key)
     return expected, found
 
 
 def hop_times(played: Played) -> list[HopTime]:
     """Return the time of each message that was handled."""
     found = []
-    for hop in played.notes.hops:
-        handled = played.handled.get((hop.sender, hop.receiver, hop.number))
-        if handled is not None and hop.due >= 0:
-            times = (hop.due - hop.sent) / 1e9, (handled - hop.sent) / 1e9
-            found.append(HopTime(hop.sender, hop.receiver, hop.round, hop.kind, hop.size, *times))
+    for hop, handled in played.hops():
+        times = (hop.due - hop.sent) / 1e9, (handled - hop.sent) / 1e9
+        found.append(HopTime(hop.sender, hop.receiver, hop.round, hop.kind, hop.size, *times))
     return found
 
 
@@ -283,31 +288,25 @@ def slowest_link(hops: list[HopTime]) -> tuple[tuple[int, int], float]:
     return link, chance
 
 
-def wire_rows(played: Played, transport: str, stamp: int, packet: int) -> list[tuple[str, int, int]]:
-    """Return the traffic over the sockets: a name, the value according to the ledger, and the counted value.
-
-    Args:
-        played: The emulation.
-        transport: The transport protocol of the sockets.
-        stamp: Bytes of our own before each frame.
-        packet: Bytes of a packet's headers.
-    """
+def wire_rows(played: Played, transport: Transport) -> list[WireRow]:
+    """Return the traffic over the sockets."""
     notes, carried = played.notes, played.carried
     frames = [hop for hop in notes.hops if hop.due >= 0]
-    written = sum(hop.size for hop in frames) + stamp * len(frames) + carried.beyond
+    written = sum(hop.size for hop in frames) + STAMP.size * len(frames) + carried.beyond
     rows = [("frames", len(frames), carried.frames)]
     if transport == "tcp":
         rows.append(("bytes sent", written, carried.sent - carried.again))
         rows.append(("bytes sent again", 0, carried.again))
     if carried.isolated:
         packets = carried.packets if transport == "tcp" else len(frames)
-        rows.append(("bytes of the loopback", written + carried.again + packet * packets, carried.loopback))
+        headers = PACKET_BYTES[transport] * packets
+        rows.append(("bytes of the loopback", written + carried.again + headers, carried.loopback))
         rows.append(("packets of the loopback", packets, carried.loopback_packets))
     rows.append(("bytes beyond the ledger", 0, carried.beyond))
     rows.append(("messages after their round's end", 0, notes.afterwards))
     rows.append(("senders that waited", 0, carried.blocked))
     rows.append(("frames read overdue", 0, carried.overdue))
-    return rows
+    return [WireRow(*row) for row in rows]
 
 
 def _within(quantity: str, expected: str, found: str, away: float, tolerance: float) -> Row:

@@ -4,16 +4,15 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from netbandit.emulation import comparison
 from netbandit.emulation.clocks import Calibration, calibrated, dilation_for
-from netbandit.emulation.comparison import HopTime, RoundTime, Row
+from netbandit.emulation.comparison import HopTime, RoundTime, Row, WireRow
 from netbandit.emulation.limits import refusals, too_long
-from netbandit.emulation.node import STAMP
 from netbandit.emulation.notes import Notes, replayed, simulated
-from netbandit.emulation.processes import NoEndError, Played, play
-from netbandit.emulation.sockets import PACKET_BYTES, Transport
+from netbandit.emulation.processes import NoEndError, Played, grouped, play
+from netbandit.emulation.sockets import Transport
 from netbandit.parts.settings import Problem
 from netbandit.results.safe_files import make_folder, write_whole
 from netbandit.simulation.replication import RunnablePoint
@@ -30,20 +29,6 @@ PICTURE = "emulation"
 
 _PATIENCE = 60.0
 """The time (s) an emulation may take in addition to its dilated time."""
-
-
-class WireRow(NamedTuple):
-    """A row of the table of traffic over the sockets.
-
-    Attributes:
-        quantity: The quantity.
-        expected: The value according to the ledger.
-        counted: The counted value, from the kernel for packets and bytes sent.
-    """
-
-    quantity: str
-    expected: int
-    counted: int
 
 
 @dataclass(frozen=True)
@@ -99,7 +84,7 @@ class Emulation:
 
     @property
     def wire(self) -> "pandas.DataFrame":
-        """The traffic over the sockets, see `WireRow`."""
+        """The traffic over the sockets, see `netbandit.emulation.comparison.WireRow`."""
         return _frame(self.wire_rows, WireRow)
 
     @property
@@ -208,7 +193,27 @@ def emulate(
     if reference.slack == 0:
         notes.append("waits may be a slot longer: messages arrive exactly at slot boundaries, which no clock decides")
     played = _played(point, replication, reference, transport, dilation, processes, retries, says)
-    return _compared(point, replication, reference, played, transport, tolerance, calibration, processes, notes)
+    replay = replayed(point, replication, played.delays())
+    rounds, hops = comparison.rounds_compared(reference, played), comparison.hop_times(played)
+    if not played.carried.isolated:
+        notes.append("sockets are in no network namespace of their own, so the loopback's counters say nothing")
+    return Emulation(
+        name=point.scenario.name,
+        transport=transport,
+        dilation=played.dilation,
+        processes=len(grouped(point.topology(replication).agents, processes)),
+        tolerance=tolerance,
+        rows=[
+            *comparison.same("replay", replay, played.notes),
+            *comparison.scenario_rows(point, replication, reference, played),
+            *comparison.time_rows(rounds, hops, tolerance),
+        ],
+        round_times=rounds,
+        hop_times=hops,
+        wire_rows=comparison.wire_rows(played, transport),
+        calibration_s=[] if calibration is None else calibration.rounds,
+        notes=notes,
+    )
 
 
 def _played(
@@ -244,42 +249,6 @@ def _played(
             says(f"{error}; it is tried again at twice the dilation")
             dilation *= 2
     raise AssertionError("the last attempt raises")
-
-
-def _compared(
-    point: RunnablePoint,
-    replication: int,
-    reference: Notes,
-    played: Played,
-    transport: Transport,
-    tolerance: float,
-    calibration: Calibration | None,
-    processes: int | None,
-    notes: list[str],
-) -> Emulation:
-    replay = replayed(point, replication, played.delays())
-    rounds, hops = comparison.rounds_compared(reference, played), comparison.hop_times(played)
-    rows = [
-        *comparison.same("replay", replay, played.notes),
-        *comparison.scenario_rows(point, replication, reference, played),
-        *comparison.time_rows(rounds, hops, tolerance),
-    ]
-    agents = point.topology(replication).agents
-    if not played.carried.isolated:
-        notes.append("sockets are in no network namespace of their own, so the loopback's counters say nothing")
-    return Emulation(
-        point.scenario.name,
-        transport,
-        played.dilation,
-        agents if processes is None else min(processes, agents),
-        tolerance,
-        rows,
-        rounds,
-        hops,
-        [WireRow(*row) for row in comparison.wire_rows(played, transport, STAMP.size, PACKET_BYTES[transport])],
-        [] if calibration is None else calibration.rounds,
-        notes,
-    )
 
 
 def _frame(rows: Sequence[Any], kind: Any) -> "pandas.DataFrame":

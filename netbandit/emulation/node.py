@@ -22,7 +22,7 @@ from netbandit.emulation.notes import Choice, Stage, digest
 from netbandit.emulation.sockets import Counted, LinkEnd, Transport, counted
 from netbandit.emulation.wire import HEADER, Codec
 from netbandit.network.link import Channel
-from netbandit.network.message import Kind, Message
+from netbandit.network.message import Message
 from netbandit.network.network import Network
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.open_rounds import OpenRound
@@ -48,7 +48,6 @@ class Node:
         agents: The agents that act here.
         ends: The sockets of their links.
         control: Leads to the coordinator.
-        kinds: All kinds of messages, in the order of their numbers.
         transport: What the sockets speak.
         dilation: How many real seconds a virtual one takes.
         compares: Whether the coordinator compares each choice with that of the simulation.
@@ -61,7 +60,6 @@ class Node:
         agents: Sequence[int],
         ends: dict[LinkEnd, socket.socket],
         control: socket.socket,
-        kinds: Sequence[Kind],
         transport: Transport,
         dilation: float,
         compares: bool,
@@ -80,7 +78,7 @@ class Node:
         if self._rounds is not None:
             self._rounds.when_complete = self._report_complete
         self._latest = 0
-        self._codec = Codec(kinds, stage.carries)
+        self._codec = Codec(stage.carries)
         self._ends = ends
         self._control = control
         self._unpacker = msgpack.Unpacker(strict_map_key=False)

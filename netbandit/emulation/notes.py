@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 from simpy import Event
@@ -14,7 +14,7 @@ from netbandit.learners.learner import Commit, Phase
 from netbandit.network.clock import ARRIVALS, ScheduledEvent
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import Arrival, Channel
-from netbandit.network.message import Kind, Message
+from netbandit.network.message import Message
 from netbandit.network.network import Network
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.protocol import CallbackRoundProtocol
@@ -29,6 +29,9 @@ Choice = tuple[int, ...]
 """An agent's next action: its arms, followed by how often it pulls each; 0: one arm until the end."""
 
 RoundAndKind = tuple[int, str]
+
+MessageKey = tuple[int, int, int]
+"""A message by its sender, its receiver, and its number on this channel."""
 
 
 class Hop(NamedTuple):
@@ -56,6 +59,11 @@ class Hop(NamedTuple):
     sent: int
     due: int
 
+    @property
+    def key(self) -> MessageKey:
+        """The message of which it is."""
+        return self.sender, self.receiver, self.number
+
 
 @dataclass
 class Notes:
@@ -69,7 +77,6 @@ class Notes:
         slack: The shortest time (ns) from an arrival to the slot boundary at which it takes effect; -1: none does.
         stalled: The number of agents that wait at the horizon for a message that cannot arrive any more.
         regret: The regret of all its agents.
-        kinds: The kinds of messages, in the order of their numbers.
         lasts: The time (ns) at which the last agent continued from its last round.
     """
 
@@ -80,16 +87,6 @@ class Notes:
     slack: int = -1
     stalled: int = 0
     regret: float = 0.0
-    kinds: list[Kind] = field(default_factory=list)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Identify kinds, which are singletons, by their index, which is the same in all forks."""
-        return {**vars(self), "kinds": list(map(Kind.all.index, self.kinds))}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Look up the kinds by index."""
-        vars(self).update(state)
-        self.kinds = [Kind.all[place] for place in state["kinds"]]
 
     @property
     def lasts(self) -> int:
@@ -224,7 +221,6 @@ def _simulated(point: RunnablePoint, replication: int) -> Notes:
     network.attach(handled)
     clock.at_end(at_end)
     clock.environment.run()
-    notes.kinds = list(network.ledger.counts)
     return stage.finish()
 
 

@@ -5,15 +5,16 @@ import selectors
 import signal
 import socket
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from netbandit.emulation.forks import become, leave, undisturbed
 from netbandit.emulation.node import Node
-from netbandit.emulation.notes import Hop, Notes, digest, is_apart
-from netbandit.emulation.sockets import LinkEnd, Transport, Wiring
+from netbandit.emulation.notes import Hop, MessageKey, Notes, digest, is_apart
+from netbandit.emulation.sockets import Counted, LinkEnd, Transport, Wiring
 from netbandit.simulation.replication import RunnablePoint
 
 _BEGIN_AFTER_NS = 200_000_000
@@ -71,28 +72,30 @@ class Played:
 
     Attributes:
         notes: The record of its agents and messages.
-        handled: The time (virtual ns) each message was handled, by sender, receiver and number on the channel.
+        handled: The time (virtual ns) each message was handled.
         carried: The traffic over the sockets.
         dilation: Real seconds per virtual second.
     """
 
     notes: Notes
-    handled: dict[tuple[int, int, int], int]
+    handled: dict[MessageKey, int]
     carried: Carried
     dilation: float
 
     def delays(self) -> dict[tuple[int, int, int, int], int]:
         """Return the delay (ns) of each handled message from its cause; see `replayed`."""
         found: dict[tuple[int, int, int, int], int] = {}
-        used: dict[tuple[int, int, int], int] = {}
+        used: Counter[tuple[int, int, int]] = Counter()
         for hop in self.notes.hops:
-            key = hop.sender, hop.receiver, hop.round
-            number = used.get(key, 0)
-            used[key] = number + 1
-            handled = self.handled.get((hop.sender, hop.receiver, hop.number))
-            if handled is not None:
-                found[*key, number] = handled - hop.caused
+            channel_and_round = hop.sender, hop.receiver, hop.round
+            if hop.key in self.handled:
+                found[*channel_and_round, used[channel_and_round]] = self.handled[hop.key] - hop.caused
+            used[channel_and_round] += 1
         return found
+
+    def hops(self) -> Iterator[tuple[Hop, int]]:
+        """Yield each message that was handled, and when (virtual ns)."""
+        return ((hop, self.handled[hop.key]) for hop in self.notes.hops if hop.key in self.handled)
 
 
 def grouped(agents: int, processes: int | None) -> list[range]:
@@ -160,7 +163,6 @@ def play(
                             agents,
                             own,
                             theirs,
-                            reference.kinds,
                             transport,
                             dilation,
                             compares and not is_apart(point),
@@ -276,7 +278,7 @@ class _Coordinator:
     def _played(self) -> Played:
         size, packets = self._wiring.carried()
         notes = Notes(ends=self._ends)
-        handled: dict[tuple[int, int, int], int] = {}
+        handled: dict[MessageKey, int] = {}
         for _, result in sorted(self._results.items()):
             noted = result["notes"]
             notes.choices |= {agent: list(made) for agent, made in noted["choices"].items()}
@@ -285,11 +287,11 @@ class _Coordinator:
             notes.regret += noted["regret"]
             handled |= {(sender, agent, number): time for sender, agent, number, time in result["handled"]}
         results = self._results.values()
-        ends = [end for result in results for end in result["counted"]]
+        ends = [Counted(*end) for result in results for end in result["counted"]]
         carried = Carried(
-            sum(sent for sent, _, _ in ends),
-            sum(count for _, count, _ in ends),
-            sum(again for _, _, again in ends),
+            sum(end.sent for end in ends),
+            sum(end.packets for end in ends),
+            sum(end.again for end in ends),
             size - self._loopback[0],
             packets - self._loopback[1],
             sum(result["beyond"] for result in results),

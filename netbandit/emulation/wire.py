@@ -74,12 +74,10 @@ class Codec:
     """Writes messages between agents out, and reads them.
 
     Args:
-        kinds: All kinds of messages, in the order of their numbers.
         carries: What they say.
     """
 
-    def __init__(self, kinds: Sequence[Kind], carries: Carries) -> None:
-        self._kinds = kinds
+    def __init__(self, carries: Carries) -> None:
         self._carries = carries
 
     def encode(self, message: Message, items: Mapping[int, Item]) -> bytes:
@@ -113,13 +111,13 @@ class Codec:
         return self._header(message, form, len(labels), len(body)) + body
 
     def _header(self, message: Message, form: int, labels: int, body: int) -> bytes:
-        kind = self._kinds.index(message.kind)
+        kind = Kind.all.index(message.kind)  # the processes are forks, which have the same ones
         return HEADER.pack(HEADER.size + body, kind, form, labels, message.round, begun_of(message))
 
     def decode(self, frame: bytes) -> Frame:
         """Return what a *frame* says."""
         _, number, form, count, round, begun = HEADER.unpack_from(frame)
-        head = self._kinds[number], len(frame), round, begun
+        head = Kind.all[number], len(frame), round, begun
         own_size = None
         if form == DONE:
             return Frame(*head, labels=1 << count)

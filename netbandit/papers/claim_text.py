@@ -72,11 +72,9 @@ def comparison_text(judgement: Judgement, one: Comparison) -> str:
     found = one.interval
     if found is None or not judgement.claim.every_run:
         return interval_text(found)
-    return (
-        shortest(found.value, 6)
-        if found.low == found.high
-        else f"{shortest(found.low, 4)} to {shortest(found.high, 4)}"
-    )
+    if found.low == found.high:
+        return shortest(found.value, 6)
+    return f"{shortest(found.low, 4)} to {shortest(found.high, 4)}"
 
 
 def each_text(judgement: Judgement) -> Iterator[str]:

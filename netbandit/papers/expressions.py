@@ -84,27 +84,29 @@ class Expression:
     @cached_property
     def needs_curves(self) -> bool:
         """Whether it looks at curves or links, which a results folder holds apart from the metrics."""
-        calls = (node.func for node in ast.walk(self._tree) if isinstance(node, ast.Call))
-        names = {function.id for function in calls if isinstance(function, ast.Name)}
-        return bool(names & set(_OF_THE_RUN))
+        return any(name in _OF_THE_RUN for name, _ in self._calls)
 
     @cached_property
     def names(self) -> frozenset[str]:
         """The metrics and facts of the topology that it names; keys of the scenario are none of them."""
         inner = {id(node.value) for node in ast.walk(self._tree) if isinstance(node, ast.Attribute)}
-        called = {id(node.func) for node in ast.walk(self._tree) if isinstance(node, ast.Call)}
+        called = {id(node.func) for _, node in self._calls}
         plain = (node for node in ast.walk(self._tree) if isinstance(node, ast.Name))
         return frozenset(node.id for node in plain if id(node) not in inner | called)
 
     @cached_property
     def metrics(self) -> frozenset[str]:
         """The metrics that it depends on, those of which it takes the curve among them."""
-        calls = [node for node in ast.walk(self._tree) if isinstance(node, ast.Call)]
-        curves = (node for node in calls if isinstance(node.func, ast.Name) and node.func.id in ("curve", "growth"))
-        words = (node.args[0] for node in curves if node.args)
+        words = [node.args[0] for name, node in self._calls if name in ("curve", "growth") and node.args]
         return self.names | {
             word.value for word in words if isinstance(word, ast.Constant) and isinstance(word.value, str)
         }
+
+    @cached_property
+    def _calls(self) -> list[tuple[str, ast.Call]]:
+        """All calls, each with the name of its function."""
+        calls = [node for node in ast.walk(self._tree) if isinstance(node, ast.Call)]
+        return [(node.func.id, node) for node in calls if isinstance(node.func, ast.Name)]
 
     def of(self, run: RunResult) -> float | None:
         """Return the value for *run*; None where it does not exist: a figure is infinite, or a division by zero.

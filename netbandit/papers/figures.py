@@ -23,7 +23,8 @@ says that no claim is a quotation.
 """
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -266,7 +267,7 @@ def read_paper(folder: Path) -> Paper:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, TooDeepError) as error:
         raise PaperError(f"{path}: {error}") from error
     except ValidationError as error:
-        lines = [f"{path}: {_key(entry['loc'])}: {entry['msg']}" for entry in error.errors()]
+        lines = [f"{path}: {'.'.join(map(str, entry['loc']))}: {entry['msg']}" for entry in error.errors()]
         raise PaperError("\n".join(lines)) from error
     mistakes = list(_mistakes(content, folder))
     if mistakes:
@@ -286,11 +287,9 @@ def read_paper(folder: Path) -> Paper:
 
 def _mistakes(content: _File, folder: Path) -> Iterator[str]:
     """Yield mistakes in combinations of keys."""
-    for what, names in (
-        ("figures", [one.id for one in content.figures]),
-        ("claims", [one.id for one in content.claims]),
-    ):
-        yield from (f"{what}: {name} is there twice" for name in sorted({one for one in names if names.count(one) > 1}))
+    for what, found in (("figures", content.figures), ("claims", content.claims)):
+        names = Counter(one.id for one in found)
+        yield from (f"{what}: {name} is there twice" for name, count in sorted(names.items()) if count > 1)
     known = {figure.id: figure for figure in content.figures}
     for figure in content.figures:
         yield from (f"{figure.id}: there is no {name}" for name in figure.scenarios if not (folder / name).is_file())
@@ -302,7 +301,3 @@ def _mistakes(content: _File, folder: Path) -> Iterator[str]:
             yield f"{claim.id}: there is no figure {claim.figure}{did_you_mean(claim.figure, list(known))}"
         elif claim.measure == "share" and known[claim.figure].average:
             yield f"{claim.id}: no share of runs where runs are averaged over {known[claim.figure].average}"
-
-
-def _key(location: Sequence[str | int]) -> str:
-    return ".".join(map(str, location))

@@ -65,7 +65,6 @@ def _less(point: PointResult, off: PointResult | None, formula: Expression) -> d
         return values
     taken = values_of(formula, off)
     return {
-        number: None if value is None or other is None else value - other
+        number: None if value is None or (other := taken.get(number)) is None else value - other
         for number, value in values.items()
-        for other in (taken.get(number),)
     }

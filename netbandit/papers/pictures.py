@@ -28,6 +28,7 @@ from netbandit.plots.style import (
 from netbandit.plots.subtitles import mark_notes
 from netbandit.results.intervals import MEAN, MEDIAN, Statistic
 from netbandit.results.numbers import scaled
+from netbandit.util.key_paths import lookup
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +59,7 @@ def draw_figure(runs: "FigureRuns") -> "Drawing":
     statistic = _statistic(runs)
     look_of = dict(zip([one.name for one in model.series], looks(len(model.series)), strict=True))
     replications = sorted({len(point.finished) for point in runs.points})
-    instances = len({_instance(point, model.average) for point in runs.points}) if model.average else 1
+    instances = len({repr(lookup(point.resolved, model.average)) for point in runs.points}) if model.average else 1
     many = f"{replications[0]}" if len(replications) == 1 else f"{replications[0]} to {replications[-1]}"
     tables = any(panel.kind == "cells" for panel in model.panels)
     with_intervals = "" if tables else " with 95 % intervals"
@@ -170,14 +171,9 @@ def _one_scale(panels: "Sequence[Panel]") -> bool:
 def _references(axes: "Axes", runs: "FigureRuns", panel: "Panel", colours: dict[str, str]) -> None:
     """Draw the references of the points: in the colour of each series, or once where they are common."""
     for reference, dashes in zip(runs.figure.references, _DASHES, strict=False):
-        if reference.each:
-            found = [
-                (colour, runs.select({**panel.where, "series": name, **reference.where}))
-                for name, colour in colours.items()
-            ]
-        else:
-            found = [(NEUTRAL, runs.select({**panel.where, **reference.where}))]
-        for colour, points in found:
+        of_each = [(colour, {"series": name}) for name, colour in colours.items()]
+        for colour, series in of_each if reference.each else [(NEUTRAL, {})]:
+            points = runs.select({**panel.where, **series, **reference.where})
             heights = [_estimate(point, panel.y, _statistic(runs)) for point in points]
             if len(points) == 1:
                 axes.axhline(float(heights[0].mean), color=colour, linestyle=dashes, linewidth=1.0, gid=_GID)
@@ -262,11 +258,6 @@ def _statistic(runs: "FigureRuns") -> Statistic:
 def _values(point: "PointResult", text: str) -> dict[int, float]:
     found = values_of(Expression(text), point)
     return {number: value for number, value in found.items() if value is not None}
-
-
-def _instance(point: "PointResult", key: str) -> str:
-    table, _, name = key.rpartition(".")
-    return repr(point.resolved[table][name])
 
 
 def _have_room(places: list[float], logarithmic: bool, panels: int) -> bool:

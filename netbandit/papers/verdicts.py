@@ -185,9 +185,8 @@ def _compared(claim: Claim, measured: Measured, confidence: float) -> Comparison
         values = _each(claim, columns)
         if values is None:
             return Comparison(what, None, OPEN)
-        interval: Interval | None = Interval(
-            math.fsum(values) / len(values), min(values), max(values), 1.0, len(values)
-        )
+        mean = math.fsum(values) / len(values)
+        interval: Interval | None = Interval(mean, min(values), max(values), 1.0, len(values))
         # One run outside refutes; one run inside does not prove.
         verdict = FAILS if not claim.region.holds_all(values) else HOLDS if len(values) > 1 else OPEN
     else:
@@ -218,36 +217,29 @@ def _decided(claim: Claim, verdict: Verdict) -> Verdict:
 
 def _each(claim: Claim, columns: Sequence[Sequence[Sequence[float]]]) -> list[float] | None:
     """Return the number of each run or pair of runs; None if one of them does not exist."""
-    if claim.measure == "mean":
+    if claim.measure in ("mean", "median"):
         return list(columns[0][0])
     pairs = list(zip(columns[0][0], columns[1][0], strict=True))
-    if claim.measure == "difference":
+    if claim.measure in ("difference", "median difference"):
         return [one - other for one, other in pairs]
     return None if any(other == 0 for _, other in pairs) else [one / other for one, other in pairs]
 
 
 def _interval(claim: Claim, columns: Sequence[Sequence[list[float]]], confidence: float) -> Interval | None:
+    first, second = columns[0][0], columns[-1][0]
     match claim.measure:
         case "mean":
-            return intervals.mean(columns[0][0], confidence)
+            return intervals.mean(first, confidence)
         case "share":
-            return intervals.share(columns[0][0], confidence)
+            return intervals.share(first, confidence)
         case "difference":
-            return intervals.difference(columns[0][0], columns[1][0], confidence, paired=claim.paired)
+            return intervals.difference(first, second, confidence, paired=claim.paired)
         case "ratio":
-            return intervals.ratio(columns[0][0], columns[1][0], confidence, paired=claim.paired)
+            return intervals.ratio(first, second, confidence, paired=claim.paired)
         case "geometric ratio":
-            if min(columns[0][0] + columns[1][0]) <= 0:
-                return None
-            return intervals.geometric_ratio(columns[0][0], columns[1][0], confidence)
-        case "median":
-            return MEDIAN.of(columns[0][0], confidence)
-        case "median difference" | "median ratio":
-            pairs = list(zip(columns[0][0], columns[1][0], strict=True))
-            if claim.measure == "median difference":
-                return MEDIAN.of([one - other for one, other in pairs], confidence)
-            if any(other == 0 for _, other in pairs):
-                return None
-            return MEDIAN.of([one / other for one, other in pairs], confidence)
+            return None if min(first + second) <= 0 else intervals.geometric_ratio(first, second, confidence)
+        case "median" | "median difference" | "median ratio":
+            values = _each(claim, columns)
+            return None if values is None else MEDIAN.of(values, confidence)
         case "slope":
             return intervals.slope([point[1] for point in columns], [point[0] for point in columns], confidence)

@@ -156,19 +156,11 @@ def side_by_side(
     grown = np.sqrt(count / max(count - 1, 1))
     found = []
     for point, one in enumerate(bands):
-        gains = alike[point] and count > 1 and not _are_counts(table[point])
-        half = _half_width(within[point]) * grown if gains else np.inf
+        # Of counts the common part says little about the spread.
+        counts = table.ndim == 2 and intervals.are_counts(table[point].tolist())
+        gains = alike[point] and count > 1 and not counts
+        half = intervals.half_widths(within[point]) * grown if gains else np.inf
+        half = np.where(np.isnan(half), 0.0, half)  # all alike
         low, high = np.maximum(one.low, one.mean - half), np.minimum(one.high, one.mean + half)
         found.append(replace(one, low=low, high=high, alone=(one.low, one.high)))
     return found
-
-
-def _half_width(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the half-width of Student's interval of the mean over the first axis; 0 for identical values."""
-    half = intervals.half_widths(values)
-    return np.where(np.isnan(half), 0.0, half)
-
-
-def _are_counts(values: NDArray[np.float64]) -> bool:
-    """Return whether *values* are treated as counts: their common part then says little about the spread."""
-    return values.ndim == 1 and intervals.are_counts(values.tolist())

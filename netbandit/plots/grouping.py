@@ -146,13 +146,16 @@ def arrange(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "mean
         grouped.setdefault(identity([value_of(point, key) for key in keys]), []).append(point)
     points = [_merged(group) for group in grouped.values()]
     slot = _slot(points)
-    values = {key: _distinct(key, points, slot) for key in keys}
+    values = {}
+    for key in keys:
+        found = {identity(value): value for value in (value_of(point, key) for point in points)}
+        values[key] = in_order(key, list(found.values()), slot)
     ordered = _series_first(keys, values)
     ranks = {key: [identity(value) for value in values[key]] for key in keys}
     points.sort(key=lambda point: [ranks[key].index(identity(value_of(point, key))) for key in ordered])
     missing = tuple(point for point in study.points if not point.finished)
-    in_order = {key: values[key] for key in ordered}
-    return Arrangement(study.name, tuple(ordered), tuple(points), in_order, statistic, missing, bands)
+    values = {key: values[key] for key in ordered}
+    return Arrangement(study.name, tuple(ordered), tuple(points), values, statistic, missing, bands)
 
 
 def _with_class_names(points: Sequence[PointResult], keys: Sequence[str]) -> list[PointResult]:
@@ -196,11 +199,6 @@ def _series_first(keys: Sequence[str], values: dict[str, list[Any]]) -> list[str
         return (first, numeric, len(values[key]) if numeric else place, -place)
 
     return [keys[place] for place in sorted(range(len(keys)), key=rank)]
-
-
-def _distinct(key: str, points: Sequence[PointResult], slot: str) -> list[Any]:
-    values = {identity(value): value for value in (value_of(point, key) for point in points)}
-    return in_order(key, list(values.values()), slot)
 
 
 def titled(values: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ from netbandit.util.key_paths import lookup
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap, Normalize
+    from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
 
 MANY_LINKS = 2_000
@@ -101,16 +101,14 @@ def draw_network(arrangement: Arrangement, point: PointResult, what: str = "mess
         what: One of the figures of `link_figures`.
     """
     runs = point.finished
-    first, use = runs[0], None
     same = same_links(runs)
     if len(runs) == 1:
         whose = "one replication"
     elif same:
         whose = f"mean of {len(runs):,} replications"
     else:
-        whose = f"replication {first.replication} of {len(runs):,}, each on a different network"
-    use = mean_link_figures(runs if same else runs[:1])[what]
-    drawing = network(first, use)
+        whose = f"replication {runs[0].replication} of {len(runs):,}, each on a different network"
+    drawing = network(runs[0], mean_link_figures(runs if same else runs[:1])[what])
     title = LINK_FIGURES[what].title if len(drawing.links) else "no links"
     values = {key: value_of(point, key) for key in arrangement.keys}
     notes = "; ".join(filter(None, (whose, described(values))))
@@ -167,7 +165,7 @@ def _order(drawing: Drawing) -> NDArray[np.int64]:
 
 
 def _draw_links(drawn: "Figure", panel: "Axes", drawing: Drawing, shown: NDArray[np.int64], unit: str) -> None:
-    from netbandit.util.extras.plots import LineCollection
+    from netbandit.util.extras.plots import LineCollection, ListedColormap, colormaps
 
     many = len(shown) > MANY_LINKS
     segments = drawing.places[drawing.links[shown]]
@@ -187,7 +185,9 @@ def _draw_links(drawn: "Figure", panel: "Axes", drawing: Drawing, shown: NDArray
     if idle.any():
         panel.add_collection(LineCollection(list(segments[idle]), colors=FAINT, linestyles="dotted", **how))
     busy = use[~idle]
-    lines = LineCollection(list(segments[~idle]), cmap=_scale(), norm=_norm(busy), **how)
+    # The palest part of the scale is no colour for a thin line on white.
+    scale = ListedColormap(colormaps["viridis_r"](np.linspace(0.12, 1.0, 256)))
+    lines = LineCollection(list(segments[~idle]), cmap=scale, norm=_norm(busy), **how)
     lines.set_array(busy)
     panel.add_collection(lines)
     bar = drawn.colorbar(lines, ax=panel, shrink=0.75, aspect=28, pad=0.02)
@@ -196,13 +196,6 @@ def _draw_links(drawn: "Figure", panel: "Axes", drawing: Drawing, shown: NDArray
     if bar.solids is not None:
         bar.solids.set(alpha=1.0)
     readable(bar.ax, x=False)
-
-
-def _scale() -> "Colormap":
-    from netbandit.util.extras.plots import ListedColormap, colormaps
-
-    # The palest part of the scale is no colour for a thin line on white.
-    return ListedColormap(colormaps["viridis_r"](np.linspace(0.12, 1.0, 256)))
 
 
 def _norm(use: NDArray[np.float64]) -> "Normalize":

@@ -218,7 +218,9 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
         layout.left_out,
         "panels have different scales" if len(chosen) > 1 and not together else "",
         events_note(changes, down),
-        "large dots: all waiting agents have resumed" if any(_recover(one) for one in chosen) else "",
+        "large dots: all waiting agents have resumed"
+        if any(line.recovered is not None for one in chosen for line in one.lines)
+        else "",
         missing_note(arrangement),
         privacy_note(arrangement.points),
     )
@@ -247,10 +249,6 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
             panel.set_ylabel(upward.replace(" (", "\n(") if layout.rows > 1 else upward)
             panel.tick_params(labelleft=True)
     return drawn
-
-
-def _recover(panel: Panel) -> bool:
-    return any(line.recovered is not None for line in panel.lines)
 
 
 def _what_is_shaded(arrangement: Arrangement, panels: Sequence[Panel]) -> str:

@@ -70,8 +70,7 @@ class Shapes:
         base = PLAIN if self.color is None else self.arrangement.look(self.color, value_of(point, self.color))
         if not self.others:
             return base
-        place = self.combinations.index(identity([value_of(point, key) for key in self.others]))
-        return replace(base, marker=_marker(place))
+        return replace(base, marker=_marker(self._place(point)))
 
     def text(self, point: PointResult) -> str:
         """Return the text that distinguishes *point* from the other marks of the picture."""
@@ -82,8 +81,10 @@ class Shapes:
         look = self.look(point)
         if not self.others:
             return look
-        place = self.combinations.index(identity([value_of(point, key) for key in self.others]))
-        return replace(look, dashes=DASHES[place % len(DASHES)])
+        return replace(look, dashes=DASHES[self._place(point) % len(DASHES)])
+
+    def _place(self, point: PointResult) -> int:
+        return self.combinations.index(identity([value_of(point, key) for key in self.others]))
 
     def lines_legend(self, drawn: Sequence[PointResult]) -> list[Section]:
         """Return the only section of a legend of curves: one line for each point."""

@@ -8,7 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netbandit.plots.bands import KINDS, Kind
+from pydantic import TypeAdapter, ValidationError
+
+from netbandit.plots.bands import Kind
 from netbandit.plots.bottleneck import draw_bottleneck, queues
 from netbandit.plots.chart import Chart, draw_chart
 from netbandit.plots.chart_kinds import (
@@ -190,8 +192,8 @@ def _tradeoffs(arrangement: Arrangement) -> list[Planned]:
 def _against_diameter(arrangement: Arrangement) -> list[Planned]:
     parts = _parts(arrangement, beside_topology(arrangement), diameter_varies)
     return [
-        Planned(stem, lambda fixed=fixed, part=part: draw_chart(diameter_chart(part, fixed)), answers=not fixed)  # type: ignore[misc]
-        for stem, fixed, part in _named("diameter", parts)
+        Planned(name, partial(draw_chart, diameter_chart(part, fixed)), answers=not fixed)
+        for name, (fixed, part) in _named("diameter", parts)
     ]
 
 
@@ -201,13 +203,11 @@ def _against_parameter(arrangement: Arrangement, answers: bool) -> list[Planned]
         return []
     parts = _parts(arrangement, others(arrangement, key), lambda part: has_a_line(part, key))
     few = evenly(parts, MOST_PARTS)
-    if not parts:
-        return []
-    together = Planned("parameter", lambda: draw_chart(parameter_chart(arrangement, key, few, len(parts))), answers)
-    return [
-        together,
-        *_one_by_one("parameter", parts, lambda part: draw_chart(parameter_chart(arrangement, key, [part]))),
-    ]
+    return _together_and_alone(
+        Planned("parameter", lambda: draw_chart(parameter_chart(arrangement, key, few, len(parts))), answers),
+        parts,
+        lambda part: draw_chart(parameter_chart(arrangement, key, [part])),
+    )
 
 
 def _heatmaps(arrangement: Arrangement) -> list[Planned]:
@@ -217,49 +217,50 @@ def _heatmaps(arrangement: Arrangement) -> list[Planned]:
     metric = compared(arrangement.points)
     rest = [key for key in arrangement.keys if key not in pair]
     parts = _parts(arrangement, rest, lambda part: is_map(part, *pair, metric))
-    if not parts:
-        return []
-    together = Planned("heatmap", lambda: draw_heatmap(arrangement, *pair, metric, parts), answers=True)
+    return _together_and_alone(
+        Planned("heatmap", lambda: draw_heatmap(arrangement, *pair, metric, parts), answers=True),
+        parts,
+        lambda part: draw_heatmap(arrangement, *pair, metric, [part]),
+    )
+
+
+def _together_and_alone(together: Planned, parts: Sequence[Part], draw: "Callable[[Part], Figure]") -> list[Planned]:
+    """Return a picture of all *parts*, and if there are several, one of each; none without parts."""
+    if len(parts) < 2:
+        return [together] if parts else []
     return [
         together,
-        *_one_by_one("heatmap", parts, lambda part: draw_heatmap(arrangement, *pair, metric, [part])),
-    ]
-
-
-def _one_by_one(name: str, parts: Sequence[Part], draw: "Callable[[Part], Figure]") -> list[Planned]:
-    """Return a picture of each of *parts*, if there are several."""
-    if len(parts) < 2:
-        return []
-    return [
-        Planned(stem, lambda part=(fixed, part): draw(part), answers=False)  # type: ignore[misc]
-        for stem, fixed, part in _named(name, parts)
+        *(Planned(name, partial(draw, part), answers=False) for name, part in _named(together.name, parts)),
     ]
 
 
 def _networks(arrangement: Arrangement) -> list[Planned]:
-    found = network_points(arrangement)
-    keys = [key for key in arrangement.keys if key.startswith(_SHAPING)]
-    few = evenly(found, _NETWORKS)
-    names = stems([stem("network", {key: value_of(point, key) for key in keys}) for point in few])
-    drawn = [
-        Planned(name, lambda point=point: draw_network(arrangement, point), answers=len(found) == 1)  # type: ignore[misc]
-        for name, point in zip(names, few, strict=True)
-    ]
-    for name, point in zip(names, few, strict=True):
-        if any(link_figures(run)["lost"].any() for run in point.finished):
-            draw = lambda point=point: draw_network(arrangement, point, "lost")  # noqa: E731
-            drawn.append(Planned(name.replace("network", "lost", 1), draw, answers=len(found) == 1))
-    return [*drawn, *_bottlenecks(arrangement)]
+    def lost(point: PointResult) -> bool:
+        return any(link_figures(run)["lost"].any() for run in point.finished)
 
-
-def _bottlenecks(arrangement: Arrangement) -> list[Planned]:
-    found = shaped(arrangement, queues)
-    keys = [key for key in arrangement.keys if key.startswith(_SHAPING)]
-    few = evenly(found, _NETWORKS)
-    names = stems([stem("bottleneck", {key: value_of(point, key) for key in keys}) for point in few])
+    networks = network_points(arrangement)
     return [
-        Planned(name, lambda point=point: draw_bottleneck(arrangement, point), answers=len(found) == 1)  # type: ignore[misc]
-        for name, point in zip(names, few, strict=True)
+        *_of_points("network", arrangement, networks, draw_network),
+        *_of_points("lost", arrangement, networks, partial(draw_network, what="lost"), lost),
+        *_of_points("bottleneck", arrangement, shaped(arrangement, queues), draw_bottleneck),
+    ]
+
+
+def _of_points(
+    name: str,
+    arrangement: Arrangement,
+    points: Sequence[PointResult],
+    draw: "Callable[[Arrangement, PointResult], Figure]",
+    worth: Callable[[PointResult], bool] = lambda point: True,
+) -> list[Planned]:
+    """Return a picture of at most twelve of *points*, evenly spread, those of which it is *worth* drawing."""
+    keys = [key for key in arrangement.keys if key.startswith(_SHAPING)]
+    few = evenly(points, _NETWORKS)
+    names = stems([stem(name, {key: value_of(point, key) for key in keys}) for point in few])
+    return [
+        Planned(one, partial(draw, arrangement, point), answers=len(points) == 1)
+        for one, point in zip(names, few, strict=True)
+        if worth(point)
     ]
 
 
@@ -288,11 +289,10 @@ def _parts(arrangement: Arrangement, keys: Sequence[str], worth: Callable[[Arran
     return [(fixed, part) for fixed, part in arrangement.slices(keys) if worth(part)]
 
 
-def _named(name: str, parts: Sequence[Part]) -> list[tuple[str, dict[str, Any], Arrangement]]:
+def _named(name: str, parts: Sequence[Part]) -> list[tuple[str, Part]]:
     """Return at most six of *parts*, evenly spread, each with the name of its picture."""
     chosen = evenly(parts, _SLICES)
-    names = stems([stem(name, fixed) for fixed, _ in chosen])
-    return [(one, fixed, part) for one, (fixed, part) in zip(names, chosen, strict=True)]
+    return list(zip(stems([stem(name, fixed) for fixed, _ in chosen]), chosen, strict=True))
 
 
 def stem(name: str, values: dict[str, Any]) -> str:
@@ -329,7 +329,7 @@ class Asked:
     x: str | None = None
     y: str | None = None
     color: str | None = None
-    where: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     statistic: str = "mean"
     name: str | None = None
     rows: str | None = None
@@ -345,23 +345,13 @@ class Asked:
         """Return the request made by `as_json`; None for other content."""
         if not isinstance(found, dict) or not isinstance(found.get("where"), dict):
             return None
-        texts = {name: found.get(name) for name in ("x", "y", "color", "name", "rows", "columns")}
-        statistic, bands = found.get("statistic", "mean"), found.get("bands", "mean")
-        try:
-            Statistic.named(statistic)
-        except (StatisticError, TypeError):  # a text, or something else, that names none
-            return None
-        if not all(text is None or isinstance(text, str) for text in texts.values()):
-            return None
         where = {key: (texts,) if isinstance(texts, str) else texts for key, texts in found["where"].items()}
-        if not all(isinstance(texts, list | tuple) and texts for texts in where.values()):
+        try:
+            asked = TypeAdapter(cls).validate_python({**found, "where": where})
+            Statistic.named(asked.statistic)
+        except (ValidationError, StatisticError):
             return None
-        if not all(isinstance(text, str) for key, texts in where.items() for text in (key, *texts)):
-            return None
-        if bands not in KINDS:
-            return None
-        where = {key: tuple(values) for key, values in where.items()}
-        return cls(**texts, where=where, statistic=statistic, bands=bands)
+        return asked if all(asked.where.values()) else None
 
 
 def draw_asked(study: StudyResult, asked: Asked, wanted: Collection[PointResult] | None = None) -> Picture:

@@ -1,7 +1,7 @@
 """Runs entries on tracks in parallel processes, which are terminated when a track takes too long."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,7 @@ from netbandit.scenario.errors import ScenarioError
 from netbandit.simulation.compile_notice import to_stderr
 from netbandit.suite.cells import Cell, cell_of
 from netbandit.suite.entries import Entry
-from netbandit.suite.plan import point_of, why_refused
-from netbandit.suite.tracks import Track
+from netbandit.suite.tracks import Track, point_of
 from netbandit.suite.worker import PROBE_SLOTS, Task, perform_packed, read, write
 from netbandit.util.process import cores
 
@@ -61,12 +60,12 @@ def run_pairs(
             yield (entry, task), (cloudpickle.dumps(task), Path.cwd())
 
     left: list[tuple[Entry, Task]] = []
-    for entry, task in _tasks(pairs, out, keep):
-        there = _whole(task)
-        if there is None:
+    for entry, track, task in _tasks(pairs, out):
+        there = task if isinstance(task, Cell) else _whole(task)
+        if isinstance(task, Task) and there is None:
             left.append((entry, task))
-        else:
-            keep(entry, task.track, there)
+        elif there is not None:
+            keep(entry, track, there)
     with Pool(min(jobs or cores(), len(left)), perform_packed, to_stderr) as workers:
         for (entry, task), answer in workers.answers(orders(), limit=limit):
             keep(entry, task.track, _ended(task, answer, limit))
@@ -79,16 +78,13 @@ def run_pairs(
 def cells_there(pairs: Sequence[tuple[Entry, Track]], out: Path) -> dict[str, dict[str, Cell]]:
     """Return the cells of those of *pairs* that `run_pairs` has finished in the folder *out*; nothing is run."""
     found: dict[str, dict[str, Cell]] = {}
-
-    def keep(entry: Entry, track: Track, cell: Cell) -> None:
-        found.setdefault(entry.name, {})[track.name] = cell
-
-    for entry, task in _tasks(pairs, out, keep):
-        found_there, cell = read(task.file), _whole(task)
-        if cell is None and found_there["end"] is not None and found_there["end"][0] != "ran":
-            cell = _cell(found_there, task.track)
+    for entry, track, task in _tasks(pairs, out):
+        cell = task if isinstance(task, Cell) else _whole(task)
+        if isinstance(task, Task) and cell is None:
+            there = read(task.file)
+            cell = _cell(there, track) if there["end"] is not None and there["end"][0] != "ran" else None
         if cell is not None:
-            keep(entry, task.track, cell)
+            found.setdefault(entry.name, {})[track.name] = cell
     return found
 
 
@@ -99,16 +95,17 @@ def file_of(out: Path, entry: Entry, track: Track) -> Path:
     return out / f"{name[:80]}-{short}" / f"{track.name}.json"
 
 
-def _tasks(pairs: Sequence[tuple[Entry, Track]], out: Path, keep: Told) -> Iterable[tuple[Entry, Task]]:
-    """Yield the tasks to run; *keep* receives rejected pairs."""
+def _tasks(pairs: Sequence[tuple[Entry, Track]], out: Path) -> Iterator[tuple[Entry, Track, Task | Cell]]:
+    """Yield the task of each pair; the cell of one that is refused."""
     for entry, track in pairs:
         try:
             point = point_of(entry, track)
             probe = None if track.epsilon is None else point_of(entry, track, {"horizon": PROBE_SLOTS})
         except ScenarioError as error:
-            keep(entry, track, Cell("refused", why_refused(error.lines)))
-            continue
-        yield entry, Task(point, track, file_of(out, entry, track).absolute(), probe)
+            text = error.lines[0].partition(": ")[2] or error.lines[0]  # without places in files
+            yield entry, track, Cell("refused", re.sub(r"; \S+ stands at .*$", "", text))
+        else:
+            yield entry, track, Task(point, track, file_of(out, entry, track).absolute(), probe)
 
 
 def _ended(task: Task, answer: str | Lost, limit: float) -> Cell:

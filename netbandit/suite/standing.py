@@ -8,9 +8,8 @@ from statistics import median
 from netbandit.results import intervals
 from netbandit.results.intervals import CONFIDENCE, Interval
 from netbandit.suite.cells import Cell
-from netbandit.suite.differences import ranks
+from netbandit.suite.differences import dominated, ranks
 from netbandit.suite.entries import Entry
-from netbandit.suite.front import dominated
 from netbandit.suite.profiles import Place, gain, midranks, places
 from netbandit.suite.record import Record
 from netbandit.suite.scores import score, scores
@@ -85,7 +84,7 @@ class Standing:
 
     @cached_property
     def dominated(self) -> Mapping[str, Mapping[str, list[str]]]:
-        """Track -> entry -> the entry that dominates it."""
+        """Track -> entry -> the entries that dominate it."""
         return {track: dominated(self.ran(track)) for track in self.names}
 
     def front(self, track: str) -> list[str]:

@@ -9,10 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from netbandit.suite.entries import Entry
 from netbandit.util.wording import did_you_mean
+
+if TYPE_CHECKING:
+    from netbandit.simulation.replication import RunnablePoint
 
 VERSION = 1
 """The version of the tracks."""
@@ -78,6 +81,26 @@ def chosen(names: Sequence[str] | None) -> list[Track]:
         missing = f"there is no track {', '.join(wrong)}{hint}" if wrong else "no track is named"
         raise TrackError(f"{missing}; the tracks are {', '.join(known)}")
     return [known[name] for name in dict.fromkeys(names)]
+
+
+def point_of(entry: Entry, track: Track, run: Mapping[str, Any] | None = None) -> "RunnablePoint":
+    """Return the checked point of *entry* on *track*.
+
+    Relative paths, and classes of the user's own, start in the working folder.
+
+    Args:
+        entry: The entry.
+        track: The track.
+        run: Keys of ``[run]`` to put over the track's, such as ``horizon``.
+
+    Raises:
+        ScenarioError: It cannot be run there; each line says why.
+    """
+    from netbandit.checks.check import check
+    from netbandit.scenario.load import load_tables
+
+    tables = {"extends": str(track.path), "name": track.name, **entry.tables}
+    return check(load_tables({**tables, **({"run": dict(run)} if run else {})})).points[0]
 
 
 def digest() -> str:

@@ -161,9 +161,8 @@ def content(value: Any) -> str:
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject:
             return content(value.tolist())
-        return (
-            f"{value.dtype} {value.shape} {blake2b(np.ascontiguousarray(value).tobytes(), digest_size=8).hexdigest()}"
-        )
+        digest = blake2b(np.ascontiguousarray(value).tobytes(), digest_size=8).hexdigest()
+        return f"{value.dtype} {value.shape} {digest}"
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{content(key)}: {content(inner)}' for key, inner in value.items())}}}"
     if isinstance(value, list | tuple):

@@ -43,14 +43,8 @@ class CheckError(AssertionError):
     """
 
     def __init__(self, check: str, part: type, text: str, remedy: str, scene: str = "", tables: Raw | None = None):
-        self.check, self.part, self.text, self.remedy, self.scene, self.tables = (
-            check,
-            part,
-            text,
-            remedy,
-            scene,
-            tables,
-        )
+        self.check, self.part, self.text = check, part, text
+        self.remedy, self.scene, self.tables = remedy, scene, tables
         where = f", {scene}" if scene else ""
         super().__init__(f"check {check} ({part.__qualname__}{where}): {text}; {remedy}")
 
@@ -299,10 +293,8 @@ _OWN_STATE = (
     "make all state in start, by assignment to self, not in the class or its module, and draw from the generators that "
     "it is given only"
 )
-_SAME = (
-    properties.compiled_is_plain,
-    properties.traced_is_untraced,
-)  # in all their ways: with good links, and in the swarm
+# In all their ways: with good links, and in the swarm.
+_SAME = (properties.compiled_is_plain, properties.traced_is_untraced)
 _FAULTY = _hold(*(holds for holds in properties.ALWAYS if holds not in _SAME))
 _FAULTS = {
     "protocol": tuple(fault for fault in FAULTS if fault not in ("memory", "deadline")),

@@ -302,9 +302,7 @@ def smaller(tables: Raw) -> Iterator[Raw]:
 
 
 def _optional(tables: Raw) -> Iterator[tuple[str | int, ...]]:
-    if "adversary" in tables:
-        yield ("adversary",)
-    for table in ("faults", "feedback", "compute"):
+    for table in ("adversary", "faults", "feedback", "compute"):
         if table in tables:
             yield (table,)
     for table in ("faults", "links"):

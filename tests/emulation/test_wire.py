@@ -31,7 +31,7 @@ ITEMS = st.one_of(
 
 def sent(carries, message, items):
     """Return how long the frame of a message is, what it says, and the message that it is in another round."""
-    codec = Codec(KINDS, carries)
+    codec = Codec(carries)
     frame = codec.encode(message, items)
     found = codec.decode(frame)
     there = open_round(message.round, found.items) if carries == "labels" else None

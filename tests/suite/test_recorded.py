@@ -7,11 +7,10 @@ import pytest
 
 from netbandit.suite.differences import pairing
 from netbandit.suite.entries import Entry, shipped
-from netbandit.suite.plan import point_of
 from netbandit.suite.record import FILE, RecordError, read_record, shipped_record, write_record
 from netbandit.suite.scores import score, separation
 from netbandit.suite.standing import standings
-from netbandit.suite.tracks import tracks
+from netbandit.suite.tracks import point_of, tracks
 from netbandit.suite.worker import DIGITS
 
 RECORD = shipped_record()

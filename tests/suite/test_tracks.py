@@ -7,8 +7,7 @@ import pytest
 from netbandit.checks.check import check
 from netbandit.scenario.load import load
 from netbandit.suite.entries import Entry, shipped
-from netbandit.suite.plan import point_of
-from netbandit.suite.tracks import FOLDER, TrackError, chosen, digest, tracks
+from netbandit.suite.tracks import FOLDER, TrackError, chosen, digest, point_of, tracks
 
 
 def test_version_1_is_what_it_was():

@@ -5,7 +5,7 @@ import gc
 
 import pytest
 
-from netbandit.cli import garbage
+from netbandit.cli import startup
 
 
 @pytest.mark.parametrize(("program", "rarely"), [("/usr/bin/netbandit", True), ("analysis.py", False)])
@@ -15,7 +15,7 @@ def test_only_the_command_looks_for_garbage_rarely(monkeypatch, program, rarely)
     monkeypatch.setattr("sys.argv", [program])
     monkeypatch.setattr(atexit, "register", at_exit.append)
     try:
-        garbage.search_rarely()
+        startup.search_rarely()
         assert (gc.get_threshold()[0] > 700) == rarely
         assert at_exit == ([gc.freeze] if rarely else [])
     finally:

@@ -1,11 +1,12 @@
-"""Who dominates whom, and who has which rank: only what is decided counts."""
+"""Who dominates whom, who has which rank (only what is decided counts), and how much less differences of pairs vary."""
 
 import numpy as np
+import pytest
 from helpers.suite_tracks import cell
 
-from netbandit.suite.differences import decided, p_values, ranks
-from netbandit.suite.front import dominated
+from netbandit.suite.differences import decided, dominated, p_values, pairing, ranks
 
+REGRETS = [1.0, 5.0, 2.0, 8.0]
 LUCK = np.random.default_rng(0).normal(0, 5, 20)
 
 
@@ -59,3 +60,16 @@ def test_levels_are_those_of_the_interval_of_a_mean():
 
 def test_holm_stops_at_the_first_that_is_not_decided():
     assert decided([0.03, 0.001, 0.04]).tolist() == [False, True, False]
+
+
+def test_variance_is_zero_where_replications_have_all_in_common_and_two_where_they_are_opposite():
+    same = {"one": cell(REGRETS), "two": cell([each + 3 for each in REGRETS])}
+    assert pairing(same) == pytest.approx(0)
+    assert pairing({"one": cell(REGRETS), "two": cell([-each for each in REGRETS])}) == pytest.approx(2)
+
+
+@pytest.mark.parametrize("cells", [
+    {}, {"one": cell(REGRETS)}, {"one": cell([1.0] * 4), "two": cell([2.0] * 4)},
+], ids=["none", "one", "none varies"])  # fmt: skip
+def test_there_is_none_without_a_pair_whose_regrets_vary(cells):
+    assert pairing(cells) is None

@@ -71,7 +71,9 @@ def optimize(
             within the limits.
     """
     return search(
-        lambda values: document_of(scenario, {**overrides, **_keywords(values)}),
+        lambda values: document_of(
+            scenario, overrides | {key.replace(".", "__"): value for key, value in values.items()}
+        ),
         over,
         minimize=minimize,
         within=within or {},
@@ -135,10 +137,6 @@ def search(
         over=lambda: end is not None and time.monotonic() > end,
         tell=tell,
     ).run()
-
-
-def _keywords(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {key.replace(".", "__"): value for key, value in values.items()}
 
 
 def _limit(metric: str, given: Any) -> float:

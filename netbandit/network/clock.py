@@ -9,7 +9,7 @@ import simpy
 from simpy import Event
 from simpy.events import NORMAL, URGENT, EventPriority
 
-What = TypeVar("What")
+T = TypeVar("T")
 
 ARRIVALS = URGENT
 """Messages arrive before anything else happens at their instant."""
@@ -131,7 +131,7 @@ class Clock:
         return event
 
 
-class InstantQueue(Generic[What]):
+class InstantQueue(Generic[T]):
     """Batches the nodes that act at the same instant, in order of number, after all arrivals.
 
     One event is pending per instant, however many nodes wait for it. A node that is down acts when it is up again,
@@ -146,24 +146,24 @@ class InstantQueue(Generic[What]):
     def __init__(
         self,
         clock: Clock,
-        act: Callable[[list[tuple[int, list[What]]]], None],
+        act: Callable[[list[tuple[int, list[T]]]], None],
         turn: EventPriority,
     ) -> None:
         self._turn = turn
         self._clock = clock
         self._act = act
-        self._due: dict[int, dict[int, list[What]]] = {}
+        self._due: dict[int, dict[int, list[T]]] = {}
         self._incarnations: dict[tuple[int, int], list[int]] = {}  # the node's incarnation when each was queued
         self._callbacks: list[Callable[[Event], None]] = [self._now]
 
-    def at(self, time: int, node: int, what: What) -> None:
-        """Queue *what* for *node* at *time* (ns), now or later."""
+    def at(self, time: int, node: int, item: T) -> None:
+        """Queue *item* for *node* at *time* (ns), now or later."""
         due = self._due.get(time)
         if due is None:
             due = self._due[time] = {}
             environment = self._clock.environment
             environment.schedule(ScheduledEvent(self._callbacks), self._turn, time - environment.now)
-        due.setdefault(node, []).append(what)
+        due.setdefault(node, []).append(item)
         if self._clock.incarnation is not None:
             self._incarnations.setdefault((time, node), []).append(self._clock.incarnation(node, self._clock.now))
 
@@ -177,15 +177,15 @@ class InstantQueue(Generic[What]):
             self._act(due)
 
     def _remembered(
-        self, due: list[tuple[int, list[What]]], incarnation: Callable[[int, int], int]
-    ) -> list[tuple[int, list[What]]]:
+        self, due: list[tuple[int, list[T]]], incarnation: Callable[[int, int], int]
+    ) -> list[tuple[int, list[T]]]:
         """Return the due items of nodes that have not been down since these were queued."""
         now = self._clock.now
         here = []
-        for node, whats in due:
+        for node, items in due:
             incarnations = self._incarnations.pop((now, node))
             present = None if self._is_down(node) else incarnation(node, now)
-            kept = [what for what, then in zip(whats, incarnations, strict=True) if then == present]
+            kept = [item for item, then in zip(items, incarnations, strict=True) if then == present]
             if kept:
                 here.append((node, kept))
         return here
@@ -194,26 +194,24 @@ class InstantQueue(Generic[What]):
         now = self._clock.now
         return self._clock.postpone is not None and self._clock.postpone(node, now) != now
 
-    def _up(
-        self, due: list[tuple[int, list[What]]], postpone: Callable[[int, int], float]
-    ) -> list[tuple[int, list[What]]]:
+    def _up(self, due: list[tuple[int, list[T]]], postpone: Callable[[int, int], float]) -> list[tuple[int, list[T]]]:
         """Return the due items of nodes that are up; postpone the others until their nodes are up."""
         now = self._clock.now
         here = []
-        for node, whats in due:
+        for node, items in due:
             time = postpone(node, now)
             if time == now:
-                here.append((node, whats))
+                here.append((node, items))
             elif time != inf:
-                for what in whats:
-                    self.at(int(time), node, what)
+                for item in items:
+                    self.at(int(time), node, item)
             elif self._clock.when_up is not None:
-                self._clock.when_up(node, partial(self._resume, node, whats))
+                self._clock.when_up(node, partial(self._resume, node, items))
         return here
 
-    def _resume(self, node: int, whats: list[What]) -> None:
-        """Queue *whats* for *node*, which is up again, at the next boundary."""
+    def _resume(self, node: int, items: list[T]) -> None:
+        """Queue *items* for *node*, which is up again, at the next boundary."""
         boundary = self._clock.boundary(self._clock.now)
         if boundary < self._clock.horizon:
-            for what in whats:
-                self.at(boundary * self._clock.slot, node, what)
+            for item in items:
+                self.at(boundary * self._clock.slot, node, item)

@@ -78,10 +78,10 @@ class Meetings(NamedTuple):
 
 Reader = Callable[[TextLines], Trace]
 """Parses the lines of a file."""
-What = TypeVar("What")
+T = TypeVar("T")
 
 
-def read(path: Path, reader: Callable[[TextLines], What]) -> What:
+def read(path: Path, reader: Callable[[TextLines], T]) -> T:
     """Return the parsed content of the file at *path*.
 
     Raises:

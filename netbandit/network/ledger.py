@@ -181,6 +181,9 @@ class Ledger:
 
     @property
     def kinds(self) -> dict[str, tuple[int, int]]:
-        """For each kind, in alphabetical order, its messages and bytes."""
-        named = sorted((kind.name, messages, size) for kind, (messages, size) in self.counts.items())
-        return {name: (messages, size) for name, messages, size in named}
+        """For the kinds of each name, in alphabetical order, their messages and bytes."""
+        found: dict[str, tuple[int, int]] = {}
+        for kind, (messages, size) in sorted(self.counts.items(), key=lambda counted: counted[0].name):
+            before = found.get(kind.name, (0, 0))
+            found[kind.name] = before[0] + messages, before[1] + size
+        return found

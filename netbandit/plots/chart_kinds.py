@@ -23,6 +23,7 @@ from netbandit.plots.grouping import Arrangement, value_of
 from netbandit.plots.values import identity, name, words
 from netbandit.results.metrics import axis_label, title_name
 from netbandit.results.store import PointResult
+from netbandit.util.text import in_words
 
 BUDGETS = ("learner.rounds", "learner.every", "learner.threshold", "learner.band")
 """Keys of a budget of communication."""
@@ -226,7 +227,7 @@ def diameter_chart(arrangement: Arrangement, fixed: dict[str, Any] | None = None
     last, late = compared(arrangement.points), lateness(arrangement.points) or "round_slots"
     metrics = [*_not_zero(arrangement.points, "cost", late), last]
     names = ["delay" if metric == late else title_name(metric) for metric in metrics]
-    title = f"{' and '.join([*filter(None, [', '.join(names[:-1])]), names[-1]])} against the diameter"
+    title = f"{in_words(names, 'and')} against the diameter"
     candidates = [key for key in arrangement.keys if key.startswith("topology.") and arrangement.scale(key) is None]
     family = "topology.family" if "topology.family" in candidates else next(iter(candidates), None)
     return _of_metrics(arrangement, family, [(HOPS, one) for one in metrics], title, fixed, apart=HOPS_APART)

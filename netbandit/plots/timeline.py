@@ -17,9 +17,9 @@ from netbandit.plots.style import (
     readable,
 )
 from netbandit.results.numbers import scaled
-from netbandit.results.store import lookup
 from netbandit.simulation.result import RunResult
 from netbandit.trace.read import SERVER, WAITS, Job, Lines, Phase, Transfer
+from netbandit.util.key_paths import lookup
 from netbandit.util.units import parse_duration
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from netbandit.protocols.ttl_flood import DisseminationState, TtlFlood
 
 LEAVE = Kind("DONE")
 LEAVE_FLOODED = Kind("DONE")
-"""The kind of notices that are flooded separately from other messages."""
+"""The kind of notices that are flooded separately from other messages, and reported with the others by one name."""
 
 
 class _LeaveNotice(NamedTuple):

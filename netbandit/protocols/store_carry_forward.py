@@ -16,7 +16,7 @@ from netbandit.protocols.protocol import SeenLinks
 from netbandit.util.units import DURATION, Duration
 from netbandit.util.wording import Allowed
 
-What = TypeVar("What")
+T = TypeVar("T")
 
 
 def _duration(text: Any) -> Any:
@@ -39,7 +39,7 @@ class CarryKey(Part):
     seen_links: ClassVar[SeenLinks | None] = "wait"
 
 
-class CarryBuffer(Generic[What]):
+class CarryBuffer(Generic[T]):
     """The items that each node has sent to its neighbours in contact, kept for neighbours that come into contact later.
 
     Such a neighbour receives the items that the node has got while it was away: it received the older ones before.
@@ -53,7 +53,7 @@ class CarryBuffer(Generic[What]):
     def __init__(self, network: Network, carry: int, comes: Callable[[Channel], None]) -> None:
         self._network, self._carry, self._comes = network, carry, comes
         # Of each node, in the order in which it has got it: when, when it was said, and what.
-        self._kept: list[dict[object, tuple[int, int, What]]] = [{} for _ in range(network.agents)]
+        self._kept: list[dict[object, tuple[int, int, T]]] = [{} for _ in range(network.agents)]
         self._away_since: dict[Channel, int] = {}
         self._callbacks: list[Callable[[Event], None]] = [self._now]
         # When each link comes up next, and since when it is down, a pending event for the first of them alone.
@@ -63,7 +63,7 @@ class CarryBuffer(Generic[What]):
             self._expect(number, -1)
         self._appoint()
 
-    def keep(self, node: int, key: object, said: int, what: What) -> None:
+    def keep(self, node: int, key: object, said: int, what: T) -> None:
         """Store *what* a node has got now and was created at *said* (ns), in place of the item of this *key*."""
         kept, now = self._kept[node], self._network.clock.now
         while kept and next(iter(kept.values()))[1] + self._carry < now:
@@ -71,7 +71,7 @@ class CarryBuffer(Generic[What]):
         kept.pop(key, None)
         kept[key] = now, said, what
 
-    def for_newcomer(self, channel: Channel) -> Iterator[What]:
+    def for_newcomer(self, channel: Channel) -> Iterator[T]:
         """Yield the items that the sender of *channel* has got while the other end was away, the newest first."""
         since, now = self._away_since[channel], self._network.clock.now
         for got, said, what in reversed(self._kept[channel.sender].values()):

@@ -7,7 +7,7 @@ the browser computes nothing that a run has not written.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -95,16 +95,25 @@ def page(run: RunResult, lines: Lines, limit: int = LIMIT) -> str:
     return rendered(playback(run, lines, limit))
 
 
-def rendered(played: dict[str, Any]) -> str:
-    """Return the page of the result of `playback`, as HTML."""
+def filled_in(template: str, content: Mapping[str, Any], *, trimmed: bool = False) -> str:
+    """Return a template of the package with its *content*; *trimmed*: without the lines of its statements."""
     from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
     environment = Environment(
-        loader=PackageLoader(__package__), autoescape=select_autoescape(["html"]), undefined=StrictUndefined
+        loader=PackageLoader(__package__),
+        autoescape=select_autoescape(["html"]),
+        undefined=StrictUndefined,
+        trim_blocks=trimmed,
+        lstrip_blocks=trimmed,
     )
+    return environment.get_template(template).render(content)
+
+
+def rendered(played: dict[str, Any]) -> str:
+    """Return the page of the result of `playback`, as HTML."""
     # In JSON any sign may be written by its number, so that neither "</" nor "<!--" can mean anything.
     data = json.dumps({**played, "kind_colours": MESSAGE_COLOURS}, separators=(",", ":")).replace("<", "\\u003c")
-    return environment.get_template("animation.html").render(name=played["name"], data=data)
+    return filled_in("animation.html", {"name": played["name"], "data": data})
 
 
 def playback(run: RunResult, lines: Lines, limit: int = LIMIT) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from importlib.resources import files
 from typing import Any
 
 from netbandit.results.numbers import cell
-from netbandit.results.store import StudyResult, lookup
+from netbandit.results.store import StudyResult
+from netbandit.util.key_paths import lookup
 
 CITATION = "citation.bib"
 """The name of the file in a results folder."""

@@ -99,10 +99,7 @@ class _Frames:
         places = np.array(played["places"])
         self._places = np.vstack([places, [0.5, places[:, 1].max() + 0.2]])
         self._start, self._arrival = np.array(played["start"], dtype=np.float64), _shown_until(played)
-        self._ends = (
-            self._places[np.array(played["sender"], dtype=int)],
-            self._places[np.array(played["receiver"], dtype=int)],
-        )
+        self._senders, self._receivers = (np.array(played[key], dtype=int) for key in ("sender", "receiver"))
         self._hues = np.array([MESSAGE_COLOURS[kind % len(MESSAGE_COLOURS)] for kind in played["kind"]] or [NEUTRAL])
         network.set_axis_off()
         network.set_aspect("equal", adjustable="datalim")
@@ -142,8 +139,6 @@ class _Frames:
                 track = np.array(flat).reshape(-1, 3)
                 self._places[agent] = [np.interp(time, track[:, 0], track[:, axis]) for axis in (1, 2)]
             self._agents.set_offsets(self._places[:-1])
-            senders, receivers = (np.array(played[key], dtype=int) for key in ("sender", "receiver"))
-            self._ends = self._places[senders], self._places[receivers]
         up = played["up"]
         there = [
             link
@@ -153,7 +148,7 @@ class _Frames:
         self._links.set_segments([self._places[link] for link in there])
         moving = (self._start <= time) & (time < self._arrival)
         part = ((time - self._start) / np.maximum(self._arrival - self._start, 1.0))[moving, None]
-        begins, ends = (side[moving] for side in self._ends)
+        begins, ends = (self._places[side[moving]] for side in (self._senders, self._receivers))
         self._messages.set_offsets(begins + part * (ends - begins))
         self._messages.set_facecolor(self._hues[moving].tolist() or "none")
         self._agents.set_facecolor([self._colour(track, time) for track in played["phases"]])

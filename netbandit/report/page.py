@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from netbandit.report.animation import animated
+from netbandit.report.animation import animated, filled_in
 from netbandit.report.citation import CITATION, citation
 from netbandit.report.hot_spots import hot_spots
 from netbandit.report.loads import loads
@@ -17,7 +17,8 @@ from netbandit.report.recipe import description, recipe
 from netbandit.report.tables import Cell, Table, details, findings, graphs, privacy, privacy_notes
 from netbandit.results.remarks import cost_lines, energy_lines, exploration_lines, failure_lines, remarks, trouble_lines
 from netbandit.results.safe_files import canonical, write_whole
-from netbandit.results.store import StudyResult, load_finished, lookup
+from netbandit.results.store import StudyResult, load_finished
+from netbandit.util.key_paths import lookup
 
 REPORT = "report.html"
 """The name of the report in a results folder."""
@@ -47,16 +48,7 @@ def write_report(folder: Path, study: StudyResult | None = None) -> Path:
 
 def page(folder: Path, study: StudyResult) -> str:
     """Return the report of *study*, whose results are in *folder*, as HTML; a run at least is finished."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-
-    environment = Environment(
-        loader=PackageLoader(__package__),
-        autoescape=select_autoescape(["html"]),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("page.html").render(_content(folder, study))
+    return filled_in("page.html", _content(folder, study), trimmed=True)
 
 
 def _content(folder: Path, study: StudyResult) -> dict[str, Any]:

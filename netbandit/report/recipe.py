@@ -6,8 +6,9 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from netbandit.results.store import StudyResult, lookup
+from netbandit.results.store import StudyResult
 from netbandit.scenario.toml_text import toml_text
+from netbandit.util.key_paths import lookup
 
 _PARTS = ("bandit", "learner", "protocol")
 

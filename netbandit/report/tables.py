@@ -244,7 +244,7 @@ def _metrics(caption: str, found: dict[str, Estimate]) -> Table:
         if metric.startswith("epsilon") and estimate.value is None and not exists:
             mean = INFINITE
         name, unit = heading[:-1].split(" (") if heading.endswith(")") else (heading, "")
-        numbers = [Cell(mean, value.key), _half(half, estimate), *_quantiles(metric, estimate)]
+        numbers = [Cell(mean, value.key), Cell(half, estimate.half_width), *_quantiles(metric, estimate)]
         rows.append([Cell(name, name), *numbers, Cell(unit, unit or None)])
     headings = [
         ("metric", ""),
@@ -266,10 +266,6 @@ def _quantiles(metric: str, estimate: Estimate) -> list[Cell]:
     # With as many digits as the mean has: they are rounded together with it.
     _, (_, median, low, high) = _column(metric, [estimate, *estimates])
     return [median, Cell(f"{low.text} to {high.text}", low.key)]
-
-
-def _half(text: str, estimate: Estimate) -> Cell:
-    return Cell(text, None if estimate.half_width is None else float(estimate.half_width))
 
 
 def _messages(point: PointResult) -> Table:

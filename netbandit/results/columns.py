@@ -435,10 +435,8 @@ def _points_table(study: StudyResult, columns: Mapping[str, Column], sign: str, 
     for name, texts in zip(short_names(keys), cells, strict=True):
         width = max(_SHORTEST_HEADING, *map(len, texts)) if narrow else len(name)
         table.add_column(Text("\n".join(wrap(name, width))), no_wrap=True)
-    incomplete = any(len(point.finished) < len(point.runs) for point in study.points)
-    if incomplete:
+    if any(len(point.finished) < len(point.runs) for point in study.points):
         table.add_column("runs", justify="right", no_wrap=True)
-    if incomplete:
         cells.append([f"{len(point.finished)}/{len(point.runs)}" for point in study.points])
     stalled = [failures(point).stalled for point in study.points]
     for metric, each in columns.items():

@@ -107,13 +107,9 @@ class Failures:
         """
         return intervals.share([1.0] * self.failed + [0.0] * (self.runs - self.failed), CONFIDENCE)
 
-    def can_move(self, metric: str) -> bool:
-        """Return whether a failure would change *metric* by much."""
-        return self.stalls or (self.drops and is_regret(metric))
-
     def leave_open(self, metric: str) -> bool:
-        """Return whether a mean of *metric* over these runs decides nothing."""
-        return self.runs < ENOUGH and self.can_move(metric)
+        """Return whether a mean of *metric* over these runs decides nothing: a failure would change it by much."""
+        return self.runs < ENOUGH and (self.stalls or (self.drops and is_regret(metric)))
 
     @property
     def stalled(self) -> bool:

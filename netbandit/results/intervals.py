@@ -100,7 +100,7 @@ def mean(samples: Samples, confidence: float) -> Interval:
     centre, variance = _moments(samples)
     half = student_quantile(count - 1, confidence) * math.sqrt(variance / count)
     if are_counts(samples):
-        half = max(half, half_width_of_counts(samples, confidence))
+        half = max(half, half_width_of_counts(tuple(samples), confidence))
     return Interval(centre, centre - half, centre + half, confidence, count)
 
 
@@ -320,20 +320,15 @@ def are_counts(samples: Sequence[float]) -> bool:
     return bool(counts.max() > 1 and (counts == 1).sum() < _ENOUGH)
 
 
-def half_width_of_counts(samples: Sequence[float], confidence: float) -> float:
+@lru_cache(maxsize=1_000)  # tables, summaries and pictures ask for the same ones
+def half_width_of_counts(samples: tuple[float, ...], confidence: float) -> float:
     """Return the distance from the mean to the farther end of the interval.
 
     Args:
         samples: One number for each replication, not `all_equal`.
         confidence: The probability with which such intervals cover the expectation, were there no values farther away.
     """
-    return _half_width_of_counts(np.asarray(samples, dtype=np.float64).tobytes(), confidence)
-
-
-@lru_cache(maxsize=1_000)
-def _half_width_of_counts(samples: bytes, confidence: float) -> float:
-    """Return the same of samples as bytes: tables, summaries and pictures ask for the same ones."""
-    seen = np.frombuffer(samples, dtype=np.float64)
+    seen = np.asarray(samples, dtype=np.float64)
     values, counts = _counted(seen)
     count = len(seen)
     # A measured zero is a value of its own: it stands where nothing happened, so one is as good as two.

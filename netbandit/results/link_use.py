@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.results.store import lookup
 from netbandit.simulation.result import LinkUse, RunResult
+from netbandit.util.key_paths import lookup
 from netbandit.util.units import energy_of_both, energy_of_ends
 
 Figures = dict[str, NDArray[np.float64]]

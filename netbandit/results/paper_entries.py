@@ -36,6 +36,7 @@ from netbandit.results.summary import Estimate
 from netbandit.results.tables import Columns
 from netbandit.results.varied_keys import NOT_A_POINT, alternatives, short_names
 from netbandit.util.key_paths import CASE
+from netbandit.util.text import in_words
 
 LEVEL = 1 - CONFIDENCE
 """The family-wise error rate of all comparisons of a table."""
@@ -161,8 +162,7 @@ class PaperEntries:
 
     @property
     def _metrics(self) -> str:
-        named = [metric_heading(metric, self.entries) for metric in self.metrics]
-        text = " and ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
+        text = in_words([metric_heading(metric, self.entries) for metric in self.metrics], "and")
         return f"{text[0].upper()}{text[1:]}"
 
     @property
@@ -174,7 +174,7 @@ class PaperEntries:
     @property
     def _same(self) -> str:
         keys = [self.names[key] for key in self.setting]
-        return f" with the same {' and '.join(filter(None, [', '.join(keys[:-1]), keys[-1]]))}" if keys else ""
+        return f" with the same {in_words(keys, 'and')}" if keys else ""
 
     @property
     def setting(self) -> list[str]:

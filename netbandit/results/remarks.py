@@ -5,10 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from netbandit.checks.exploration import unequal_exploration
 from netbandit.results.failures import BEST_LOST, MARKED, MEDIANS, TROUBLE, too_few, troubles
 from netbandit.results.numbers import duration, rounded, shortest
-from netbandit.results.store import PointResult, StudyResult, lookup
+from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import failures
 from netbandit.results.varied_keys import which_points
 from netbandit.simulation.result import RunResult, bound_of
+from netbandit.util.key_paths import lookup
+from netbandit.util.text import in_words
 
 INFINITE = "infinite"
 """The text of a value without a bound."""
@@ -239,5 +241,5 @@ def spread(values: Sequence[float | int | None]) -> str:
     if None in values:
         texts.append(INFINITE)
     if len(texts) <= _FEW:
-        return " or ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
+        return in_words(texts, "or")
     return f"{texts[0]} to {texts[-1]}"

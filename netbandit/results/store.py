@@ -13,12 +13,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from netbandit.results.run_folder import FORMAT, RESULT, DamagedRunError, complete, load_run, read_run, save_run
-from netbandit.results.run_keys import inputs, run_key, run_keys
+from netbandit.results.run_folder import FORMAT, RESULT, DamagedRunError, read_run
+from netbandit.results.run_keys import inputs
 from netbandit.results.safe_files import SealError, native, sealed, storage, unsealed, write_whole
 from netbandit.simulation.result import RunResult
 from netbandit.simulation.sweep_point import Point
-from netbandit.util.key_paths import lookup as lookup
 from netbandit.util.nesting import any_depth, read_json
 
 STUDY = "study.json"
@@ -263,23 +262,3 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is not a text")
     return value
-
-
-__all__ = [
-    "FORMAT",
-    "Point",
-    "PointResult",
-    "StudyResult",
-    "complete",
-    "folder_of",
-    "load_finished",
-    "load_run",
-    "load_study",
-    "lookup",
-    "run_key",
-    "run_keys",
-    "run_names",
-    "save_run",
-    "save_study",
-    "save_study_again",
-]

@@ -86,15 +86,12 @@ class Cluster:
                 if gone.is_set():
                     raise SchedulerError("no worker is left, and none could be started again")
                 answer = _answer(future)
-                if not isinstance(answer, Ended) or answer.failure is not None:
-                    self._still_there()
+                failed = not isinstance(answer, Ended) or answer.failure is not None
+                if failed and self._client.status != "running":
+                    raise OSError("the scheduler is gone")
                 yield keys.pop(future.key), answer
                 if len(keys) <= most // 2:
                     ended.update(send(most - len(keys)))
-
-    def _still_there(self) -> None:
-        if self._client.status != "running":
-            raise OSError("the scheduler is gone")
 
     @contextmanager
     def _giving_up(self, give_up: Callable[[], None]) -> Iterator[threading.Event]:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import netbandit
 from netbandit.results.held_folders import opened
 from netbandit.results.one_study import OtherStudyError, refuse_other, remove_other
-from netbandit.results.run_folder import DamagedRunError, verify, was_traced
+from netbandit.results.run_folder import DamagedRunError, complete, verify, was_traced
 from netbandit.results.run_keys import run_keys
 from netbandit.results.safe_files import remove_leftovers, storage
-from netbandit.results.store import RUNS, StudyResult, complete, folder_of, run_names, save_study, save_study_again
+from netbandit.results.store import RUNS, StudyResult, folder_of, run_names, save_study, save_study_again
 from netbandit.results.study_identity import Union, united
 from netbandit.results.tables import PARQUET, SUMMARY, TABLE, write_summary, write_table
 from netbandit.running.pool import Lost, Pool
@@ -40,10 +40,6 @@ def no_progress(done: int, total: int, points_done: int, points: int) -> None:
 
 Looking = Callable[[int, int], None]
 """Called with the number of run folders checked, and the number of all."""
-
-
-def no_watch(done: int, total: int) -> None:
-    """Tell nobody."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +121,7 @@ def run(
     alone: bool = False,
     first: int = 0,
     progress: Progress = no_progress,
-    looking: Looking = no_watch,
+    looking: Looking = lambda done, total: None,
 ) -> SweepResult:
     """Do the runs of *study* that are missing in the results folder *out*, then write its table.
 

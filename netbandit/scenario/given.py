@@ -8,7 +8,7 @@ from typing import Any
 from netbandit.parts.settings import KeyPath, Raw
 from netbandit.scenario.errors import Place, ScenarioError
 from netbandit.scenario.overrides import Override
-from netbandit.scenario.source import flat_sweep
+from netbandit.scenario.source import flat_sweep, sweep_path
 from netbandit.util.wording import did_you_mean
 
 TABLES: Mapping[str, tuple[str, ...]] = {
@@ -89,13 +89,10 @@ def keyword_overrides(keywords: Mapping[str, Any], first_layer: int, *, unrecord
             here, there = keyword.removeprefix("sweep__"), meant.removeprefix("sweep__")
             lines.append(f'{here}=...: unknown key; two underscores stand for a dot (did you mean "{there}"?)')
             continue
-        if path[0] == "sweep" and len(path) > 1:
-            path = ("sweep", ".".join(path[1:]))
-        elif path == ("sweep",) and isinstance(value, dict):
+        if path == ("sweep",) and isinstance(value, dict):
             value = flat_sweep(value)
-        overrides.append(
-            Override(Place(layer, 0, 0, f"{keyword.removeprefix('sweep__')}=..."), path, value, unrecorded)
-        )
+        place = Place(layer, 0, 0, f"{keyword.removeprefix('sweep__')}=...")
+        overrides.append(Override(place, sweep_path(path), value, unrecorded))
     if lines:
         raise ScenarioError(lines)
     return overrides

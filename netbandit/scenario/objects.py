@@ -134,11 +134,9 @@ def swept(key: str, values: Any) -> Any:
         return [tables_of(case) if isinstance(case, Mapping) else case for case in values]
     if isinstance(values, list | tuple):
         return [table_of(key, value) for value in values]
-    return _swept_table(key, values) if isinstance(values, Mapping) else native(values)
-
-
-def _swept_table(prefix: str, values: Mapping[str, Any]) -> Raw:
-    return {str(key): swept(f"{prefix}.{key}", inner) for key, inner in values.items()}
+    if isinstance(values, Mapping):
+        return {str(inner): swept(f"{key}.{inner}", value) for inner, value in values.items()}
+    return native(values)
 
 
 def _written(model: BaseModel) -> Raw:

@@ -7,7 +7,7 @@ from typing import Any
 
 from netbandit.parts.validation import DEEPEST, TOO_DEEP, too_deep
 from netbandit.scenario.errors import Place, ScenarioError
-from netbandit.scenario.source import flat_sweep
+from netbandit.scenario.source import flat_sweep, sweep_path
 from netbandit.util.nesting import read_toml
 from netbandit.util.wording import key_text, show
 
@@ -71,9 +71,7 @@ def read_overrides(texts: Sequence[str], first_layer: int) -> list[Override]:
             for inner, values in flat_sweep(value).items():
                 overrides.append(Override(place, ("sweep", f"{'.'.join(path[1:])}.{inner}"), values))
             continue
-        if path[0] == "sweep" and len(path) > 1:
-            path = ("sweep", ".".join(path[1:]))
-        overrides.append(Override(place, path, value))
+        overrides.append(Override(place, sweep_path(path), value))
     if lines:
         raise ScenarioError(lines)
     return overrides

@@ -176,10 +176,8 @@ class _Scanner:
 
 def _plain(piece: str) -> str:
     """Return a piece of a key without its quotes."""
-    if piece[0] == "'":
-        return piece[1:-1]
-    if piece[0] != '"':
+    if piece[0] not in "'\"":
         return piece
-    if "\\" not in piece:
+    if piece[0] == "'" or "\\" not in piece:
         return piece[1:-1]
     return str(read_toml(f"key = {piece}")["key"])

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from netbandit.parts.settings import KeyPath
 from netbandit.parts.validation import TOO_DEEP, too_deep
@@ -150,6 +150,10 @@ def flat_sweep(table: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
+@overload
+def sweep_path(path: tuple[str, ...]) -> tuple[str, ...]: ...
+@overload
+def sweep_path(path: KeyPath) -> KeyPath: ...
 def sweep_path(path: KeyPath) -> KeyPath:
     """Return a path of a file as a path of the merged tables: all keys of a sweep's key path in one."""
     if path[:1] != ("sweep",):

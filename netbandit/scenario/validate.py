@@ -71,7 +71,7 @@ def combinations(run: RunSettings | None, family: object, links: LinksSettings |
             problems.append((("links", which, "queue"), "cannot be with a radio, whose agents share the air"))
         elif settings.queue is not None and settings.bandwidth is None:
             problems.append((("links", which, "queue"), f"needs links.{which}.bandwidth: without it nothing waits"))
-    for which, latency in (("peer", links.peer.latency), ("uplink", links.uplink.latency)):
+        latency = settings.latency
         if not isinstance(latency, UniformLatency):
             continue
         shortest, longest = latency.ends

@@ -36,6 +36,9 @@ EXPLOIT = Kind("exploit")
 class Epochs(Driver):
     """Agents are SimPy processes that sleep through a phase, contribute, and wait for the result.
 
+    Epoch number n of an agent begins with its phase n, in which it explores, and ends with round n of the protocol,
+    which brings the result.
+
     No agent wakes for a single pull. The rewards of an epoch are drawn for a whole cohort at once, before its first
     agent explores. Pulls made while waiting enter no estimate and are only counted. If rewards are late, a phase is
     over once its last reward has come, or the agent goes on without: meanwhile it pulls its best arm.

@@ -1,11 +1,11 @@
 """A trace as ``--trace`` has written it: the messages, the phases and the late rewards of a run."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from netbandit.results.run_folder import TRACE, DamagedRunError, check_trace, read_run
 from netbandit.results.store import PointResult, StudyResult, folder_of
@@ -107,7 +107,8 @@ def run_of(trace: Path) -> RunResult | None:
         TraceError: Its files are not as they were written.
     """
     try:
-        return _with_plain_errors(trace, lambda trace: read_run(trace.parent))
+        with _plain_errors(trace):
+            return read_run(trace.parent)
     except FileNotFoundError:
         return None
 
@@ -139,16 +140,14 @@ def left_out(folder: Path, study: StudyResult) -> Iterator[str]:
 
 def _check(trace: Path) -> None:
     if trace.name == TRACE:
-        with suppress(FileNotFoundError):  # a trace may be taken out of its run folder
-            _with_plain_errors(trace, check_trace)
+        with suppress(FileNotFoundError), _plain_errors(trace):  # a trace may be taken out of its run folder
+            check_trace(trace)
 
 
-_Found = TypeVar("_Found")
-
-
-def _with_plain_errors(trace: Path, read: Callable[[Path], _Found]) -> _Found:
+@contextmanager
+def _plain_errors(trace: Path) -> Iterator[None]:
     try:
-        return read(trace)
+        yield
     except DamagedRunError as error:
         raise TraceError(f"{trace.parent}: {error}; run the scenario again") from None
 

@@ -16,7 +16,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from math import inf
+from math import isinf
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
@@ -345,11 +345,8 @@ def number(text: str) -> float | None:
 
 def finite(text: str) -> float | None:
     """Return the finite number that *text* is, None if it is none."""
-    try:
-        found = float(text)
-    except ValueError:
-        return None
-    return found if -inf < found < inf and "_" not in text and text.isascii() else None
+    found = number(text)
+    return None if found is None or isinf(found) else found
 
 
 def shown(text: str) -> str:

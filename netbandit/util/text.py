@@ -1,5 +1,6 @@
 """Text for people: numbers of things, and lines that are safe on a terminal."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +17,11 @@ def print_line(console: "Console", text: str) -> None:
     from rich.text import Text
 
     console.print(Text(one_line(text)), soft_wrap=not console.is_terminal)
+
+
+def in_words(texts: Sequence[str], last: str) -> str:
+    """Return *texts* as a list in a sentence, with the word *last* before the last one: ``a, b and c``."""
+    return f" {last} ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 
 def pluralize(number: int, what: str) -> str:

@@ -230,7 +230,7 @@ def test_toml_goes_and_comes_back(place):
 
 
 def test_extends_works_from_a_dictionary(place):
-    (place / "base.toml").write_text(SMALL if isinstance(SMALL, str) else "")
+    (place / "base.toml").write_text(SMALL)
     document = nb.Scenario.from_toml("base.toml")
     found = nb.run({"extends": "base.toml", "run": {"horizon": 50}}, out="a")
     assert found["run"][0] == nb.run(document, run__horizon=50, out="b")["run"][0]
@@ -293,14 +293,7 @@ def test_what_goes_wrong_is_an_object_too():
 
 
 def test_parts_are_swept_as_objects_and_classes(tmp_path):
-    scenario = nb.Scenario(
-        topology=nb.families.Ring(agents=4),
-        links=nb.Links(peer=nb.Link(latency="1 ms")),
-        bandit=nb.bandits.Bernoulli(means=[0.3, 0.7]),
-        learner=nb.learners.Elimination(),
-        protocol=nb.protocols.Silent(),
-        run=nb.Run(horizon=200),
-    )
+    scenario = small(links=nb.Links(peer=nb.Link(latency="1 ms")), protocol=nb.protocols.Silent())
     found = scenario.sweep({"protocol": [nb.protocols.Gis(), nb.protocols.Flooding]}, out=tmp_path)
     messages = found[found.metric == "messages"].value.tolist()
     named = scenario.sweep({"protocol.kind": ["gis", "flooding"]}, out=tmp_path / "named")

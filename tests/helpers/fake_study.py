@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -107,6 +107,12 @@ class FakeStudy:
 def resolved(agents: int = 5, replications: int = 3, **more: Any) -> dict[str, Any]:
     run = {"horizon": 1000, "seed": 0, "slot": "1 ms", "replications": replications, **more.pop("run", {})}
     return {"schema": 1, "name": "fake", "run": run, "topology": {"family": "star", "agents": agents}, **more}
+
+
+def with_parameters(*chosen: dict[str, Any]) -> FakeStudy:
+    """Return a study of points of one replication that vary these keys, whatever their runs do; from 3 agents on."""
+    points = fake_study(*range(3, 3 + len(chosen)), replications=1).points
+    return FakeStudy([replace(point, parameters=keys) for point, keys in zip(points, chosen, strict=True)])
 
 
 def fake_study(*sizes: int, replications: int = 3, **more: Any) -> FakeStudy:

@@ -1,4 +1,4 @@
-"""All runs of a folder of results."""
+"""All runs and all files of a folder of results."""
 
 from pathlib import Path
 
@@ -9,3 +9,8 @@ from netbandit.simulation.result import RunResult
 def finished_runs(out: Path, details: bool = True) -> list[RunResult]:
     """Return the complete runs of the study in *out*, by point and replication."""
     return [run for point in load_study(out, details).points for run in point.finished]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Return the content of all files in *folder*, by their paths in it."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}

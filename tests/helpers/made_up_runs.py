@@ -9,8 +9,9 @@ import networkx
 import numpy as np
 
 from netbandit.plots.grouping import Arrangement, arrange
-from netbandit.results.run_folder import read_run
-from netbandit.results.store import RUNS, PointResult, StudyResult, run_keys, save_run, save_study
+from netbandit.results.run_folder import read_run, save_run
+from netbandit.results.run_keys import run_keys
+from netbandit.results.store import RUNS, PointResult, StudyResult, save_study
 from netbandit.simulation.result import Curve, LinkUse, Nodes, RunResult
 from netbandit.simulation.sweep_point import Point
 

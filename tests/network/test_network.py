@@ -4,6 +4,7 @@ import pytest
 
 from netbandit.network.clock import SENDS, Clock, Environment, InstantQueue
 from netbandit.network.fingerprint import Fingerprint
+from netbandit.network.ledger import Ledger
 from netbandit.network.link import Link, LinkClass, Queue
 from netbandit.network.message import Kind, Message
 from netbandit.network.network import Network
@@ -220,3 +221,10 @@ def test_a_slotted_hop_ends_at_a_later_boundary(begun, delivered, boundary):
 def test_boundaries():
     clock = Lab().clock
     assert [clock.boundary(time) for time in (0, 1, 1_000)] == [0, 1, 1]
+
+
+def test_kinds_of_one_name_are_reported_together():
+    ledger = Ledger()
+    for kind, counted in ((Kind("NOTICE"), [2, 16]), (PING, [1, 8]), (Kind("NOTICE"), [3, 24])):
+        ledger.counts[kind][:] = counted
+    assert ledger.kinds == {"NOTICE": (5, 40), "PING": (1, 8)}

@@ -2,29 +2,12 @@ import networkx
 import pytest
 from click.testing import CliRunner
 from helpers.made_up_runs import made_up, write
+from helpers.scenes import SMALL
 
 from netbandit.cli import main
 from netbandit.plots import Asked, plot_against
 from netbandit.report import outdate, write_report
 from netbandit.results.store import load_study
-
-SCENARIO = """
-schema = 1
-name = "tiny"
-[run]
-horizon = 200
-replications = 1
-[topology]
-family = "star"
-agents = 3
-[bandit]
-kind = "bernoulli"
-means = [0.2, 0.8]
-[learner]
-kind = "elimination"
-[protocol]
-kind = "gis"
-"""
 
 
 def sweep(**keys):
@@ -62,7 +45,7 @@ def test_what_is_no_page_of_ours_stays_as_it_is(tmp_path):
 
 def test_a_run_tells_of_the_report_that_it_makes_old(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "tiny.toml").write_text(SCENARIO)
+    (tmp_path / "tiny.toml").write_text(SMALL)
 
     def call(*arguments):
         done = CliRunner().invoke(main, list(arguments))

@@ -12,19 +12,20 @@ from netbandit.report.animation import playback
 from netbandit.trace.perfetto import find_trace
 from netbandit.trace.read import read_trace, run_of
 
+TABLES = {
+    "run": {"horizon": 6},
+    "topology": {"family": "ring", "agents": 3},
+    "links": {"peer": {"latency": "0.4 ms"}},
+    "bandit": {"kind": "bernoulli", "means": [0.2, 0.9]},
+    "learner": {"kind": "ucb", "share": "totals"},
+    "protocol": {"kind": "local"},
+}
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("traced")
-    tables = {
-        "run": {"horizon": 6},
-        "topology": {"family": "ring", "agents": 3},
-        "links": {"peer": {"latency": "0.4 ms"}},
-        "bandit": {"kind": "bernoulli", "means": [0.2, 0.9]},
-        "learner": {"kind": "ucb", "share": "totals"},
-        "protocol": {"kind": "local"},
-    }
-    nb.run(tables, out=folder, trace=True)
+    nb.run(TABLES, out=folder, trace=True)
     return folder
 
 
@@ -49,10 +50,7 @@ def test_names_of_agents_cover_neither_agents_nor_one_another(tmp_path):
     names = ["a gateway", "a sensor", "another sensor"]
     (tmp_path / "named.csv").write_text("source,target\n" + "\n".join(f"{names[i - 1]},{names[i]}" for i in range(3)))
     topology = {"family": "file", "file": str(tmp_path / "named.csv")}
-    parts = {"bandit": {"kind": "bernoulli", "means": [0.2, 0.9]}, "learner": {"kind": "ucb", "share": "totals"}}
-    nb.run(
-        {"run": {"horizon": 6}, "topology": topology, **parts, "protocol": {"kind": "local"}}, out=tmp_path, trace=True
-    )
+    nb.run({**TABLES, "topology": topology}, out=tmp_path, trace=True)
     trace = find_trace(tmp_path)
     figure = Figure(figsize=(6.4, 6.4))
     network, below = figure.subplots(2, 1)

@@ -19,7 +19,8 @@ from netbandit.report import write_report
 from netbandit.report.citation import URL
 from netbandit.report.curves import readings
 from netbandit.report.recipe import recipe, without_folders
-from netbandit.results.store import PointResult, StudyResult, load_study, run_keys
+from netbandit.results.run_keys import run_keys
+from netbandit.results.store import PointResult, StudyResult, load_study
 from netbandit.scenario.load import load
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "path", "use"}

@@ -163,12 +163,16 @@ def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, words, text):
     assert text in done.stderr
 
 
-def test_a_difference_of_one_pair_has_no_interval():
-    found = comparison(table([("star", 1, 0, 1.0), ("ring", 1, 0, 2.5)]), "regret")
+def shown(found, width=80):
     stream = io.StringIO()
-    show_comparison(found, Console(file=stream, width=80))
-    assert "1.5" in stream.getvalue().split()
-    assert "±" not in stream.getvalue().splitlines()[4]
+    show_comparison(found, Console(file=stream, width=width))
+    return stream.getvalue()
+
+
+def test_a_difference_of_one_pair_has_no_interval():
+    text = shown(comparison(table([("star", 1, 0, 1.0), ("ring", 1, 0, 2.5)]), "regret"))
+    assert "1.5" in text.split()
+    assert "±" not in text.splitlines()[4]
 
 
 def with_cases(tmp_path):
@@ -248,8 +252,7 @@ def test_a_label_stands_for_what_its_case_sets(tmp_path):
         [1, "as it is", -100.0], [1, "farther", 100.0], [2, "as it is", -100.0], [2, "farther", 100.0],
     ]  # fmt: skip
     assert "topology.family" not in found.columns
-    shown = CliRunner().invoke(main, ["compare", str(out), "case=far", "--metric", "cost"]).stdout
-    assert "family" not in shown
+    assert "family" not in CliRunner().invoke(main, ["compare", str(out), "case=far", "--metric", "cost"]).stdout
     assert arrange(netbandit.load_results(out).study).keys == ("case", "size")
     found = netbandit.load_results(out)
     assert {"topology.family", "slow", "case"} <= set(found.columns)  # the table keeps all
@@ -333,14 +336,10 @@ def test_regrets_of_points_at_which_agents_stalled_are_marked():
     stalled = found.assign(metric="stalled", value=[0.0] * 30 + [4.0] + [0.0] * 29)
     cost = found.assign(metric="cost")
     both = pandas.concat([found, stalled, cost])
-    out = io.StringIO()
-    show_comparison(comparison(both, "regret"), Console(file=out, width=90))
-    lines = out.getvalue().splitlines()
+    lines = shown(comparison(both, "regret"), 90).splitlines()
     assert any(line.split()[:2] == ["17.5", "*"] for line in lines)
     assert any(line.startswith("* agents stalled: ") and "not an improvement" in line for line in lines)
-    out = io.StringIO()
-    show_comparison(comparison(both, "cost"), Console(file=out, width=90))
-    assert "*" not in out.getvalue()  # they did cost less
+    assert "*" not in shown(comparison(both, "cost"), 90)  # they did cost less
 
 
 @pytest.mark.parametrize("width", [30, 60, 200])
@@ -351,13 +350,11 @@ def test_no_number_and_no_mark_is_cut_off_where_the_terminal_is_narrow(width):
     found = table(rows)
     both = pandas.concat([found, found.assign(metric="stalled", value=1.0)])
     asked = comparison(both, "regret")
-    out = io.StringIO()
-    show_comparison(asked, Console(file=out, width=width))
-    shown = out.getvalue()
-    assert "…" not in shown
-    assert shown.count(" *") == 2 * len(asked.differences)  # of each point, and of its difference
-    assert all(level_text(each.p_holm) in shown for each in asked.differences if each.p_holm is not None)
-    assert shown.split("─")[0].split().count("p") == (2 if width == 200 else 1)
+    text = shown(asked, width)
+    assert "…" not in text
+    assert text.count(" *") == 2 * len(asked.differences)  # of each point, and of its difference
+    assert all(level_text(each.p_holm) in text for each in asked.differences if each.p_holm is not None)
+    assert text.split("─")[0].split().count("p") == (2 if width == 200 else 1)
 
 
 def test_levels_and_remarks_are_in_json(tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas
 import pytest
 from click.testing import CliRunner
-from helpers.fake_study import FakeStudy, fake_study
+from helpers.fake_study import fake_study, with_parameters
 from helpers.processes import BACKSTOP, without_progress
 
 import netbandit
@@ -71,12 +71,8 @@ def test_a_parquet_file_is_the_same_table(tmp_path):
 
 
 def test_values_of_several_kinds_are_text_in_a_parquet_file(tmp_path):
-    kinds = [{"a": [1, 2], "b": 1, "d": 1}, {"a": "word", "b": 2.5, "c": True}]
-    points = [
-        replace(point, parameters=parameters)
-        for parameters, point in zip(kinds, fake_study(3, 4, replications=1).points, strict=True)
-    ]
-    result = sweep.run(FakeStudy(points), tmp_path)
+    study = with_parameters({"a": [1, 2], "b": 1, "d": 1}, {"a": "word", "b": 2.5, "c": True})
+    result = sweep.run(study, tmp_path)
     table = pandas.read_parquet(write_parquet(tmp_path, result.study)).drop_duplicates("run")
     assert table["a"].tolist() == ["[1, 2]", "word"]
     assert table["b"].tolist() == [1.0, 2.5]
@@ -85,12 +81,7 @@ def test_values_of_several_kinds_are_text_in_a_parquet_file(tmp_path):
 
 
 def test_lists_and_tables_can_be_grouped_by(tmp_path):
-    values = [{"a": [1, 2], "b": {"c": 1}}, {"a": [3], "b": 4}]
-    points = [
-        replace(point, parameters=parameters)
-        for parameters, point in zip(values, fake_study(3, 4, replications=1).points, strict=True)
-    ]
-    sweep.run(FakeStudy(points), tmp_path)
+    sweep.run(with_parameters({"a": [1, 2], "b": {"c": 1}}, {"a": [3], "b": 4}), tmp_path)
     found = netbandit.load_results(tmp_path)
     costs = found[found["metric"] == "cost"].groupby(["a", "b"])["value"].sum()
     assert costs.to_dict() == {("[1, 2]", '{"c": 1}'): 300.0, ("[3]", 4): 400.0}

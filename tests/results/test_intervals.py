@@ -4,10 +4,12 @@ import statistics
 from fractions import Fraction
 
 import pytest
+import scipy
 from helpers.examples import examples
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
-from scipy import stats
+from packaging.version import Version
+from scipy import special, stats
 
 from netbandit.results import intervals
 
@@ -167,3 +169,20 @@ def test_a_geometric_ratio_counts_each_pair_alike():
     assert intervals.geometric_ratio([2.0, 6.0], [1.0, 3.0], 0.95).half_width is None
     with pytest.raises(ValueError, match="above zero"):
         intervals.geometric_ratio([0.0, 1.0], [1.0, 1.0], 0.95)
+
+
+@pytest.mark.skipif(Version(scipy.__version__) < Version("1.17"), reason="scipy finds it to ten digits until 1.17")
+@pytest.mark.parametrize("confidence", [0.1, 0.5, 0.8, 0.9, 0.95, 0.99])
+def test_quantiles_are_those_of_scipy(confidence):
+    freedoms = [*range(1, 200), 499, 1_000, 1_999]
+    found = [intervals.student_quantile(freedom, confidence) for freedom in freedoms]
+    assert found[:50] == pytest.approx(special.stdtrit(freedoms[:50], (1 + confidence) / 2), rel=1e-13)
+    assert found == pytest.approx(special.stdtrit(freedoms, (1 + confidence) / 2), rel=1e-12)
+
+
+def test_quantiles_that_are_known_exactly():
+    assert intervals.student_quantile(1, 0.5) == pytest.approx(
+        1.0, rel=1e-15
+    )  # Cauchy: a quarter lies beyond 1 on each side
+    assert intervals.student_quantile(2, 0.5) == pytest.approx((2 / 3) ** 0.5, rel=1e-15)
+    assert intervals.student_quantile(7, 0.0) == 0.0

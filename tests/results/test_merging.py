@@ -5,40 +5,28 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 from helpers.fake_study import FakePoint, FakeStudy, fake_study, resolved
-from helpers.finished_runs import finished_runs
+from helpers.finished_runs import files, finished_runs
+from helpers.scenes import SMALL
 
 from netbandit.cli import main
 from netbandit.results.merging import MergeError, leftovers, merge, missing
 from netbandit.results.store import load_study
 from netbandit.running.sweeps import run
 
-SCENARIO = """\
-schema = 1
-run.horizon = 50
-topology = { family = "ring", agents = 3 }
-bandit = { kind = "bernoulli", means = [0.2, 0.5] }
-learner.kind = "elimination"
-protocol.kind = "gis"
-"""
-
 
 def invoke(*arguments, **more):
     return CliRunner().invoke(main, list(map(str, arguments)), **more)
 
 
-def content(folder):
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def test_parts_of_the_replications_are_the_whole(tmp_path):
     run(fake_study(3, 4, replications=2), tmp_path / "a")
     run(fake_study(3, 4, replications=5), tmp_path / "b", first=2)
-    before = content(tmp_path / "b")
+    before = files(tmp_path / "b")
     study, copied, damaged = merge(tmp_path / "a", [tmp_path / "b"])
     assert (copied, damaged, missing(study)) == (6, [], "")
     run(fake_study(3, 4, replications=5), tmp_path / "whole")
     assert (tmp_path / "a" / "table.csv").read_bytes() == (tmp_path / "whole" / "table.csv").read_bytes()
-    assert content(tmp_path / "b") == before
+    assert files(tmp_path / "b") == before
     assert run(fake_study(3, 4, replications=5), tmp_path / "a").done == 0
 
 
@@ -67,12 +55,12 @@ def test_another_study_is_not_merged(tmp_path):
     run(fake_study(3, replications=2), tmp_path / "a")
     other = FakeStudy([FakePoint({"topology.agents": 3}, resolved(3, 2, run={"horizon": 500}))])
     run(other, tmp_path / "b")
-    before = content(tmp_path)
+    before = files(tmp_path)
     with pytest.raises(MergeError, match=r"another study than .*: run\.horizon is 1000 there and 500 here"):
         merge(tmp_path / "a", [tmp_path / "b"])
     with pytest.raises(MergeError, match="is not a results folder"):
         merge(tmp_path / "a", [tmp_path / "nowhere"])
-    assert content(tmp_path) == before
+    assert files(tmp_path) == before
 
 
 def test_runs_made_with_another_file_are_not_merged(tmp_path):
@@ -106,7 +94,7 @@ def test_runs_of_no_study_are_listed_before_they_go(tmp_path):
 def test_commands_run_parts_and_put_them_together(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("netbandit.plots.plot_folder", lambda folder, **how: [])
-    (tmp_path / "a.toml").write_text(SCENARIO)
+    (tmp_path / "a.toml").write_text(SMALL)
     for part, out in (("0:2", "one"), ("2:3", "two")):
         assert invoke("run", "a.toml", "--replications", part, "--out", out).exit_code == 0
     assert [run.replication for run in finished_runs(tmp_path / "two")] == [2]

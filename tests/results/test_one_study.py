@@ -5,25 +5,12 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 from helpers.fake_study import FakeDocument, FakePoint, FakeStudy, fake_study, resolved
+from helpers.finished_runs import files
+from helpers.scenes import SMALL
 
 from netbandit.cli import main
 from netbandit.results.one_study import OtherStudyError
 from netbandit.running.sweeps import run
-
-SCENARIO = """\
-[run]
-horizon = 50
-[topology]
-family = "ring"
-agents = 3
-[bandit]
-kind = "bernoulli"
-arms = 2
-[learner]
-kind = "elimination"
-[protocol]
-kind = "gis"
-"""
 
 
 def named(name, *sizes, **more):
@@ -34,10 +21,6 @@ def other(name, size, replications=2):
     """A study with another horizon."""
     point = FakePoint({"topology.agents": size}, resolved(size, replications, run={"horizon": 500}))
     return FakeStudy([point], document=FakeDocument({"name": name}))
-
-
-def files(folder):
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_another_study_is_refused_and_nothing_changes(tmp_path):
@@ -83,7 +66,7 @@ def test_replacing_with_the_same_study_removes_nothing(tmp_path):
 def test_the_command_refuses_before_the_first_of_several_scenarios_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("a", "b", "c"):
-        (tmp_path / f"{name}.toml").write_text(SCENARIO)
+        (tmp_path / f"{name}.toml").write_text(SMALL)
     monkeypatch.setattr("netbandit.plots.plot_folder", lambda folder, **how: [])
     call = CliRunner().invoke
     assert call(main, ["run", "b.toml", "--out", "out/c", "--set", "run.horizon=60"]).exit_code == 0
@@ -91,10 +74,10 @@ def test_the_command_refuses_before_the_first_of_several_scenarios_runs(tmp_path
     refused = call(main, ["run", "a.toml", "c.toml", "--out", "out"])
     assert refused.exit_code == 2
     assert refused.stdout == ""
-    start = "Error: out/c holds the results of another study, 'b': run.horizon is 60 there and 50 here; these would be"
+    start = "Error: out/c holds the results of another study, 'b': run.horizon is 60 there and 400 here; these would be"
     assert refused.stderr.startswith(start)
     assert refused.stderr.count("\n") == 1
     assert files(tmp_path) == before
     assert call(main, ["run", "a.toml", "c.toml", "--out", "out", "--replace"]).exit_code == 0
     assert call(main, ["run", "b.toml", "--out", "out/c"]).exit_code == 0  # what it is counts, not its name
-    assert call(main, ["run", "c.toml", "--out", "out/c", "--set", "topology.agents=4"]).exit_code == 2
+    assert call(main, ["run", "c.toml", "--out", "out/c", "--set", "topology.agents=5"]).exit_code == 2

@@ -1,8 +1,7 @@
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
-from helpers.made_up_runs import made_up
+from helpers.made_up_runs import made_up, study_of
 
 from netbandit.results.remarks import MEANING, cost_lines, energy_lines, privacy_lines, remarks, unequal_privacy
 from netbandit.results.run_folder import load_run, save_run
@@ -12,11 +11,8 @@ UNIT = "one reward of one agent"
 
 
 def study(*spent, unit=UNIT):
-    runs = [
-        replace(made_up(metrics={"epsilon": epsilon, "epsilon_claimed": claimed}), privacy_unit=unit)
-        for epsilon, claimed in spent
-    ]
-    return SimpleNamespace(points=[SimpleNamespace(finished=[run]) for run in runs])
+    made = (made_up(metrics={"epsilon": epsilon, "epsilon_claimed": claimed}) for epsilon, claimed in spent)
+    return study_of([replace(run, privacy_unit=unit) for run in made])
 
 
 @pytest.mark.parametrize(
@@ -69,7 +65,7 @@ def test_where_nobody_asked_for_privacy_nothing_is_said_of_it(alone):
 
 def test_the_delta_is_told_with_it():
     run = replace(made_up(metrics={"epsilon": 0.0, "epsilon_claimed": 1.0, "delta": 0.1}), privacy_unit=UNIT)
-    line, *_ = privacy_lines(SimpleNamespace(points=[SimpleNamespace(finished=[run])]))
+    line, *_ = privacy_lines(study_of([run]))
     assert line == f"privacy of {UNIT}: epsilon 0 at delta 0.1 for the worst-off agent; the paper states 1"
 
 
@@ -78,7 +74,7 @@ def test_what_epsilon_does_not_cover_is_told_once():
         replace(made_up(metrics={"epsilon": 1.0, "epsilon_claimed": 1.0}), privacy_unit=UNIT, privacy_caveats=caveats)
         for caveats in (("one", "other"), ("one",))
     ]
-    _, _, *lines = privacy_lines(SimpleNamespace(points=[SimpleNamespace(finished=runs)]))
+    _, _, *lines = privacy_lines(study_of(runs))
     assert lines == ["  not covered: one", "  not covered: other"]
 
 
@@ -86,7 +82,7 @@ def test_basic_composition_is_called_an_upper_bound():
     metrics = {"epsilon": 0.136, "delta": 0.01, "epsilon_claimed": 1.0}
     metrics |= {"epsilon_basic_composition": 1.54, "delta_basic_composition": 0.18}
     run = replace(made_up(metrics=metrics), privacy_unit=UNIT)
-    line, *_ = privacy_lines(SimpleNamespace(points=[SimpleNamespace(finished=[run])]))
+    line, *_ = privacy_lines(study_of([run]))
     assert "epsilon 0.136 at delta 0.01 for the worst-off agent; the paper states 1;" in line
     assert line.endswith("basic composition, an upper bound that adds up all releases: 1.54 at delta 0.18")
 
@@ -94,7 +90,7 @@ def test_basic_composition_is_called_an_upper_bound():
 def test_an_account_that_proves_no_more_is_called_an_upper_bound():
     run = replace(made_up(metrics={"epsilon": 4.0, "epsilon_claimed": 2.0}), privacy_unit=UNIT)
     runs = [run, replace(run, privacy_bound="upper")]
-    line, *_ = privacy_lines(SimpleNamespace(points=[SimpleNamespace(finished=runs)]))
+    line, *_ = privacy_lines(study_of(runs))
     assert line == f"privacy of {UNIT}: epsilon 4, an upper bound, for the worst-off agent; the paper states 2"
 
 
@@ -129,12 +125,12 @@ def test_what_a_cost_is_made_of(cost, activations, parts):
     links = {"peer": {"cost": 1.0}, "uplink": {"cost": 25.0}}
     run = made_up(metrics={"cost": cost, "activations": activations})
     run = replace(run, resolved={**run.resolved, "links": links})
-    assert cost_lines(SimpleNamespace(points=[SimpleNamespace(finished=[run, run])])) == [f"cost: {parts}"]
+    assert cost_lines(study_of([run, run])) == [f"cost: {parts}"]
 
 
 def test_nothing_is_said_of_a_cost_that_is_zero():
     run = made_up(metrics={"cost": 0.0, "activations": 0})
-    assert cost_lines(SimpleNamespace(points=[SimpleNamespace(finished=[run])])) == []
+    assert cost_lines(study_of([run])) == []
 
 
 def test_points_that_spend_different_privacy_are_no_like_for_like():

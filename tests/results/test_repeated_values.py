@@ -18,7 +18,7 @@ def test_of_two_values_both_seen_often_the_interval_is_clopper_and_pearson_s(cou
     expected = stats.binomtest(ones, ones + zeros).proportion_ci(0.95, method="exact")
     share = ones / (ones + zeros)
     wanted = 2 * max(expected.high - share, share - expected.low)
-    assert intervals.half_width_of_counts(values, 0.95) == pytest.approx(wanted, abs=1e-6)
+    assert intervals.half_width_of_counts((*values,), 0.95) == pytest.approx(wanted, abs=1e-6)
 
 
 @examples(20)
@@ -51,10 +51,10 @@ def test_what_is_read_as_counts():
 
 
 def test_it_follows_the_unit_and_the_place():
-    few = [4.0, 4.0, 4.0, 5.0, 7.0]
+    few = (4.0, 4.0, 4.0, 5.0, 7.0)
     half = intervals.half_width_of_counts(few, 0.95)
-    assert intervals.half_width_of_counts([1000 * value for value in few], 0.95) == pytest.approx(1000 * half)
-    assert intervals.half_width_of_counts([-value for value in few], 0.95) == pytest.approx(half)
+    assert intervals.half_width_of_counts(tuple(1000 * value for value in few), 0.95) == pytest.approx(1000 * half)
+    assert intervals.half_width_of_counts(tuple(-value for value in few), 0.95) == pytest.approx(half)
 
 
 def rarely(share, law):

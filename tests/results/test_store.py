@@ -12,16 +12,10 @@ import pytest
 from helpers.fake_study import FakePoint, fake_result, resolved
 from helpers.finished_runs import finished_runs
 
+from netbandit.results.run_folder import complete, load_run, save_run
+from netbandit.results.run_keys import run_key, run_keys
 from netbandit.results.safe_files import StorageError, partial, remove_leftovers, sealed, unsealed, write_whole
-from netbandit.results.store import (
-    complete,
-    load_run,
-    load_study,
-    run_key,
-    run_keys,
-    save_run,
-    save_study,
-)
+from netbandit.results.store import load_study, save_study
 from netbandit.simulation.result import Nodes
 
 
@@ -39,7 +33,6 @@ def saved(folder, **changes):
 def test_a_run_comes_back_as_it_was_saved(tmp_path):
     result = saved(tmp_path / "run")
     loaded = load_run(tmp_path / "run")
-    assert loaded is not None
     for name in ("name", "parameters", "resolved", "seed", "replication", "metrics", "kinds", "topology"):
         assert getattr(loaded, name) == getattr(result, name), name
     assert list(loaded.metrics) == list(result.metrics)
@@ -68,7 +61,6 @@ def test_the_files_hold_no_number_that_json_does_not_know(tmp_path):
     for path in (tmp_path / "run").iterdir():
         json.loads(path.read_text(), parse_constant=refuse)
     loaded = load_run(tmp_path / "run")
-    assert loaded is not None
     assert loaded.metrics == {"regret": 2.5, "epsilon": None, "delta": None, "n": 3}
     assert loaded.resolved["learner"]["epsilon"] == math.inf
 
@@ -77,14 +69,12 @@ def test_a_name_that_reads_like_a_number_stays_a_name(tmp_path):
     result = fake_result({}, resolved() | {"name": "inf"}, 0)
     save_run(tmp_path / "run", result)
     loaded = load_run(tmp_path / "run")
-    assert loaded is not None
     assert (loaded.name, loaded.resolved["name"]) == ("inf", "inf")
 
 
 def test_without_details_the_figures_are_there_and_the_curves_are_not(tmp_path):
     result = saved(tmp_path / "run")
     loaded = load_run(tmp_path / "run", details=False)
-    assert loaded is not None
     assert loaded.metrics == result.metrics
     assert loaded.curves == {}
     assert loaded.links.first.shape == (0,)
@@ -196,11 +186,16 @@ def test_a_file_in_place_of_the_folder_is_one_clear_line(tmp_path):
         saved(tmp_path / "run")
 
 
+WRITE = (
+    "import sys; from pathlib import Path; from netbandit.results.safe_files import partial; "
+    "partial(Path(sys.argv[1])).touch()"
+)
+"""A program that begins to write a file, and ends."""
+
+
 def test_what_a_dead_process_was_writing_is_removed_and_what_a_living_one_writes_is_not(tmp_path):
     target = tmp_path / "trace.jsonl"
-    code = "import sys; from pathlib import Path; from netbandit.results.safe_files import partial; "
-    code += "partial(Path(sys.argv[1])).touch()"
-    subprocess.run([sys.executable, "-c", code, str(target)], check=True)
+    subprocess.run([sys.executable, "-c", WRITE, str(target)], check=True)
     partial(target).touch()
     assert len(list(tmp_path.iterdir())) == 2
     remove_leftovers(tmp_path)
@@ -209,9 +204,7 @@ def test_what_a_dead_process_was_writing_is_removed_and_what_a_living_one_writes
 
 def test_what_a_killed_process_was_writing_is_removed_before_anybody_asks_for_it(tmp_path):
     target = tmp_path / "trace.jsonl"
-    code = "import sys; from pathlib import Path; from netbandit.results.safe_files import partial; "
-    code += "partial(Path(sys.argv[1])).touch()"
-    with subprocess.Popen([sys.executable, "-c", code, str(target)]) as child:
+    with subprocess.Popen([sys.executable, "-c", WRITE, str(target)]) as child:
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and is not forgotten
         assert len(list(tmp_path.iterdir())) == 1
         remove_leftovers(tmp_path)
@@ -249,7 +242,7 @@ def test_the_key_does_not_know_names_replications_parameters_or_the_order_of_key
 
 
 def test_the_key_is_the_same_in_every_process():
-    imports = "from helpers.fake_study import FakePoint, resolved; from netbandit.results.store import run_key; "
+    imports = "from helpers.fake_study import FakePoint, resolved; from netbandit.results.run_keys import run_key; "
     code = imports + "print(run_key(FakePoint({}, resolved()), 0))"
     keys = set()
     for seed in ("1", "2"):
@@ -339,13 +332,9 @@ def test_names_and_coordinates_of_the_nodes_come_back(tmp_path):
         folder = tmp_path / str(number)
         save_run(folder, replace(result, nodes=nodes))
         loaded = load_run(folder)
-        assert loaded is not None
-        assert loaded.nodes is not None
         assert loaded.nodes.names == nodes.names
         if nodes.coordinates is None:
             assert loaded.nodes.coordinates is None
         else:
             np.testing.assert_array_equal(loaded.nodes.coordinates, nodes.coordinates)
-    loaded = load_run(tmp_path / "none")
-    assert loaded is not None
-    assert loaded.nodes is None
+    assert load_run(tmp_path / "none").nodes is None

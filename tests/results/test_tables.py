@@ -9,7 +9,7 @@ from helpers.fake_study import FakePoint, FakeStudy, fake_result, fake_study, re
 from rich.console import Console
 
 from netbandit.results.columns import column, main_metric, metrics_with_columns, show
-from netbandit.results.intervals import Statistic
+from netbandit.results.intervals import MEAN, Statistic
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import Estimate, estimates
 from netbandit.results.tables import write_table
@@ -31,10 +31,10 @@ def study(parameters, metrics, replications=2):
     return StudyResult("star", points)
 
 
-def shown(found, width=80, encoding="utf-8", everything=False):
+def shown(found, width=80, encoding="utf-8", everything=False, statistic=MEAN):
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding=encoding, newline="")
-    show(found, Console(file=stream, width=width, force_terminal=False), everything=everything)
+    show(found, Console(file=stream, width=width, force_terminal=False), statistic, everything=everything)
     stream.flush()
     return raw.getvalue().decode(encoding)
 
@@ -334,15 +334,12 @@ def test_energy_has_its_column_on_80_characters_where_it_is_set():
 
 def test_medians_and_quantiles_stand_with_both_ends_of_their_intervals():
     found = study([{"topology.agents": 10}, {"topology.agents": 20}], [{"regret": 100.0}, {"regret": 900.0}], 7)
-    raw = io.StringIO()
-    show(found, Console(file=raw, width=80), Statistic.named("median"))
-    lines = [line.split() for line in raw.getvalue().splitlines()]
+    text = shown(found, statistic=Statistic.named("median"))
+    lines = [line.split() for line in text.splitlines()]
     assert ["10", "103.0", "[100.0,", "106.0]"] in lines
     assert ["20", "927.0", "[900.0,", "954.0]"] in lines
-    assert "median [ends of its 95 % interval] over replications" in raw.getvalue()
-    raw = io.StringIO()
-    show(found, Console(file=raw, width=80), Statistic.named("q90"))
-    assert "takes 36 replications" in " ".join(raw.getvalue().split())
+    assert "median [ends of its 95 % interval] over replications" in text
+    assert "takes 36 replications" in " ".join(shown(found, statistic=Statistic.named("q90")).split())
 
 
 def test_the_regret_of_points_at_which_agents_stalled_is_marked():

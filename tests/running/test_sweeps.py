@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import pytest
 from helpers.fake_study import FakePoint, FakeStudy, fake_study, resolved
-from helpers.finished_runs import finished_runs
+from helpers.finished_runs import files, finished_runs
 from helpers.processes import is_alive
 
 from netbandit.results.one_study import OtherStudyError
+from netbandit.results.run_folder import load_run
+from netbandit.results.run_keys import run_key, run_keys
 from netbandit.results.safe_files import StorageError
-from netbandit.results.store import load_run, run_key, run_keys
 from netbandit.running import sweeps as sweep
 from netbandit.running.cluster import SchedulerError
 from netbandit.running.sweeps import Interrupted
@@ -119,7 +120,6 @@ def test_a_run_that_fails_is_told_and_the_others_go_on(tmp_path):
         ({"topology.agents": 4}, 1, "ValueError: no route"),
     ]
     report = result.failed[0].failure.report
-    assert report is not None
     assert report.read_text().startswith("Traceback")
     assert [[run is None for run in point.runs] for point in result.study.points] == [[False, True, False]] * 2
     with (tmp_path / "table.csv").open() as file:
@@ -130,7 +130,6 @@ def test_what_failed_is_run_again_and_its_report_goes(tmp_path):
     failed = sweep.run(fake_study(3, replications=2, fails={1: MemoryError()}), tmp_path).failed
     assert said(failed[0]) == "MemoryError"
     report = failed[0].failure.report
-    assert report is not None
     result = sweep.run(fake_study(3, replications=2), tmp_path)
     assert (result.done, result.reused, result.failed) == (1, 1, [])
     assert not report.exists()
@@ -172,7 +171,7 @@ def test_a_disk_that_is_full_at_any_moment_leaves_nothing_half_written(tmp_path,
         assert not (out / "summary.csv").exists()  # which is written last
         again = sweep.run(study, out)
         assert (again.reused, again.failed) == (max(0, before - 1) // 4, [])
-        assert tree(out) == tree(tmp_path / "whole")
+        assert files(out) == files(tmp_path / "whole")
 
 
 def test_a_file_in_place_of_the_results_folder_stops_before_the_first_run(tmp_path):
@@ -238,10 +237,10 @@ def test_another_study_is_refused_while_one_is_running(tmp_path, finished, why, 
 
     def meanwhile(done, total, points_done, points):
         if done == finished:
-            before.append(tree(tmp_path))
+            before.append(files(tmp_path))
             with pytest.raises(OtherStudyError, match=f"is in use: another study, 'fake', is running into it: .*{why}"):
                 sweep.run(other, tmp_path, replace=replace)
-            before.append(tree(tmp_path))
+            before.append(files(tmp_path))
 
     result = sweep.run(fake_study(3, 4, replications=2), tmp_path, progress=meanwhile)
     assert before[0] == before[1]
@@ -270,15 +269,6 @@ def test_a_folder_is_free_again_when_a_study_has_failed(tmp_path):
     assert sweep.run(longer(7), tmp_path).done == 3
 
 
-def tree(out):
-    """All files of a results folder with their content, but for the times the runs took."""
-    files = {}
-    for path in sorted(out.rglob("*")):
-        if path.is_file():
-            files[str(path.relative_to(out))] = path.read_bytes()
-    return files
-
-
 def test_workers_leave_what_one_process_leaves_and_report_what_fails(tmp_path):
     log = tmp_path / "log"
     study = fake_study(3, 4, replications=3, fails={2: ValueError("no route")})
@@ -296,10 +286,10 @@ def test_workers_leave_what_one_process_leaves_and_report_what_fails(tmp_path):
     processes = {int(path.name.rpartition("-")[2]) for path in log.iterdir()}
     assert os.getpid() not in processes
     assert len(logged(log)) == 6
-    left, right = tree(tmp_path / "here"), tree(tmp_path / "there")
-    for files in (left, right):
-        for name in [name for name in files if name.endswith("error.txt")]:
-            del files[name]  # a traceback names the code that called
+    left, right = files(tmp_path / "here"), files(tmp_path / "there")
+    for side in (left, right):
+        for name in [name for name in side if name.endswith("error.txt")]:
+            del side[name]  # a traceback names the code that called
     assert left == right
     assert not any(is_alive(process) for process in processes)
 

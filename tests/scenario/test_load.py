@@ -30,7 +30,6 @@ def test_defaults(write, valid):
     write(small=valid)
     scenario, problems = validate(load("small.toml").data)
     assert problems == []
-    assert scenario is not None
     assert scenario.schema_ == 1
     assert (scenario.run.slot, scenario.run.replications, scenario.run.seed) == ("1 ms", 1, 0)
     assert scenario.run.slot_nanoseconds == 1_000_000
@@ -43,13 +42,11 @@ def test_defaults(write, valid):
 def test_a_resolved_scenario_is_a_scenario(write, valid):
     write(small=valid + '[links.peer]\nlatency.uniform = ["1 ms", "2 ms"]\n[sweep]\n"run.horizon" = [1, 2]\n')
     scenario, _ = validate(load("small.toml").data)
-    assert scenario is not None
     resolved = scenario.model_dump(mode="json")
     assert "sweep" not in resolved
     assert "extends" not in resolved
     again, problems = validate(resolved)
     assert problems == []
-    assert again is not None
     assert again.model_dump(mode="json") == resolved
 
 

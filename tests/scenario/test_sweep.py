@@ -312,14 +312,11 @@ def test_a_mistake_in_an_added_case_stands_where_it_was_written(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("written", "text"),
-    [("cases_append = 3", "must be tables"), ("cases_append = []", "must be tables")],
-)
-def test_what_is_added_must_be_cases(tmp_path, written, text):
-    ((path, said),) = problems(extending(tmp_path, f"[sweep]\n{written}\n").data)
+@pytest.mark.parametrize("written", ["3", "[]"])
+def test_what_is_added_must_be_cases(tmp_path, written):
+    ((path, said),) = problems(extending(tmp_path, f"[sweep]\ncases_append = {written}\n").data)
     assert path == ("sweep", "cases_append")
-    assert said.startswith(text)
+    assert said.startswith("must be tables")
 
 
 def test_there_must_be_cases_to_add_to(tmp_path):

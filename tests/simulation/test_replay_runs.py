@@ -9,7 +9,7 @@ from netbandit.bandits.replay import RANDOM_SEEDS
 from netbandit.checks.check import check
 from netbandit.papers.figures import papers_folder
 from netbandit.plots import pictures
-from netbandit.results.store import run_key
+from netbandit.results.run_keys import run_key
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.util.streams import Streams

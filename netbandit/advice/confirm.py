@@ -3,7 +3,7 @@
 import copy
 import json
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,7 +38,6 @@ def confirm(
     source: Source,
     networks: Sequence[tuple[tuple[int, int], TimedGraph]],
     replications: int,
-    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[dict[str, Interval], list[Confirmed]]:
     """Run the scenario of *source* on its own network and on each of the *networks*.
 
@@ -49,28 +48,16 @@ def confirm(
         source: A network that comes from a scenario.
         networks: The link added or removed, and the modified network.
         replications: The number of runs of each.
-        progress: Called with the number of finished runs and of all runs.
 
     Returns:
         The metrics of the original network, and the changes on each of the others.
     """
-    total, done = replications * (len(networks) + 1), 0
-
-    def runs(timed: TimedGraph) -> list[dict[str, float]]:
-        nonlocal done
-        found = []
-        for metrics in _metrics(source, timed, replications):
-            done += 1
-            progress(done, total)
-            found.append(metrics)
-        return found
-
-    base = runs(source.timed)
+    base = _metrics(source, source.timed, replications)
     known = [name for name in METRICS if all(name in run for run in base)]
     before = {name: mean([run[name] for run in base], CONFIDENCE) for name in known}
     confirmed = []
     for link, timed in networks:
-        changed = runs(timed)
+        changed = _metrics(source, timed, replications)
         differences = {}
         for name in known:
             if all(name in run for run in changed):

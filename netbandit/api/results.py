@@ -23,7 +23,7 @@ from netbandit.results.loads import (
     runs_with_keys,
 )
 from netbandit.results.picture_names import PICTURE_NAMES
-from netbandit.results.remarks import cost_lines, energy_lines, failure_lines, trouble_lines
+from netbandit.results.remarks import result_lines
 from netbandit.results.safe_files import write_whole
 from netbandit.results.store import StudyResult, load_finished, load_study
 from netbandit.results.tables import dataframe
@@ -304,13 +304,7 @@ class Results(_Table):
         sizes = ((len(self.study.points), "point"), (len(runs), "run"), (rows, "row"))
         caption = f"{self.study.name}: {', '.join(pluralize(number, what) for number, what in sizes)}"
         found = findings(self.study)
-        lines = [
-            *cost_lines(self.study),
-            *trouble_lines(self.study),
-            *energy_lines(self.study),
-            *failure_lines(self.study),
-        ]
-        return _html(found, "; ".join(filter(None, (caption, found.everywhere, *lines))))
+        return _html(found, "; ".join(filter(None, (caption, found.everywhere, *result_lines(self.study)))))
 
 
 def _in_python(error: Exception) -> str:

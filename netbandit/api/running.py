@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from netbandit.parts.arguments import whole
 from netbandit.parts.validation import native
-from netbandit.results.compare import compare
 from netbandit.results.run_keys import run_key
 from netbandit.results.store import load_study
 from netbandit.running.sweeps import run as run_study
@@ -182,6 +181,3 @@ def document_of(scenario: AnyScenario, overrides: Mapping[str, Any]) -> Document
     if not hasattr(scenario, "document"):
         raise ValueError(f"scenario must be a file, a dictionary of tables or a Scenario, not {show(scenario)}")
     return scenario.document(overrides)
-
-
-__all__ = ["RunsFailedError", "compare", "load_results", "run", "sweep"]

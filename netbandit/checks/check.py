@@ -1,7 +1,7 @@
 """Turns a scenario as written into runnable points, or reports all of its mistakes at once."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from netbandit.checks.exploration import unequal_exploration
 from netbandit.checks.ineffective_keys import LinkKey, ineffective_key_notes
 from netbandit.checks.point_check import PointCheck, is_large
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.parts.registry import BUILT_IN, kind_key, kind_of, named_parts, own_module
+from netbandit.parts.registry import BUILT_IN, kind_key, named_parts, own_module
 from netbandit.parts.settings import KeyPath, Problem
 from netbandit.scenario import sweep
 from netbandit.scenario.load import Document
@@ -68,13 +68,13 @@ def check(document: Document, watch: Watch = lambda what, done, total: None, *, 
         for combination in sweep.expand(document.data, document.parameters)
     ]
     count = len(checks)
-    undrawn = [_guarded(checked, combination, checked.made) for checked, combination in checks]
+    undrawn = [_guarded(checked, checked.made) for checked, _ in checks]
     # Mistakes found so far are reported before any large graph is drawn.
     mistaken = bool(problems) or any(checked.problems for checked, _ in checks)
     for (checked, combination), point in zip(checks, undrawn, strict=True):
         made = None
         if point is not None and not (mistaken and is_large(point)):
-            made = _guarded(checked, combination, partial(checked.drawn, point))
+            made = _guarded(checked, partial(checked.drawn, point))
         for problem in dict.fromkeys(map(combination.origin, checked.problems)):
             wrong.setdefault(problem, []).append(combination)
         notes.update(list(dict.fromkeys(checked.notes)))  # once a point
@@ -114,10 +114,8 @@ def check(document: Document, watch: Watch = lambda what, done, total: None, *, 
     )
 
 
-def _guarded(
-    checked: PointCheck, combination: Combination, step: Callable[[], RunnablePoint | None]
-) -> RunnablePoint | None:
-    """Return the point that *step* makes at *combination*; an exception raised by user code becomes a problem."""
+def _guarded(checked: PointCheck, step: Callable[[], RunnablePoint | None]) -> RunnablePoint | None:
+    """Return the point that *step* makes; an exception raised by user code becomes a problem."""
     try:
         with kept_alive():
             return step()
@@ -127,8 +125,7 @@ def _guarded(
         checked.problems.append(((error.table, kind_key(error.table)), str(error)))
         return None
     except BaseException as error:
-        written = {table: combination.data.get(table) for table in BUILT_IN}
-        kinds = {table: _kind(table, part) for table, part in written.items()}
+        kinds = {table: checked.kind(table) for table in BUILT_IN}
         own = {table: module for table, kind in kinds.items() if (module := own_module(table, kind)) is not None}
         tables = {module.partition(".")[0]: table for table, module in own.items()}
         where = place(error, frozenset(tables))
@@ -140,12 +137,6 @@ def _guarded(
         text = f"{kinds[found]} fails: {complaint(error, frozenset(tables))}"
         checked.problems.append(((found, kind_key(found)), text))
         return None
-
-
-def _kind(table: str, part: Any) -> str:
-    """Return the kind of a *part* as written in its *table*."""
-    kind = part.get(kind_key(table)) if isinstance(part, Mapping) else None
-    return kind_of(table, kind) if isinstance(kind, type) else str(kind)
 
 
 def schema() -> dict[str, Any]:

@@ -137,7 +137,7 @@ class PointCheck:
         data = self._combination.data
         scenario, problems = validate(data)
         self.problems += problems
-        topology = data.get("topology") if self._may_import("topology", self._kind("topology")) else None
+        topology = data.get("topology") if self._may_import("topology", self.kind("topology")) else None
         family, problems, notes = read_topology(topology, self._document.folder)
         self.problems += problems
         self.notes += notes
@@ -158,7 +158,7 @@ class PointCheck:
             "bandit": bandit,
             "learner": learner,
             "protocol": protocol if fits else None,
-            "kinds": {table: self._kind(table) for table in ("topology", *PARTS)},
+            "kinds": {table: self.kind(table) for table in ("topology", *PARTS)},
             "talk": next(iter(carried)) if len(carried) == 1 else None,
             "used_links": frozenset() if (usable := protocol or self._mended) is None else usable.used_links,
             "horizon": None if scenario is None else scenario.run.horizon,
@@ -322,7 +322,7 @@ class PointCheck:
         for key, value in written.items():
             if key not in key_names(found) and self._known_elsewhere(table, key):
                 if f"{table}.{key}" in self._combination.parameters:
-                    self.idle.append(((table, key), f"is not a key of the {table} {show(self._kind(table))}"))
+                    self.idle.append(((table, key), f"is not a key of the {table} {show(self.kind(table))}"))
                 continue
             kept[key] = value
         return kept
@@ -348,7 +348,7 @@ class PointCheck:
             # Agents that can call for each other may be able to deposit with a server, too.
             return frozenset({talk}) | (learner.talks & {"deposit"} if talk == "call" else frozenset())
         except TypeError as error:
-            kinds = {table: show(self._kind(table)) for table in ("learner", "bandit")}
+            kinds = {table: show(self.kind(table)) for table in ("learner", "bandit")}
             fits = _playing(bandit, learner)
             text = f"{kinds['learner']} cannot play bandit.kind = {kinds['bandit']}: {error}"
             for table, other in (("learner", "bandit"), ("bandit", "learner")):
@@ -357,7 +357,8 @@ class PointCheck:
             self.problems.append((("learner", "kind"), text))
             return learner.talks
 
-    def _kind(self, table: str) -> str:
+    def kind(self, table: str) -> str:
+        """Return the kind of a part as written in its *table*."""
         written = self._combination.data.get(table)
         kind = written.get(kind_key(table)) if isinstance(written, Mapping) else ""
         return kind_of(table, kind) if isinstance(kind, type) else str(kind)
@@ -365,7 +366,7 @@ class PointCheck:
     def _check_pair(self, talks: frozenset[CommunicationPattern], protocol: type[NetworkProtocol]) -> bool:
         """Check that the protocol offers one of the learner's communication patterns."""
         if not talks & protocol.patterns:
-            learner_kind, kind = self._kind("learner"), self._kind("protocol")
+            learner_kind, kind = self.kind("learner"), self.kind("protocol")
             needs = " or ".join(f"{each}s, in which {_TALKS[each]}" for each in sorted(talks))
             text = (
                 f"{show(kind)} offers no {needs}, as learner.kind = {show(learner_kind)} needs here: "
@@ -439,7 +440,7 @@ class PointCheck:
         if self.problems:
             return
         slot, end = run.slot_nanoseconds, run.horizon * run.slot_nanoseconds
-        talk, kind = pattern_of(type(parts.bandit), type(parts.learner)), self._kind("protocol")
+        talk, kind = pattern_of(type(parts.bandit), type(parts.learner)), self.kind("protocol")
         release = release_size(parts)
         known = {
             **known,
@@ -473,7 +474,7 @@ class PointCheck:
         if isinstance(parts.learner, EpochLearner):
             self.problems += per_agent_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
         else:
-            self.problems += memory_problems(scenario.faults, parts.bandit, parts.learner, self._kind("learner"))
+            self.problems += memory_problems(scenario.faults, parts.bandit, parts.learner, self.kind("learner"))
         streams = topology_streams(parts.family, run.seed, 0)
         with suppress(TopologyError):  # links without coordinates: reported below
             self._check_among(known)

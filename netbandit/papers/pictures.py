@@ -1,7 +1,7 @@
 """Draws the figures of a paper as their data specify: curves over the slots, scatter plots of two formulas, or bars."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import operator
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -207,22 +207,15 @@ _DASHES = ((0, (1, 1.5)), (0, (7, 2)), (0, (5, 2, 1, 2, 1, 2)))
 _GID = "reference"
 
 
-@dataclass(frozen=True)
-class _Base:
-    """The baseline of heights, by replication, and the kind of comparison."""
-
-    values: dict[int, float]
-    divides: bool
-
-    def under(self, number: int, value: float) -> float:
-        base = self.values[number]
-        return value - base if not self.divides else value / base if base else float("nan")
+_Base = tuple[Callable[[float, float], float], dict[int, float]]
+"""How heights are compared to a baseline, and the baseline by replication."""
 
 
 def _estimate(point: "PointResult", text: str, statistic: Statistic, base: _Base | None = None) -> Band:
     found = _values(point, text)
     if base is not None:
-        found = {number: base.under(number, value) for number, value in found.items() if number in base.values}
+        compare, others = base
+        found = {number: compare(value, others[number]) for number, value in found.items() if number in others}
     one = band(np.array(list(found.values()) or [float("nan")]), statistic)
     return _with_runs(one, point, found)
 
@@ -245,10 +238,14 @@ def _marks(runs: "FigureRuns") -> list[str]:
 def _base(runs: "FigureRuns", panel: "Panel", name: str) -> _Base | None:
     """Return the baseline of the heights of the series *name* in *panel*, if there is one."""
     if panel.minus is not None:
-        return _Base(_values(runs.one({**panel.where, **panel.minus}), panel.y), divides=False)
+        return operator.sub, _values(runs.one({**panel.where, **panel.minus}), panel.y)
     if panel.ratio_to is not None:
-        return _Base(_values(runs.one({**panel.where, "series": name, **panel.ratio_to}), panel.y), divides=True)
+        return _ratio, _values(runs.one({**panel.where, "series": name, **panel.ratio_to}), panel.y)
     return None
+
+
+def _ratio(value: float, other: float) -> float:
+    return value / other if other else float("nan")
 
 
 def _statistic(runs: "FigureRuns") -> Statistic:

@@ -1,5 +1,6 @@
 """Hot spots: the nodes and links with the most traffic, waiting, cost and energy, in a picture and in tables."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from netbandit.results.link_use import Figures, mean_link_figures, node_figures,
 from netbandit.results.loads import node_names
 from netbandit.results.numbers import rounded, scaled
 from netbandit.results.store import PointResult, StudyResult
+from netbandit.simulation.result import RunResult
 from netbandit.trace.read import WAITS, TraceError, first_trace, read_trace
 from netbandit.util.key_paths import lookup
 from netbandit.util.units import parse_duration
@@ -75,13 +77,10 @@ def _of(folder: Path, arrangement: Arrangement, point: PointResult, place: int) 
     links = mean_link_figures(runs)
     figure = draw_network(arrangement, point)
     svg = inline(figure, f"n{place}-")
-    keys = [key for key in arrangement.keys if key.startswith(("topology.", "protocol."))]
-    title = described({key: value_of(point, key) for key in keys}) or "the network"
-    names = node_names(first, nodes)
-    whose = "one run" if len(runs) == 1 else f"mean of {len(runs)} runs"
+    names, whose = node_names(first, nodes), whose_figures(runs)
     waited = _waited(folder, point)
     return HotSpots(
-        title,
+        network_title(arrangement, point),
         Drawn(f"network-{place}", " ".join(figure.get_suptitle().split()), whose, svg, None),
         _table(f"Links that carried most ({whose})", "link", link_names(ends, names), links, _COLUMNS, None),
         _table(
@@ -93,6 +92,17 @@ def _of(folder: Path, arrangement: Arrangement, point: PointResult, place: int) 
             waited,
         ),
     )
+
+
+def network_title(arrangement: Arrangement, point: PointResult) -> str:
+    """Return what distinguishes the network of *point* from the others: its topology and protocol."""
+    keys = [key for key in arrangement.keys if key.startswith(("topology.", "protocol."))]
+    return described({key: value_of(point, key) for key in keys}) or "the network"
+
+
+def whose_figures(runs: Sequence[RunResult]) -> str:
+    """Return of which runs the figures of a table are."""
+    return "one run" if len(runs) == 1 else f"mean of {len(runs)} runs"
 
 
 def _table(

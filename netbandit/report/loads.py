@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.plots.grouping import arrange, described, evenly, value_of
+from netbandit.plots.grouping import arrange, evenly
 from netbandit.plots.study_pictures import shaped
-from netbandit.report.hot_spots import percent
+from netbandit.report.hot_spots import network_title, percent, whose_figures
 from netbandit.report.tables import Cell, Table
 from netbandit.results.loads import (
     SERVER,
@@ -66,12 +66,10 @@ def loads(study: StudyResult) -> list[Loads]:
     At most four; figures that the results do not contain are omitted.
     """
     arrangement = arrange(study)
-    keys = [key for key in arrangement.keys if key.startswith(("topology.", "protocol."))]
-    found = []
-    for point in evenly(shaped(arrangement, spends), _POINTS):
-        title = described({key: value_of(point, key) for key in keys}) or "the network"
-        found.append(Loads(title, busiest_links(point), thirstiest_nodes(point), battery_line(point)))
-    return found
+    return [
+        Loads(network_title(arrangement, point), busiest_links(point), thirstiest_nodes(point), battery_line(point))
+        for point in evenly(shaped(arrangement, spends), _POINTS)
+    ]
 
 
 def tells(point: PointResult) -> bool:
@@ -113,7 +111,7 @@ def busiest_links(point: PointResult, rows: int = ROWS) -> Table:
             )
             for which in ("mean", "longest")
         ]
-    return _table(f"The busiest links ({_whose(point, runs)})", columns)
+    return _table(f"The busiest links ({whose_figures(runs)})", columns)
 
 
 def thirstiest_nodes(point: PointResult, rows: int = ROWS, battery: float | None = None) -> Table:
@@ -154,7 +152,7 @@ def thirstiest_nodes(point: PointResult, rows: int = ROWS, battery: float | None
         heading = "battery lasts" if whole is None else f"{scaled(whole)} J last"
         columns.append((heading, "at this power; mean over replications", cells))
     which = "whose batteries run out first" if has_batteries(runs[0]) else "that spent most"
-    return _table(f"The nodes {which} ({_whose(point, runs)})", columns)
+    return _table(f"The nodes {which} ({whose_figures(runs)})", columns)
 
 
 def _battery_of(runs: Sequence[RunResult], battery: float | None) -> float | None:
@@ -207,7 +205,3 @@ def _in_unit(name: str, longer: str, values: NDArray[np.float64], units: Sequenc
     size, unit = next((each for each in units if values.max(initial=0.0) >= each[0]), units[0])
     cells = [Cell(scaled(rounded(value / size, _DIGITS)), value) for value in values.tolist()]
     return f"{name} ({unit})", longer, cells
-
-
-def _whose(point: PointResult, runs: Sequence[RunResult]) -> str:
-    return f"mean of {len(runs)} runs" if len(runs) > 1 else "one run"

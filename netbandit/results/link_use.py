@@ -59,7 +59,11 @@ def link_figures(run: RunResult) -> Figures:
 
 def mean_link_figures(runs: Sequence[RunResult]) -> Figures:
     """Return the means over *runs*, which have the same links."""
-    found = [link_figures(run) for run in runs]
+    return means([link_figures(run) for run in runs])
+
+
+def means(found: Sequence[Figures]) -> Figures:
+    """Return the mean of each figure over several runs."""
     return {name: np.asarray(np.mean([one[name] for one in found], axis=0)) for name in found[0]}
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.results.link_use import energy_on, prices_of_ends, same_links
+from netbandit.results.link_use import energy_on, means, prices_of_ends, same_links
 from netbandit.results.store import StudyResult
 from netbandit.results.tables import groupable
 from netbandit.results.varied_keys import parameter_names
@@ -218,16 +218,12 @@ def mean_loads(runs: Sequence[RunResult]) -> tuple[list[RunResult], dict[str, Fl
     If each replication draws its own network, only the first is used.
     """
     alike = list(runs) if _same(runs) else list(runs[:1])
-    return alike, _mean([link_loads(run) for run in alike]), _mean([node_loads(run) for run in alike])
+    return alike, means([link_loads(run) for run in alike]), means([node_loads(run) for run in alike])
 
 
 def _same(runs: Sequence[RunResult]) -> bool:
     ends = [ends_of_links(run)[0] for run in runs]
     return same_links(runs) and all(np.array_equal(one, ends[0]) for one in ends)
-
-
-def _mean(found: Sequence[Mapping[str, Floats]]) -> dict[str, Floats]:
-    return {name: np.asarray(np.mean([one[name] for one in found], axis=0)) for name in found[0]}
 
 
 def _classes(run: RunResult) -> list[tuple[str, LinkUse]]:

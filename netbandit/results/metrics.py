@@ -452,39 +452,16 @@ def title_name(metric: str) -> str:
 
 _HIGHEST = frozenset(
     {
-        "reward",
-        "ctr",
-        "true_ctr",
-        "relative_ctr",
-        "kept",
-        "decisions",
-        "decisions_per_s",
-        "availability",
-        "alive",
-        "lifetime_slots",
-        "sustained",
+        *("reward", "ctr", "true_ctr", "relative_ctr", "kept", "decisions", "decisions_per_s"),
+        *("availability", "alive", "lifetime_slots", "sustained"),
     }
 )
 _LOWEST = frozenset(
     {
         *("cost", "activations", "messages", "bytes", "items", "energy_j", "wall_s", "context_bytes", "mask_bytes"),
         *("round_slots", "round_slots_median", "round_slots_max", "recovery_slots", "delay_slots", "waiting_slots"),
-        *(
-            "unserved",
-            "violations",
-            "parameter_error",
-            "best_lost",
-            "blocked_honest",
-            "outnumbered",
-            "stalled",
-            "lost",
-            "late",
-            "given_up",
-            "collided",
-            "dropped",
-            "unsent",
-            "unseen",
-        ),
+        *("unserved", "violations", "parameter_error", "best_lost", "blocked_honest", "outnumbered", "stalled"),
+        *("lost", "late", "given_up", "collided", "dropped", "unsent", "unseen"),
         *("epsilon", "epsilon_claimed", "slot_operations", "retransmissions", "absent_slots", "uploads", "downloads"),
     }
 )

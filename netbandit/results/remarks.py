@@ -210,6 +210,11 @@ _TROUBLES: Mapping[str, Callable[[Sequence[RunResult]], str]] = {
 """The text of each trouble, with the runs that have it."""
 
 
+def result_lines(study: StudyResult) -> list[str]:
+    """Return what is said of the figures of *study*: costs, troubles, energy and failures."""
+    return [*cost_lines(study), *trouble_lines(study), *energy_lines(study), *failure_lines(study)]
+
+
 def exploration_lines(study: StudyResult) -> list[str]:
     """Return a line if learners with different exploration bonuses are compared."""
     tables = [point.resolved.get("learner", {}) for point in study.points if point.finished]

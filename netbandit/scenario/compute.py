@@ -8,8 +8,8 @@ from pydantic import BeforeValidator, Field
 from netbandit.parts.settings import DurationText, Settings
 from netbandit.scenario.delay import Delay
 from netbandit.scenario.energy import Power
-from netbandit.scenario.link_faults import Probability
-from netbandit.util.wording import Allowed, show
+from netbandit.scenario.link_faults import Probability, number_or_list
+from netbandit.util.wording import Allowed
 
 _NO_TIME = "0 ms"
 
@@ -87,10 +87,6 @@ _SPEED = (
 )
 
 
-def _is_factor(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1e9
-
-
 def _speed(value: Any) -> Any:
     if isinstance(value, _LAWS):
         return value
@@ -98,11 +94,7 @@ def _speed(value: Any) -> Any:
         meant = [law for law in _LAWS if any(key in value for key in law.model_fields)]
         if len(meant) == 1:
             return meant[0].model_validate(value)
-    if isinstance(value, list) and value and all(map(_is_factor, value)):
-        return [float(one) for one in value]
-    if not _is_factor(value):
-        raise ValueError(f"must be {_SPEED}, not {show(value)}")
-    return float(value)
+    return number_or_list(value, lambda factor: 0 < factor <= 1e9, _SPEED)
 
 
 class ComputeSettings(Settings):

@@ -6,21 +6,14 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from netbandit.parts.settings import PositiveDuration, Settings
 from netbandit.scenario.delay import Delay, DelayOrFile
-from netbandit.scenario.link_faults import Probability
-from netbandit.util.wording import Allowed, show
+from netbandit.scenario.link_faults import Probability, number_or_list
+from netbandit.util.wording import Allowed
 
 _NEVER = "a probability from 0 to 1, or a list of them, one an arm"
 
 
-def _never(value: Any) -> Any:
-    def is_share(one: Any) -> bool:
-        return isinstance(one, int | float) and not isinstance(one, bool) and 0 <= one <= 1
-
-    if isinstance(value, list) and value and all(map(is_share, value)):
-        return [float(one) for one in value]
-    if not is_share(value):
-        raise ValueError(f"must be {_NEVER}, not {show(value)}")
-    return float(value)
+def _never(value: Any) -> float | list[float]:
+    return number_or_list(value, lambda share: 0 <= share <= 1, _NEVER)
 
 
 class FeedbackSettings(Settings):

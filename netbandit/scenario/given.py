@@ -13,18 +13,8 @@ from netbandit.util.wording import did_you_mean
 
 TABLES: Mapping[str, tuple[str, ...]] = {
     "": (
-        "run",
-        "topology",
-        "links",
-        "faults",
-        "adversary",
-        "energy",
-        "feedback",
-        "compute",
-        "bandit",
-        "learner",
-        "protocol",
-        "sweep",
+        *("run", "topology", "links", "faults", "adversary", "energy", "feedback", "compute"),
+        *("bandit", "learner", "protocol", "sweep"),
     ),
     "compute": ("agents", "server"),
     "links": ("peer", "uplink"),

@@ -1,6 +1,7 @@
 """The keys for faults of a class of links: loss, jitter, retry."""
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, TypeGuard
 
 from pydantic import BeforeValidator, Field
 
@@ -8,6 +9,21 @@ from netbandit.parts.settings import DurationText, PositiveDuration, Settings, d
 from netbandit.util.wording import Allowed, show
 
 Probability = Annotated[float, Field(ge=0, le=1)]
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Return whether *value* is a number; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def number_or_list(value: Any, fits: Callable[[float], bool], wanted: str) -> float | list[float]:
+    """Return a number that *fits*, or a list of such numbers, as floats; messages say that it must be *wanted*."""
+    if isinstance(value, list) and value and all(is_number(one) and fits(one) for one in value):
+        return [float(one) for one in value]
+    if not (is_number(value) and fits(value)):
+        raise ValueError(f"must be {wanted}, not {show(value)}")
+    return float(value)
+
 
 _LOSS = (
     "a probability from 0 to 1, { per_bit = 1e-6 } or "
@@ -64,7 +80,7 @@ def _loss(value: Any) -> Any:
         return (PerBitLoss if "per_bit" in value else BurstLossSettings).model_validate(value)
     if isinstance(value, PerBitLoss | BurstLossSettings):
         return value
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+    if is_number(value) and 0 <= value <= 1:
         return float(value)
     raise ValueError(f"must be {_LOSS}, not {show(value)}")
 
@@ -93,7 +109,7 @@ def slots_of(value: Any) -> float | None:
             return float(words[0])
         except ValueError:
             return None
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return float(value) if is_number(value) else None
 
 
 def _check_geometric(value: Any) -> None:

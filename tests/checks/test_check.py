@@ -337,21 +337,7 @@ def test_a_pair_that_cannot_talk_is_told_how_and_what_can(tmp_path, learner, pro
     assert "stands at" not in line
 
 
-BASE = """\
-[run]
-horizon = 500
-[topology]
-family = "ring"
-agents = 4
-[bandit]
-kind = "bernoulli"
-arms = 3
-[learner]
-kind = "elimination"
-participation = 0.5
-[protocol]
-kind = "master-worker"
-"""
+BASE = SMALL.replace('kind = "gis"', 'kind = "master-worker"').replace("[protocol]", "participation = 0.5\n[protocol]")
 
 
 @pytest.mark.parametrize(

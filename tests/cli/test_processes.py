@@ -12,23 +12,9 @@ from pathlib import Path
 
 import pytest
 from helpers.processes import BACKSTOP, eventually, is_alive, members, started, without_progress
+from helpers.scenes import SMALL
 
-SCENARIO = """\
-description = "Small, and done in a moment."
-[run]
-horizon = 2_000
-replications = 2
-[topology]
-family = "ring"
-agents = 4
-[bandit]
-kind = "bernoulli"
-arms = 3
-[learner]
-kind = "elimination"
-[protocol]
-kind = "gis"
-"""
+SCENARIO = SMALL.replace("horizon = 400", "horizon = 2_000\nreplications = 2")
 
 SLOW = '''\
 """A bandit of the user's own, which takes its time to be built for more than three agents."""
@@ -146,8 +132,8 @@ def test_a_mistake_writes_nothing(place, call):
     code, output, errors = call(place, "run", "ring.toml", "--out", "here")
     assert (code, output) == (2, "")
     lines = errors.splitlines()
-    assert any(line.startswith("ring.toml:3:1: run.horizont: ") and 'did you mean "horizon"' in line for line in lines)
-    assert any(line.startswith("ring.toml:14:") and "protocol.kind: " in line for line in lines)
+    assert any(line.startswith("ring.toml:2:1: run.horizont: ") and 'did you mean "horizon"' in line for line in lines)
+    assert any(line.startswith("ring.toml:13:") and "protocol.kind: " in line for line in lines)
     assert not (place / "here").exists()
     assert not (place / "results").exists()
 

@@ -1,6 +1,7 @@
 """Results nobody simulated, of the shape and size that simulations leave behind."""
 
 import copy
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,18 @@ def made_up(
         versions={"netbandit": "0"},
         nodes=nodes,
     )
+
+
+def family_sweep(replications: int = 2, parameters: Mapping[str, Any] = {}, **keys: Any) -> list[RunResult]:
+    """Return runs on three families of graphs, with the *keys* of `made_up`."""
+    graphs = {"star": networkx.star_graph(7), "ring": networkx.cycle_graph(8), "complete": networkx.complete_graph(8)}
+    return [
+        made_up(
+            graph, family=family, parameters={"topology.family": family} | (parameters or {}), replication=one, **keys
+        )
+        for family, graph in graphs.items()
+        for one in range(replications)
+    ]
 
 
 def study_of(runs: list[RunResult]) -> StudyResult:

@@ -4,10 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import networkx
 import pytest
 from click.testing import CliRunner
-from helpers.made_up_runs import made_up, trace, write
+from helpers.made_up_runs import family_sweep, made_up, trace, write
 from matplotlib.colors import to_hex
 
 from netbandit.cli import main
@@ -17,16 +16,6 @@ from netbandit.plots.picture_files import Memory, folder_pictures
 from netbandit.plots.regret import draw_regret
 from netbandit.results.safe_files import StorageError
 from netbandit.results.store import folder_of, load_study
-
-GRAPHS = {"star": networkx.star_graph(7), "ring": networkx.cycle_graph(8), "complete": networkx.complete_graph(8)}
-
-
-def family_sweep(replications=2, bend=2_500.0):
-    return [
-        made_up(graph, family=family, parameters={"topology.family": family}, replication=replication, bend=bend)
-        for family, graph in GRAPHS.items()
-        for replication in range(replications)
-    ]
 
 
 def drawn_in(folder):

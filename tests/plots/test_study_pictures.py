@@ -7,7 +7,7 @@ import sys
 import matplotlib
 import networkx
 import pytest
-from helpers.made_up_runs import arranged, made_up, study_of
+from helpers.made_up_runs import arranged, family_sweep, made_up, study_of
 
 from netbandit.plots import pictures, planned
 from netbandit.plots.style import encoded, save
@@ -31,15 +31,6 @@ def grid(replications=1, metrics=None, **keys):
         )
         for place, values in enumerate(itertools.product(*keys.values()))
         for one in range(replications)
-    ]
-
-
-def family_sweep(replications=2, **keys):
-    graphs = {"star": networkx.star_graph(7), "ring": networkx.cycle_graph(8), "complete": networkx.complete_graph(8)}
-    return [
-        made_up(graph, family=family, parameters={"topology.family": family}, replication=replication, **keys)
-        for family, graph in graphs.items()
-        for replication in range(replications)
     ]
 
 

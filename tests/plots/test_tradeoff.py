@@ -1,7 +1,7 @@
 import networkx
 import numpy as np
 import pytest
-from helpers.made_up_runs import arranged, curves, made_up, study_of
+from helpers.made_up_runs import arranged, curves, family_sweep, made_up, study_of
 from matplotlib.colors import to_hex
 from scipy import stats
 
@@ -20,22 +20,6 @@ from netbandit.plots.grouping import arrange
 from netbandit.plots.regret import draw_regret
 from netbandit.plots.style import subtitle
 
-GRAPHS = {
-    "star": networkx.star_graph(9),
-    "ring": networkx.cycle_graph(10),
-    "complete": networkx.complete_graph(10),
-}
-
-
-def families(replications=4, parameters=None, **keys):
-    return [
-        made_up(
-            graph, family=family, parameters={"topology.family": family} | (parameters or {}), replication=one, **keys
-        )
-        for family, graph in GRAPHS.items()
-        for one in range(replications)
-    ]
-
 
 def bars(panel):
     """The ends of the vertical error bars, one (low, high) a marker."""
@@ -53,15 +37,15 @@ def markers(panel):
 
 
 def test_cost_delay_and_regret_stand_against_the_diameter():
-    runs = families()
+    runs = family_sweep(4)
     figure = draw_chart(diameter_chart(arranged(runs)))
     cost, delay, regret = figure.axes
     assert delay.get_ylabel() == "waiting per round (slots)"
-    assert [line.get_ydata().tolist() for _, _, line in markers(delay)] == [[2.0], [5.0], [1.0]]
+    assert [line.get_ydata().tolist() for _, _, line in markers(delay)] == [[2.0], [4.0], [1.0]]
     assert cost.get_xlabel() == regret.get_xlabel() == "diameter (hops)"
     assert cost.get_ylabel() == "cost (weighted link activations)"
     assert regret.get_ylabel() == "regret of all agents (reward)"
-    assert [line.get_xdata().tolist() for _, _, line in markers(cost)] == [[2.0], [5.0], [1.0]]
+    assert [line.get_xdata().tolist() for _, _, line in markers(cost)] == [[2.0], [4.0], [1.0]]
     of_star = [run.metrics["regret"] for run in runs if run.parameters["topology.family"] == "star"]
     np.testing.assert_allclose(markers(regret)[0][2].get_ydata(), [np.mean(of_star)])
     low, high = stats.t.interval(0.95, 3, np.mean(of_star), stats.sem(of_star))
@@ -72,7 +56,7 @@ def test_cost_delay_and_regret_stand_against_the_diameter():
 
 
 def test_families_differ_in_colour_and_in_marker_and_keep_both_everywhere():
-    arrangement = arranged(families())
+    arrangement = arranged(family_sweep(4))
     figure = draw_chart(diameter_chart(arrangement))
     (box,) = figure.legends
     assert [text.get_text() for text in box.get_texts()] == ["star", "ring", "complete"]
@@ -85,7 +69,7 @@ def test_families_differ_in_colour_and_in_marker_and_keep_both_everywhere():
 
 
 def test_one_replication_has_no_bars():
-    figure = draw_chart(diameter_chart(arranged(families(1))))
+    figure = draw_chart(diameter_chart(arranged(family_sweep(1))))
     assert bars(figure.axes[0]) == []
     assert subtitle(figure) == "one replication"
 
@@ -100,7 +84,7 @@ def test_diameters_that_differ_between_replications_have_bars_of_their_own():
 
 
 def test_what_is_zero_everywhere_has_no_panel_unless_it_is_asked_for():
-    runs = families(metrics={"cost": 0.0, "rounds": 0, "round_slots": 0.0})
+    runs = family_sweep(4, metrics={"cost": 0.0, "rounds": 0, "round_slots": 0.0})
     drawn = draw_chart(diameter_chart(arranged(runs)))
     assert [panel.get_ylabel() for panel in drawn.axes] == ["regret of all agents (reward)"]
     assert drawn.get_suptitle() == "quickstart: regret against the diameter"
@@ -167,7 +151,7 @@ def test_what_grows_with_the_diameter_by_decades_has_a_logarithmic_axis_with_tic
 
 
 def test_a_figure_that_does_not_exist_has_no_marker():
-    runs = families(2)
+    runs = family_sweep(2)
     for run in runs:
         if run.parameters["topology.family"] == "ring":
             run.metrics["cost"] = None
@@ -178,7 +162,7 @@ def test_a_figure_that_does_not_exist_has_no_marker():
 @pytest.mark.parametrize(
     ("runs", "varies"),
     [
-        (families(1), True),
+        (family_sweep(1), True),
         ([made_up(parameters={"learner.epsilon": e}) for e in (0.1, 1.0)], False),
         ([made_up(networkx.complete_graph(n), parameters={"topology.agents": n}) for n in (5, 9)], False),
     ],
@@ -242,7 +226,7 @@ def test_where_nobody_waits_the_delay_of_what_is_heard_takes_its_place():
     assert figure.axes[1].get_ylabel() == "delay of received items (slots)"
     assert markers(figure.axes[1])[0][2].get_ydata().tolist() == [2.0, 10.0]
     assert figure.get_suptitle() == "quickstart: regret and delay against latency of a peer link"
-    market = families()
+    market = family_sweep(4)
     for run in market:
         run.metrics.update({"round_slots": 0.0, "delay_slots": 3.0})
     assert draw_chart(diameter_chart(arranged(market))).axes[1].get_ylabel() == "delay of received items (slots)"

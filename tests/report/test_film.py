@@ -29,14 +29,20 @@ def folder(tmp_path_factory):
     return folder
 
 
+def written(folder, tmp_path, monkeypatch, kind):
+    """Write a film of six frames by the command, and return its file."""
+    monkeypatch.setattr(film, "_FRAMES", 6)
+    target = tmp_path / f"round.{kind}"
+    done = CliRunner().invoke(main, ["trace", str(folder), "--format", kind, "--out", str(target), "--limit", "9"])
+    assert done.exit_code == 0, done.output
+    assert done.output.splitlines()[-1] == f"film: {target}, 9 messages"
+    return target
+
+
 def test_a_film_is_written(folder, tmp_path, monkeypatch):
     from PIL import Image
 
-    monkeypatch.setattr(film, "_FRAMES", 6)
-    target = tmp_path / "round.gif"
-    done = CliRunner().invoke(main, ["trace", str(folder), "--format", "gif", "--out", str(target), "--limit", "9"])
-    assert done.exit_code == 0, done.output
-    assert done.output.splitlines()[-1] == f"film: {target}, 9 messages"
+    target = written(folder, tmp_path, monkeypatch, "gif")
     with Image.open(target) as picture:
         assert picture.n_frames == 6
         first = picture.convert("RGB").tobytes()
@@ -67,11 +73,7 @@ def test_names_of_agents_cover_neither_agents_nor_one_another(tmp_path):
 
 @pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="ffmpeg is not installed")
 def test_a_film_is_an_mp4_where_there_is_ffmpeg(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(film, "_FRAMES", 6)
-    target = tmp_path / "round.mp4"
-    done = CliRunner().invoke(main, ["trace", str(folder), "--format", "mp4", "--out", str(target), "--limit", "9"])
-    assert done.exit_code == 0, done.output
-    assert target.read_bytes()[4:8] == b"ftyp"
+    assert written(folder, tmp_path, monkeypatch, "mp4").read_bytes()[4:8] == b"ftyp"
 
 
 def test_without_ffmpeg_a_gif_is_what_there_is(folder, monkeypatch):

@@ -44,22 +44,21 @@ PINNED = {
         RING + 'bandit = { kind = "procurement" }\nlearner = { kind = "pfcb" }\nprotocol = { kind = "gis" }\n',
         "d4d56d0e0480ccb00b50",
     ),
-    "star": (FAMILY("star", "agents = 4") + BERNOULLI + GIS, "48a1f13383c0f5460598"),
-    "complete": (FAMILY("complete", "agents = 4") + BERNOULLI + GIS, "8d7b1bceba921a2a791f"),
-    "path": (FAMILY("path", "agents = 4") + BERNOULLI + GIS, "64132b70b9c888084fe1"),
-    "grid": (FAMILY("grid", "agents = 4") + BERNOULLI + GIS, "8bbd433971e8598a1559"),
-    "tree": (FAMILY("tree", "agents = 4") + BERNOULLI + GIS, "e443e191339374f1b63e"),
-    "random": (FAMILY("random", "agents = 4, p = 0.9") + BERNOULLI + GIS, "4d13134be0412e57b732"),
-    "regular": (
-        FAMILY("regular", "agents = 4, degree = 2") + BERNOULLI + GIS,
-        "b1ce6a854a66d9a39e37",
-    ),
-    "small-world": (FAMILY("small-world", "agents = 6") + BERNOULLI + GIS, "45e616b5d11374d73160"),
-    "scale-free": (FAMILY("scale-free", "agents = 6") + BERNOULLI + GIS, "632bbf4a53babf0f0a11"),
-    "geometric": (
-        FAMILY("geometric", "agents = 6, reach = 1.0") + BERNOULLI + GIS,
-        "91b4f7d6275335dd078b",
-    ),
+    **{
+        family: (FAMILY(family, keys) + BERNOULLI + GIS, key)
+        for family, keys, key in (
+            ("star", "agents = 4", "48a1f13383c0f5460598"),
+            ("complete", "agents = 4", "8d7b1bceba921a2a791f"),
+            ("path", "agents = 4", "64132b70b9c888084fe1"),
+            ("grid", "agents = 4", "8bbd433971e8598a1559"),
+            ("tree", "agents = 4", "e443e191339374f1b63e"),
+            ("random", "agents = 4, p = 0.9", "4d13134be0412e57b732"),
+            ("regular", "agents = 4, degree = 2", "b1ce6a854a66d9a39e37"),
+            ("small-world", "agents = 6", "45e616b5d11374d73160"),
+            ("scale-free", "agents = 6", "632bbf4a53babf0f0a11"),
+            ("geometric", "agents = 6, reach = 1.0", "91b4f7d6275335dd078b"),
+        )
+    },
     "hybrid": (
         FAMILY("hybrid", "components = [2, 3]") + BERNOULLI + 'protocol = { kind = "sink" }\n',
         "1d74400477d4607afd5f",

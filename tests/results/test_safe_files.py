@@ -1,12 +1,9 @@
 """JSON that checks itself: what nobody has written is refused, even where its checksum is right."""
 
 import pytest
+from helpers.resealed import resealed
 
-from netbandit.results.safe_files import _SIGN, SealError, digest, sealed, unsealed
-
-
-def resealed(body):
-    return f'{body}{_SIGN}{digest(body.encode())}"}}\n'.encode()
+from netbandit.results.safe_files import SealError, sealed, unsealed
 
 
 def test_what_was_written_is_read():
@@ -20,7 +17,7 @@ def test_what_was_written_is_read():
 )
 def test_what_no_run_leaves_is_refused(value, why):
     with pytest.raises(SealError, match=why):
-        unsealed(resealed(f'{{"a": {value}'))
+        unsealed(resealed(f'{{"a": {value}}}').encode())
 
 
 def test_a_byte_that_was_changed_is_refused():

@@ -119,8 +119,7 @@ def test_what_may_have_an_effect_is_not_equal(kind, change, tmp_path):
     assert points[0].effective != points[1].effective
 
 
-def test_results_of_equal_points_are_those_of_each(tmp_path):
-    (tmp_path / "equal.toml").write_text(SCENARIO)
+def test_results_of_equal_points_are_those_of_each(plan, tmp_path):
     results = nb.run(tmp_path / "equal.toml", out=tmp_path / "out")
     silent = results[(results["protocol.kind"] == "silent") & (results["metric"] == "regret")]
     assert silent.groupby(["links.peer.latency", "links.peer.loss"])["value"].count().tolist() == [2, 2, 2, 2]

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from distributed import Client, LocalCluster
@@ -32,12 +33,15 @@ def patience(monkeypatch):
     monkeypatch.setattr(cluster, "_PATIENCE", BACKSTOP)
 
 
+def local_cluster(workers):
+    """A scheduler with so many workers in this process."""
+    how = {"processes": False, "protocol": "tcp", "host": "127.0.0.1", "dashboard_address": ":0"}
+    return LocalCluster(n_workers=workers, threads_per_worker=1, **how)
+
+
 @pytest.fixture(scope="module")
 def somebody_elses():
-    """A scheduler with a worker in this process."""
-    with LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=":0"
-    ) as found:
+    with local_cluster(1) as found:
         yield found
 
 
@@ -47,20 +51,14 @@ def test_its_workers_are_used(tmp_path, somebody_elses):
 
 
 def test_workers_of_another_version_are_refused(tmp_path, somebody_elses, monkeypatch):
-    class Ours:
-        __version__ = "17.1"
-
-    monkeypatch.setattr(cluster, "netbandit", Ours)
+    monkeypatch.setattr(cluster, "netbandit", SimpleNamespace(__version__="17.1"))
     text = rf"^the worker tcp://\S+ of tcp://\S+ has netbandit {netbandit.__version__}, this is 17\.1: its results"
     with pytest.raises(SchedulerError, match=text):
         sweep.run(fake_study(3), tmp_path, scheduler=somebody_elses.scheduler_address)
 
 
 def test_a_worker_that_comes_later_with_another_version_does_no_run(tmp_path, somebody_elses, monkeypatch):
-    class Ours:
-        __version__ = "17.1"
-
-    monkeypatch.setattr(sweep, "netbandit", Ours)
+    monkeypatch.setattr(sweep, "netbandit", SimpleNamespace(__version__="17.1"))
     result = sweep.run(fake_study(3, replications=1), tmp_path, scheduler=somebody_elses.scheduler_address)
     assert result.done == 0
     assert result.failed[0].failure.text == f"a worker has netbandit {netbandit.__version__}, this is 17.1"
@@ -69,7 +67,7 @@ def test_a_worker_that_comes_later_with_another_version_does_no_run(tmp_path, so
 def test_a_scheduler_without_workers(tmp_path, somebody_elses, monkeypatch):
     wait = Client.wait_for_workers
     monkeypatch.setattr(Client, "wait_for_workers", lambda client, count, timeout: wait(client, count, timeout=0.1))
-    with LocalCluster(n_workers=0, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=":0") as empty:
+    with local_cluster(0) as empty:
         address = empty.scheduler_address
         with pytest.raises(SchedulerError, match=f"^the dask scheduler at {address} has no workers$"):
             sweep.run(fake_study(3), tmp_path, scheduler=address)
@@ -92,7 +90,6 @@ def test_a_scheduler_that_goes_away(tmp_path):
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     ) as process:
-        assert process.stdout is not None
         address = process.stdout.readline().strip()
         log = tmp_path / "log"
         log.mkdir()
@@ -117,9 +114,7 @@ def test_runs_that_are_there_name_the_versions_they_are_of(tmp_path):
 
 def test_a_sweep_whose_workers_are_all_gone_ends(tmp_path, monkeypatch):
     monkeypatch.setattr("netbandit.running.cluster._WORKERLESS", 1.0)
-    with LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=":0"
-    ) as workers:
+    with local_cluster(1) as workers:
         study = fake_study(3, replications=1_000, waits=dict.fromkeys(range(1_000), 0.2))
 
         def leaving(done, total, points_done, points):

@@ -4,9 +4,10 @@ import gc
 import sys
 
 import pytest
+from helpers.resealed import resealed
 
 from netbandit.network import readers
-from netbandit.results.safe_files import SealError, digest, unsealed
+from netbandit.results.safe_files import SealError, unsealed
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.overrides import read_overrides
 from netbandit.scenario.source import source_of
@@ -56,7 +57,7 @@ def unraised(monkeypatch):
         (lambda: read_overrides(["a=" + DEEP], 0), ScenarioError),
         (lambda: readers.node_link(DEEP.encode()), readers.NotAGraphError),
         (lambda: readers.gml(b"graph [ " + b"a [ " * 20_000), readers.NotAGraphError),
-        (lambda: unsealed(sealed(DEEP)), SealError),
+        (lambda: unsealed(resealed(f'{{"a": {DEEP}}}').encode()), SealError),
         (lambda: fingerprint_of(World), UnstableError),
     ],
 )
@@ -87,8 +88,3 @@ def test_garbage_that_is_not_collected_is_not_collected_afterwards():
         assert not gc.isenabled()
     finally:
         gc.enable()
-
-
-def sealed(value):
-    body = f'{{"a": {value}'
-    return f'{body}, "checksum": "{digest(body.encode())}"}}\n'.encode()

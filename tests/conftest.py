@@ -124,14 +124,6 @@ def pytest_collection_finish():
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config):
-    """Return one more than xdist would, as many as there are cores: some tests wait for processes they have started."""
-    from xdist.plugin import pytest_xdist_auto_num_workers
-
-    return pytest_xdist_auto_num_workers(config) + 1
-
-
-@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Distribute tests by `group_of`."""
     from xdist.scheduler import LoadScopeScheduling

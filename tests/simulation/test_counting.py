@@ -85,7 +85,7 @@ def reference(kind, *, agents=5, horizon=300, delay=None, kept=None, **keys):
                     wait = 1 if source == agent else max(delay[agent, source], use_after)
                     if said + wait > slot or (source != agent and kept is not None and not kept[agent, source, said]):
                         continue
-                    weight = discount ** (slot - said - wait + 1)
+                    weight = discount ** (slot - said - wait)  # the newest counts 1
                     pulls[arms[said][source]] += weight
                     sums[arms[said][source]] += weight * seen[said][source]
             if slot < len(MEANS):
@@ -111,6 +111,9 @@ CASES = [
     ("ucb", {}),
     ("ucb", {"exploration": 1.5}),
     ("ucb", {"discount": 0.97}),
+    ("ucb", {"discount": 0.5}),
+    ("ucb", {"discount": 0.1}),
+    ("klucb", {"discount": 0.8}),
     ("klucb", {}),
     ("klucb", {"log_log": 3.0}),
     ("thompson", {}),

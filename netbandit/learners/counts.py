@@ -502,7 +502,7 @@ def fading_notes(discount: float, others: Others) -> Checks:
         return
     arms = others.bandit.outline().arms
     most = (1 if others.protocol.isolated else others.agents) / (1 - discount)
-    if arms is not None and 1 < arms and most <= arms:
+    if arms is not None and arms > 1 and most <= arms:
         text = f"so small that an agent counts at most {most:.3g} pulls at a time, of {pluralize(arms, 'arm')}"
         yield Note("discount", f"{text}: nothing that it learns lasts, and it pulls all about equally often")
 

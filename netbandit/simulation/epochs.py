@@ -96,7 +96,7 @@ class Epochs(Driver):
     def _late_feedback(self) -> PhaseFeedback | None:
         """Return how late the rewards of phases are; None: they are learned at once."""
         context = self.context
-        plan = build_feedback(context.feedback, self._clock.slot)
+        plan = build_feedback(context.feedback, self._clock.slot, context.topology.names)
         if plan is None:
             return None
         deadline = context.protocol.feedback_deadline

@@ -172,8 +172,11 @@ def _spread_notes(plan: FeedbackPlan, slot: int, learner: Any, protocol: Any) ->
     deadline = getattr(protocol, "deadline", None)
     if plan.by != "agent" or deadline is None or not isinstance(learner, EpochLearner):
         return
-    waits = [getattr(protocol, "feedback_deadline", None)]
-    most = min([plan.window if plan.window != INFINITE else inf, *(one.nanoseconds(slot) for one in waits if one)])
+    patience = protocol.feedback_deadline
+    most = min(
+        inf if plan.window == INFINITE else plan.window,
+        inf if patience is None else Duration(patience).nanoseconds(slot),
+    )
     medians = [min(int(law.times(_MEDIAN)[0]), most) for law in plan.laws]
     spread = max(medians) - min(medians)
     if spread > deadline.nanoseconds(slot):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from netbandit.emulation import comparison
 from netbandit.emulation.clocks import Calibration, calibrated, dilation_for
 from netbandit.emulation.comparison import HopTime, RoundTime, Row, WireRow
-from netbandit.emulation.limits import refusals, too_long
+from netbandit.emulation.limits import refusals, too_long, too_many_files
 from netbandit.emulation.notes import Notes, replayed, simulated
 from netbandit.emulation.processes import NoEndError, Played, grouped, play
 from netbandit.emulation.sockets import Transport
@@ -175,6 +175,11 @@ def emulate(
     problems = list(refusals(point, replication))
     if problems:
         raise RefusedError(problems)
+    topology = point.topology(replication)
+    groups = len(grouped(topology.agents, processes))
+    files = too_many_files(topology.links, groups)
+    if files is not None:
+        raise RefusedError([(("topology", "family"), files)])
     try:
         reference = simulated(point, replication)
     except Exception as error:  # of a class of the user's own
@@ -201,7 +206,7 @@ def emulate(
         name=point.scenario.name,
         transport=transport,
         dilation=played.dilation,
-        processes=len(grouped(point.topology(replication).agents, processes)),
+        processes=groups,
         tolerance=tolerance,
         rows=[
             *comparison.same("replay", replay, played.notes),

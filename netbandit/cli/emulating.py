@@ -101,9 +101,9 @@ def emulate(
 ) -> None:
     """Run a scenario in real processes over real sockets, and compare it with its simulation.
 
-    What agents know and do, and the bytes of their messages, must be equal; times must be within their tolerance, as far
-    as this host allows to say. Exit code 0: nothing differs; 1: something does; 2: the scenario cannot be emulated; 3: the
-    agents did not finish.
+    What agents know and do, and the bytes of their messages, must be equal; times must be within their tolerance, as
+    far as this host allows to say. Exit code 0: nothing differs; 1: something does; 2: the scenario cannot be emulated;
+    3: the agents did not finish.
     """
     from netbandit.emulation import (
         DiedError,

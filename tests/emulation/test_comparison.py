@@ -128,8 +128,8 @@ def reference():
 def rows_of(reference, due=lambda hop: 1.0, handled=lambda hop: 1.0, rounds=1.0):
     """Return verdicts and values, by quantity, of an emulation on a host that handles messages 0.1 to 0.3 ms late.
 
-    All of it is made up, on the clock of the simulation; *due*, *handled* and *rounds* say how much longer than right it
-    takes until messages are due, from then until they are handled, and in a round.
+    All of it is made up, on the clock of the simulation; *due*, *handled* and *rounds* say how much longer than right
+    it takes until messages are due, from then until they are handled, and in a round.
     """
     rng = np.random.default_rng(5)
     own = own_dues(POINT, 0, reference)

@@ -116,8 +116,8 @@ class Noted(Epochs):
     chosen: Callable[[int, int, Choice], None] = staticmethod(lambda agent, number, choice: None)
     """Called with each choice of an agent: its number, from 0, and the choice."""
 
-    def _look_for_best(self, agent: int, action: Phase | Commit) -> None:
-        super()._look_for_best(agent, action)
+    def _goes_on_with(self, agent: int, action: Phase | Commit) -> None:
+        super()._goes_on_with(agent, action)
         arms, pulls = ([action.arm], 0) if isinstance(action, Commit) else (action.arms.tolist(), action.pulls)
         made = self.notes.choices.setdefault(agent, [])
         made.append((*arms, pulls))
@@ -125,12 +125,12 @@ class Noted(Epochs):
 
     def _exploit(self, agent: int, round: int, start: int, end: int, arm: int) -> None:
         super()._exploit(agent, round, start, end, arm)
-        if round and agent not in self._waiting:
+        if round and agent not in self._waits.now:
             self.notes.waits[round, agent] = start * self._clock.slot, self._clock.now
 
     def still_waiting(self) -> list[tuple[int, int]]:
         """Return the rounds in which agents wait, and these agents."""
-        return sorted((number, agent) for agent, (number, _, _) in self._waiting.items())
+        return sorted((number, agent) for agent, (number, _, _) in self._waits.now.items())
 
 
 @dataclass

@@ -204,7 +204,8 @@ class Scenario:
 
         Args:
             values: Dotted key -> list of values: ``{"links.peer.latency": ["1 ms", "10 ms"]}``; of a part also objects
-                and classes: ``{"protocol": [Gis(), Flooding]}``.
+                and classes: ``{"protocol": [Gis(), Flooding]}``. A range, an array of numpy and a series of pandas are
+                lists.
             replications: As for `run`.
             jobs: As for `run`.
             out: As for `run`.

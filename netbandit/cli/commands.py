@@ -22,6 +22,16 @@ class Commands(click.Group):
             ctx.fail("'netbandit bench' is now 'python -m benchmarks', beside the package, in the source folder.")
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; of an option that does not exist, suggest none that is the opposite."""
+        try:
+            return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            from netbandit.util.wording import opposite
+
+            close = [name for name in error.possibilities or () if not opposite(error.option_name, name)]
+            raise click.NoSuchOption(error.option_name, error.message, close, error.ctx) from None
+
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command that the arguments name; see `click.BaseCommand.main`."""
         raise_again()

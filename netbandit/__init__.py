@@ -27,7 +27,8 @@ from netbandit.util.moved import MovedModules
 
 sys.meta_path.append(MovedModules())
 
-__version__ = "0.1.0"
+VERSION = "0.2.0"
+"""The release; ``__version__`` names the commit too, where netbandit is run from a git checkout."""
 
 _LAZY = {
     "Scenario": "netbandit.api:Scenario",
@@ -62,8 +63,6 @@ _LAZY = {
     "NetworkProtocol": "netbandit.protocols.protocol:NetworkProtocol",
     "RoundProtocol": "netbandit.protocols.rounds:RoundProtocol",
     "NeighbourRounds": "netbandit.protocols.neighbour_rounds:NeighbourRounds",
-    "Handlers": "netbandit.protocols.primitives:Handlers",
-    "text": "netbandit.protocols.primitives:text",
     "Family": "netbandit.network.families.family:Family",
     "Mistake": "netbandit.parts.component:Mistake",
     "Note": "netbandit.parts.component:Note",
@@ -82,6 +81,12 @@ __all__ = sorted(_LAZY)
 
 def __getattr__(name: str) -> Any:
     """Import what takes time when it is asked for."""
+    if name == "__version__":
+        from pathlib import Path
+
+        from netbandit.util.version import version
+
+        return version(VERSION, Path(__file__).parents[1])
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
@@ -92,4 +97,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LAZY])
+    return sorted([*globals(), "__version__", *_LAZY])

@@ -31,8 +31,6 @@ from netbandit.parts.component import Mistake as Mistake
 from netbandit.parts.component import Note as Note
 from netbandit.privacy.accountant import PrivacySpent as PrivacySpent
 from netbandit.protocols.neighbour_rounds import NeighbourRounds as NeighbourRounds
-from netbandit.protocols.primitives import Handlers as Handlers
-from netbandit.protocols.primitives import text as text
 from netbandit.protocols.protocol import NetworkProtocol as NetworkProtocol
 from netbandit.protocols.rounds import RoundProtocol as RoundProtocol
 from netbandit.scenario.adversary import AdversarySettings
@@ -53,4 +51,5 @@ Link = LinkSettings
 Links = LinksSettings
 Run = RunSettings
 
+VERSION: str
 __version__: str

@@ -15,7 +15,7 @@ from netbandit.util.wording import show
 def graph_problems(facts: Facts) -> Iterator[Problem]:
     """Yield models that are impossible or have too many contacts, and protocols that cannot see link changes."""
     family, topology, slot, end = facts.family, facts.graph, facts.slot, facts.end
-    protocol, kind, talk = facts.protocol, facts.kinds["protocol"], facts.pattern
+    protocol, kind, talk = facts.protocol, facts.kinds["protocol"], facts.pattern or ""
     changes, model = family.changes, model_of(family.changes, slot)
     changing = model is not None or topology.contacts is not None
     if getattr(protocol, "carry", None) is not None and not (changing and family.neighbours == "sensed"):

@@ -37,7 +37,7 @@ class Facts(Others):
         family: The family of graphs.
         attack: The class of a user-defined attack.
         used_links: The classes of links that the protocol uses.
-        pattern: The communication pattern of the learner in this world, whatever the protocol.
+        pattern: The communication pattern of the learner in this world; None if agents never communicate.
         may_change: Whether links come and go, or agents may run empty.
         may_refuse: Whether the inbox of a node may be full.
         peer_latencies: The latency of each link between agents (ns).
@@ -58,7 +58,7 @@ class Facts(Others):
     family: Family
     attack: type
     used_links: frozenset[str]
-    pattern: CommunicationPattern
+    pattern: CommunicationPattern | None
     may_change: bool
     may_refuse: bool
     peer_latencies: Sequence[int]

@@ -428,12 +428,12 @@ class PointCheck:
             components=len(graph.components),
             liars=how_many(scenario.adversary, graph.agents),
             differing=_differing(parts, scenario.faults),
-            pattern=pattern_of(type(parts.bandit), type(parts.learner)),
             slowest_hop=lambda around: slowest_hop(peer, graph, slot, around + release),
             may_change=changing,
             may_refuse=may_refuse(scenario.compute, slot),
             peer_latencies=None if peers is None else peers.tolist(),
         )
+        facts.pattern = pattern_of(type(parts.bandit), type(parts.learner))
         self.problems += found("graph_problems", TABLES, facts)
         self.notes += found("graph_notes", TABLES, facts)
         with suppress(TopologyError):

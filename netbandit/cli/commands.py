@@ -1,5 +1,6 @@
 """The group of commands, which reports errors of the system in one line."""
 
+import errno
 import os
 import sys
 from contextlib import suppress
@@ -44,6 +45,8 @@ class Commands(click.Group):
         except MemoryError:
             _fail("there is not enough memory for this")
         except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE):  # whichever file was next: often a module of ours
+                _fail("too many open files; allow more (ulimit -n), or use fewer processes")
             where = f"{os.fsdecode(error.filename)}" if error.filename is not None else "standard output"
             _fail(f"{where}: {error.strerror or error}")
 

@@ -139,7 +139,11 @@ class Scenario(Settings):
         default="scenario", description="Name of the folder of the results; by default that of the file."
     )
     description: str = Field(default="", description="What the scenario shows.")
-    extends: str | None = Field(default=None, exclude=True, description="A file whose tables this one overrides.")
+    extends: str | None = Field(
+        default=None,
+        exclude=True,
+        description="A file whose tables this one overrides; it may extend another, up to 32 in a row.",
+    )
     run: RunSettings
     topology: TopologyPart
     links: LinksSettings = LinksSettings()

@@ -1,5 +1,6 @@
 """What is too long, too deep, too much or no text at all is answered by one clear line, at once."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -114,6 +115,16 @@ def test_standard_streams_that_are_closed_are_none_to_write_to(tmp_path, command
     assert "Traceback" not in errors
     if command[0] == "run":
         assert (tmp_path / "out" / "table.csv").read_text().startswith("replication,seed,metric,value")
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])
+def test_too_many_open_files_name_no_module_of_ours(check, monkeypatch, number):
+    def out_of_files(*arguments, **more):
+        raise OSError(number, os.strerror(number), "netbandit/running/sweeps.py")
+
+    monkeypatch.setattr("netbandit.cli.checking.valid_and_mistakes", out_of_files)
+    said = "Error: too many open files; allow more (ulimit -n), or use fewer processes"
+    assert check() == (1, [said])
 
 
 INTERRUPTED = """\

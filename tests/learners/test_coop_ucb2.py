@@ -119,6 +119,16 @@ def test_alone_and_with_own_arms(tmp_path, monkeypatch):
     assert (learner.counts == 2).all()
 
 
+@pytest.mark.parametrize("overrides", [
+    ("feedback.delay=2 s",), ("feedback.delay=1 ms", "feedback.never=1.0"),
+    ("feedback.delay=90 ms", "learner.discount=0.5"), ("feedback.delay=2 s", "protocol.pace=slot"),
+    ("feedback.delay=2 s", "protocol.kind=silent"),
+])  # fmt: skip
+def test_where_no_reward_comes_sums_have_no_mass(tmp_path, monkeypatch, overrides):
+    found, _, _ = play(tmp_path, monkeypatch, "coop-ucb2", "run.horizon=60", "run.slot=1 ms", *overrides)
+    assert found.metrics["mass"] is None
+
+
 def test_what_does_not_go_together_is_refused(tmp_path, monkeypatch):
     with pytest.raises(ScenarioError, match=r'learner\.index: must be "coop-ucb2" with protocol\.weights = "uniform"'):
         play(tmp_path, monkeypatch, "coop-ucb2", "learner.index=coop-ucb", "protocol.weights=uniform")

@@ -203,7 +203,7 @@ def test_a_table_of_devices_is_taken_over_its_mean_again_and_again(tmp_path):
     assert read_speeds(tmp_path / "devices.csv", "computation") == [0.5, 1.5, 1.0]
     point = study(tmp_path, "compute={agents={item='10 ms'}, speed={file='devices.csv'}}", text=SERVED).points[0]
     assert list(point.inputs) == ["compute.speed.file"]
-    plan = build_compute(point.scenario.compute, 5, MS, Streams(0, 0))
+    plan = build_compute(point.scenario.table(ComputeSettings), 5, MS, Streams(0, 0))
     assert isinstance(plan, ComputePlan)
     assert plan.speeds == [0.5, 1.5, 1.0, 0.5, 1.5]
     assert point.simulation(0).run().metrics["round_slots"] == 10 + 15

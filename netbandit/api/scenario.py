@@ -242,7 +242,7 @@ class Scenario:
             replication: Which replication, from 0.
             transport: ``"tcp"`` or ``"udp"``.
             dilation: Real seconds for each simulated one; None: as few as this host allows, which is measured first.
-            tolerance: By how much the time of a round may differ, as a share.
+            tolerance: By how much the times of rounds, links and receivers may differ, as a share.
             processes: The number of processes among which agents are divided; None: one for each agent.
             retries: The number of further attempts, each at twice the dilation, if it does not finish.
             calibrate: Whether this host is measured although *dilation* is given.

@@ -15,7 +15,7 @@ from netbandit.network.clock import ARRIVALS, ScheduledEvent
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import Message
-from netbandit.network.network import Network
+from netbandit.network.network import Network, Send
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.protocol import CallbackRoundProtocol
 from netbandit.protocols.rounds import RoundProtocol
@@ -178,6 +178,20 @@ class Stage:
         hop = Hop(*place, message.size, caused, self.context.clock.now, due)
         self.notes.hops.append(hop)
         return hop
+
+
+def put(network: Network, engine: Send, message: Message, channel: Channel) -> int:
+    """Have the *engine* put a *message* on a *channel* now; return when it is due (ns), -1: it is lost.
+
+    Nothing is delivered: the network's own messages go another way, see `Network.speak_through`.
+    """
+    engine(message, (channel,))
+    due = next(iter(network.due), -1)
+    network.due.clear()
+    network.instants.clear()
+    if channel.flight:
+        channel.flight.clear()
+    return due
 
 
 def is_apart(point: RunnablePoint) -> bool:

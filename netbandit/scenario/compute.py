@@ -72,7 +72,10 @@ class ShareSpeed(Settings):
 class SpeedFile(FileSettings):
     """A table of devices."""
 
-    file: str = Field(description="A CSV file, also gzipped; agent i is row i, from the first on again and again.")
+    file: str = Field(
+        description="A CSV file, also gzipped; a row is that of the agent that a column names, or else agent i is row "
+        "i, from the first on again and again."
+    )
     column: str = Field(
         default="computation", description="The column that counts, over its mean: computing times of devices."
     )

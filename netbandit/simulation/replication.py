@@ -208,7 +208,7 @@ class Simulation:
                 point.family, topology, drawn_from, clock.slot, clock.end, point.protocol, self._talk
             ),
             energy=build_energy(scenario.table(EnergySettings), scenario.links, topology, clock.slot),
-            compute=build_compute(scenario.table(ComputeSettings), topology.agents, clock.slot, streams),
+            compute=build_compute(scenario.table(ComputeSettings), topology.names, clock.slot, streams),
         )
         bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
         bandit = checked(point.bandit.fresh())

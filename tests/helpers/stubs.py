@@ -31,7 +31,7 @@ def _import(target):
 
 
 def _stub(what, names, more=""):
-    """Return a stub that exports *names*, each of a target; one that is imported under another is assigned (PEP 484)."""
+    """Return a stub that exports *names*, each of a target; one imported under another name is assigned (PEP 484)."""
     exported, inside_of, assigned = [], {}, []
     for name, target in names.items():
         module, _, inside = target.partition(":")

@@ -176,3 +176,11 @@ def test_fields_are_those_of_the_csv_module(tmp_path_factory, written, separator
     for row in [head, *written]:
         lines.append(lines[-1] + 1 + sum(cell.count("\n") for cell in row))
     assert [line for line, _ in found] == lines[:-1]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_blank_line_is_an_empty_field_where_there_is_one_column(tmp_path, end):
+    """As R and spreadsheets write one that is missing; pandas writes quotes."""
+    text = '# delays\n\nDELAY\n3\n\n# none\n  \n""\n4\n\n'.replace("\n", end)
+    assert whole(tmp_path, text) == (("DELAY",), [(4, ["3"]), (5, [""]), (7, [""]), (8, [""]), (9, ["4"]), (10, [""])])
+    assert [cells for _, cells in whole(tmp_path, "a\tb\n1\t2\n\t\n\n3\t4\n")[1]] == [["1", "2"], ["", ""], ["3", "4"]]

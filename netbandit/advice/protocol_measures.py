@@ -127,8 +127,9 @@ def left_out(point: "RunnablePoint", used_links: Collection[str] | None = None) 
     links, protocol = point.scenario.links, point.protocol
     for table, settings in (("peer", links.peer), ("uplink", links.uplink)):
         if table in (protocol.used_links if used_links is None else used_links):
-            changed = settings.model_dump(exclude_unset=True, exclude_defaults=True)
-            yield from (f"links.{table}.{key}" for key in changed if key not in _CONSIDERED)
+            for key in settings.model_dump(exclude_defaults=True):
+                if key not in _CONSIDERED:
+                    yield f"links.{table}.{key}{'' if key in settings.model_fields_set else ' (energy.preset)'}"
     if point.scenario.table(FaultsSettings):
         yield "faults"
     if point.scenario.table(EnergySettings).capacity is not None:

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from netbandit.parts.registry import BASES, BUILT_IN, kind_key, load_class
+from netbandit.parts.registry import BASES, BUILT_IN, KindError, kind_key, load_class
 from netbandit.parts.settings import KeyPath, Raw
-from netbandit.scenario.model import Scenario
+from netbandit.scenario.model import scenario_model, tables_of
 
 
 def is_another(path: KeyPath, before: Raw, after: Raw, tables: Raw) -> bool:
@@ -52,7 +52,11 @@ def _laid_over(table: Raw, other: Raw, path: KeyPath, tables: Raw) -> Raw:
 
 def _known_keys(path: KeyPath, tables: Raw) -> list[set[str]]:
     """Return the keys of each of the tables of which the key at *path* takes one."""
-    models: list[type[BaseModel]] = [Scenario]
+    try:
+        conditions = tables_of(tables)
+    except KindError:  # reported where the tables are read
+        return []
+    models: list[type[BaseModel]] = [scenario_model(tuple(conditions.items()))]
     for depth, key in enumerate(path):
         if depth == 1 and path[0] in BUILT_IN:
             models = [_class_of(str(path[0]), tables)]
@@ -72,14 +76,14 @@ def _class_of(table: str, tables: Raw) -> Any:
 @cache
 def _tables_inside(model: type[BaseModel]) -> dict[str, tuple[type[BaseModel], ...]]:
     """Return the tables that each key of *model* takes."""
-    return {field.alias or name: tuple(_tables_of(field.annotation)) for name, field in model.model_fields.items()}
+    return {field.alias or name: tuple(_tables_in(field.annotation)) for name, field in model.model_fields.items()}
 
 
-def _tables_of(annotation: Any) -> Iterator[type[BaseModel]]:
+def _tables_in(annotation: Any) -> Iterator[type[BaseModel]]:
     if get_origin(annotation) in (Union, types.UnionType):
         for one in get_args(annotation):
-            yield from _tables_of(one)
+            yield from _tables_in(one)
     elif get_origin(annotation) is Annotated:
-        yield from _tables_of(get_args(annotation)[0])
+        yield from _tables_in(get_args(annotation)[0])
     elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation

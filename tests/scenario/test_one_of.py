@@ -9,7 +9,7 @@ from netbandit.checks.check import check
 from netbandit.parts.registry import BUILT_IN, load_class
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load, load_tables
-from netbandit.scenario.model import Scenario
+from netbandit.scenario.model import scenario_model, tables_of
 from netbandit.scenario.one_of import _tables_inside
 from netbandit.scenario.sweep import expand
 from netbandit.scenario.toml_text import toml_text, toml_value
@@ -70,7 +70,7 @@ def _one_of(model, path=()):
 
 
 KEYS = {
-    **dict(_one_of(Scenario)),
+    **dict(_one_of(scenario_model(tuple(tables_of({}).items())))),
     **{
         (table, *path): tables
         for table, kinds in BUILT_IN.items()

@@ -16,9 +16,9 @@ from netbandit.scenario import compute as keys
 from netbandit.scenario.compute import ComputeSettings, ServerTimes
 from netbandit.scenario.delay import ParetoDelay as ParetoDelayKey
 from netbandit.scenario.delay import UniformDelay
-from netbandit.simulation.build_compute import WORK, mean_of, read_speeds, service_times, speeds
+from netbandit.simulation.build_compute import WORK, mean_of, read_devices, service_times, speeds
 from netbandit.util.streams import Streams
-from netbandit.util.table_files import TableFileError
+from netbandit.util.table_files import TableFileError, not_used
 from netbandit.util.units import Duration
 from netbandit.util.wording import show
 
@@ -41,7 +41,7 @@ def problems(facts: Facts) -> Iterator[Problem]:
         yield ("compute", "speed"), "uniform: the largest must not be below the smallest"
     if isinstance(speed, keys.SpeedFile):
         try:
-            read_speeds(Path(speed.file), speed.column)
+            read_devices(Path(speed.file), speed.column)
         except TableFileError as error:
             yield ("compute", "speed", "file"), str(error)
             return
@@ -79,13 +79,18 @@ def _slowest(settings: ComputeSettings) -> float:
         case keys.ShareSpeed():
             return settings.speed.factor if settings.speed.share else 1.0
         case keys.SpeedFile():
-            return max(read_speeds(Path(settings.speed.file), settings.speed.column))
+            return max(read_devices(Path(settings.speed.file), settings.speed.column).speeds)
     return 1.0
 
 
 def graph_problems(facts: Facts) -> Iterator[Problem]:
-    """Yield a problem if the number of speeds is not that of *agents*."""
+    """Yield a problem if speeds are not those of the agents."""
     settings, agents = facts.compute, facts.agents
+    if isinstance(settings.speed, keys.SpeedFile):
+        try:
+            read_devices(Path(settings.speed.file), settings.speed.column).whose(facts.graph.names)
+        except TableFileError as error:
+            yield ("compute", "speed", "file"), str(error)
     if isinstance(settings.speed, list) and len(settings.speed) != agents:
         yield ("compute", "speed"), f"has {len(settings.speed)} factors, but there are {agents} agents"
 
@@ -136,9 +141,28 @@ def _handling(times: ServiceTimes) -> float:
     return times.per_byte * HEADER_BYTES + (mean_of(times.laws["message"]) if "message" in times.laws else 0.0)
 
 
+def _device_notes(facts: Facts) -> Iterator[Problem]:
+    """Yield that devices are those of agents by position, and columns of their table that are not used."""
+    speed = facts.compute.speed
+    if not isinstance(speed, keys.SpeedFile):
+        return
+    devices = read_devices(Path(speed.file), speed.column)
+    by = devices.whose(facts.graph.names).column
+    if by is None:
+        rows = len(devices.speeds)
+        text = f"no column names all agents, so agent 0 is row 0 of {rows}, and so on"
+        again = ", from the first on again" if rows < facts.agents else ""
+        yield ("compute", "speed", "file"), f"{text}{again}"
+    if unused := [name for name in devices.others if name != by]:
+        yield ("compute", "speed", "file"), not_used(unused)
+
+
 def graph_notes(facts: Facts) -> Iterator[Problem]:
     """Yield nodes that cannot keep up with what reaches them, or with their decisions, short deadlines, idle jobs."""
     yield from _refusal_notes(facts)
+    if any(graph_problems(facts)):  # nothing is known of speeds that are not those of the agents
+        return
+    yield from _device_notes(facts)
     settings, run, learner = facts.compute, facts.run, facts.learner
     protocol, graph, talk = facts.protocol, facts.graph, facts.talk if facts.knows("talk") else None
     slot = run.slot_nanoseconds
@@ -158,13 +182,13 @@ def graph_notes(facts: Facts) -> Iterator[Problem]:
             text = f"{messages:,} messages reach {who} in each slot, which take {takes / slot:.3g} slots to handle"
             yield ("compute", here, "message"), f"{text}: they wait ever longer"
     if talk == "broadcast" and tells and "item" in agents.laws:
-        takes = mean_of(agents.laws["item"]) * max(speeds(settings, graph.agents, Streams(run.seed, 0)))
+        takes = mean_of(agents.laws["item"]) * max(speeds(settings, graph.names, Streams(run.seed, 0)))
         if takes > slot:
             text = f"the slowest agent tells something in each slot, which takes it {takes / slot:.3g} slots"
             yield ("compute", "agents", "item"), f"{text}: it falls ever further behind"
     if "decision" in agents.laws and isinstance(settings.speed, keys.LognormalSpeed | keys.ParetoSpeed):
         takes = mean_of(agents.laws["decision"])
-        slow = sum(takes * speed >= slot for speed in speeds(settings, graph.agents, Streams(run.seed, 0)))
+        slow = sum(takes * speed >= slot for speed in speeds(settings, graph.names, Streams(run.seed, 0)))
         if slow:
             text = f"{slow:,} of {graph.agents:,} agents of the first replication decide slower than a slot passes"
             yield ("compute", "agents", "decision"), f"{text}, and fall ever further behind"

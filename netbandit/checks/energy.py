@@ -6,21 +6,20 @@ from pathlib import Path
 from netbandit.checks.facts import Facts
 from netbandit.learners.learner import EpochLearner
 from netbandit.parts.settings import Problem
-from netbandit.scenario.energy import CHIPS, DailyHarvest, HarvestFile
+from netbandit.scenario.energy import DailyHarvest, HarvestFile
 from netbandit.simulation.build import link_class
 from netbandit.simulation.build_energy import read_harvest
 from netbandit.simulation.build_faults import node_problems
 from netbandit.util.table_files import TableFileError
-from netbandit.util.units import parse_duration, parse_power
+from netbandit.util.units import parse_duration
 from netbandit.util.wording import show
 
 
 def problems(facts: Facts) -> Iterator[Problem]:
     """Yield invalid settings of ``[energy]``, and conflicts with other tables."""
     energy, links, run = facts.energy, facts.links, facts.run
-    chip = CHIPS.get(str(energy.preset))
     differ = [key for key in ("send", "receive") if getattr(energy, key) not in (None, energy.idle)]
-    filled_in = [key for key in differ if chip is not None and getattr(energy, key) == parse_power(getattr(chip, key))]
+    filled_in = [key for key in differ if key not in energy.model_fields_set]
     for table in sorted(facts.used_links):
         if link_class(getattr(links, table)).takes_time:
             continue

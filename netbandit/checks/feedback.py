@@ -1,6 +1,6 @@
 """Checks of ``[feedback]``: see `netbandit.checks.facts`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ import numpy as np
 from netbandit.bandits.bandit import Bandit
 from netbandit.bandits.procurement import Procurement
 from netbandit.checks.facts import Facts
+from netbandit.learners.counts import tells_observations
 from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.network.delays import INFINITE
 from netbandit.parts.settings import Problem
@@ -87,33 +88,49 @@ def _law_problems(settings: FeedbackSettings, slot: int, bandit: Bandit | None) 
     if isinstance(settings.delay, keys.DelayFile):
         here = ("feedback", "delay", "file")
         try:
-            by, laws = read_delays(Path(settings.delay.file))
+            listed = read_delays(Path(settings.delay.file))
         except TableFileError as error:
             yield here, str(error)
             return
-        if by == "arm" and arms is not None and len(laws) != arms:
-            yield here, f"lists delays of arms 0 to {len(laws) - 1}, but the bandit has arms 0 to {arms - 1}"
+        if listed.by == "arm" and arms is not None and len(listed.laws) != arms:
+            yield here, f"lists delays of arms 0 to {len(listed.laws) - 1}, but the bandit has arms 0 to {arms - 1}"
     for key, given in lists:
         if given is not None and arms is not None and len(given) != arms:
             yield ("feedback", key), f"has {len(given)} entries, but the bandit has {arms} arms"
 
 
 def graph_problems(facts: Facts) -> Iterator[Problem]:
-    """Yield a problem if the number of per-agent distributions is not *agents*."""
+    """Yield a problem if per-agent distributions are not those of the agents."""
     settings, agents = facts.feedback, facts.agents
-    count, key = 0, ("feedback", "by_agent")
-    if settings.by_agent is not None:
-        count = len(settings.by_agent)
-    elif isinstance(settings.delay, keys.DelayFile):
-        by, laws = read_delays(Path(settings.delay.file))
-        count, key = len(laws) if by == "agent" else 0, ("feedback", "delay", "file")  # type: ignore[assignment]
-    if count and count != agents:
-        yield key, f"has delays of {count} agents, but there are {agents}"
+    if settings.by_agent is not None and len(settings.by_agent) != agents:
+        yield ("feedback", "by_agent"), f"has delays of {len(settings.by_agent)} agents, but there are {agents}"
+    if isinstance(settings.delay, keys.DelayFile):
+        try:
+            read_delays(Path(settings.delay.file)).in_order(facts.graph.names)
+        except TableFileError as error:
+            yield ("feedback", "delay", "file"), str(error)
+
+
+def graph_notes(facts: Facts) -> Iterator[Problem]:
+    """Yield how many listed delays are empty, and rewards that come too late."""
+    settings, slot = facts.feedback, facts.run.slot_nanoseconds
+    if any(graph_problems(facts)):
+        return
+    if isinstance(settings.delay, keys.DelayFile):
+        listed = [time for law in read_delays(Path(settings.delay.file)).laws for time in law.delays]
+        never, rows = listed.count(INFINITE), len(listed)
+        if never:
+            yield ("feedback", "delay", "file"), f"{never} of {rows} rows are empty: rewards that never arrive"
+    plan = build_feedback(settings, slot, facts.graph.names)
+    if plan is not None:
+        yield from _window_notes(plan, facts.graph.names)
+        yield from _fading_notes(plan, slot, facts.learner, facts.protocol)
+        yield from _spread_notes(plan, slot, facts.learner, facts.protocol)
 
 
 def notes(facts: Facts) -> Iterator[Problem]:
-    """Yield laws without a mean, rewards that never arrive or come too late, phases that may not end, and deadlines."""
-    settings, slot = facts.feedback, facts.run.slot_nanoseconds
+    """Yield laws without a mean, rewards that never arrive, phases that may not end, and deadlines."""
+    settings = facts.feedback
     learner, protocol = facts.learner, facts.protocol
     if protocol.feedback_deadline is not None and not settings:
         yield ("protocol", "feedback_deadline"), "has no effect without [feedback]: no reward is late"
@@ -131,17 +148,13 @@ def notes(facts: Facts) -> Iterator[Problem]:
     if silent:
         which = f"arm {silent[0]}" if isinstance(settings.never, list) else "any arm"
         yield ("feedback", "never"), f"nothing is ever learned of {which}"
-    plan = build_feedback(settings, slot)
-    if plan is not None:
-        yield from _window_notes(plan)
-        yield from _spread_notes(plan, slot, learner, protocol)
 
 
 _QUANTILES = (np.arange(10_000) + 0.5) / 10_000
 _MANY = 0.05
 
 
-def _window_notes(plan: FeedbackPlan) -> Iterator[Problem]:
+def _window_notes(plan: FeedbackPlan, agents: Sequence[str]) -> Iterator[Problem]:
     """Yield the share of rewards that come after the window, of those that come."""
     if plan.window == INFINITE:
         return
@@ -152,8 +165,22 @@ def _window_notes(plan: FeedbackPlan) -> Iterator[Problem]:
         times = law.times(_QUANTILES)
         share = float((times > plan.window).sum() / max(1, int((times != INFINITE).sum())))
         if share > _MANY:
-            which = "any arm" if plan.by == "all" else f"{plan.by} {place}"
+            which = "any arm" if plan.by == "all" else f"{plan.by} {agents[place] if plan.by == 'agent' else place}"
             yield ("feedback", "window"), f"{share:.0%} of the rewards of {which} come after it and {then}"
+
+
+def _fading_notes(plan: FeedbackPlan, slot: int, learner: Any, protocol: Any) -> Iterator[Problem]:
+    """Yield rewards that come so late that a discount leaves nothing of them when an agent decides."""
+    discount = getattr(learner, "discount", 1.0)
+    if discount == 1 or (tells_observations(learner) and not protocol.isolated):  # those of others count 1 on arrival
+        return
+    for law in plan.laws:
+        decisions = np.maximum(np.ceil(law.times(_QUANTILES) / slot) - 1, 0)  # between a pull and its reward
+        counted = float((discount**decisions).mean()) / (1 - discount)
+        if counted <= 1:
+            text = f"with rewards so late an agent counts {counted:.2g} pulls in all: at most 1 is no exploration"
+            yield ("learner", "discount"), text
+            return
 
 
 def _spread_notes(plan: FeedbackPlan, slot: int, learner: Any, protocol: Any) -> Iterator[Problem]:

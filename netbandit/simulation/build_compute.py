@@ -1,7 +1,9 @@
 """Builds the service times and speeds of nodes from ``[compute]``, and checks that table."""
 
+from collections.abc import Sequence
 from math import exp, inf, log
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,25 +14,26 @@ from netbandit.scenario import compute as keys
 from netbandit.scenario.compute import ComputeSettings, ServerTimes
 from netbandit.simulation.build_energy import nanowatt
 from netbandit.simulation.build_feedback import delay_law
+from netbandit.util.agent_rows import Whose, whose
 from netbandit.util.streams import Streams
-from netbandit.util.table_files import Table, finite
+from netbandit.util.table_files import Table, TableFileError, finite
 from netbandit.util.units import Duration
 from netbandit.util.wording import show
 
 WORK: tuple[Work, ...] = ("message", "aggregate", "decision", "item")
 
 
-def build_compute(settings: ComputeSettings, agents: int, slot: int, streams: Streams) -> ComputePlan | None:
+def build_compute(settings: ComputeSettings, agents: Sequence[str], slot: int, streams: Streams) -> ComputePlan | None:
     """Return what nodes compute, and how fast; None if nothing takes them any time.
 
     Args:
         settings: ``[compute]``, with the absolute path of a file.
-        agents: The number M of agents.
+        agents: What the M agents are called.
         slot: The length of a slot (ns).
         streams: The streams of the replication; agent i draws its speed from index i of ``speed``.
 
     Raises:
-        TableFileError: The file contains no speeds.
+        TableFileError: The file contains no speeds, or those of other agents.
     """
     of_agents, of_server = service_times(settings.agents, slot), service_times(settings.server, slot)
     if not (of_agents.laws or of_agents.handles or of_server.laws or of_server.handles):
@@ -49,17 +52,17 @@ def service_times(times: ServerTimes, slot: int) -> ServiceTimes:
     )
 
 
-def speeds(settings: ComputeSettings, agents: int, streams: Streams) -> list[float]:
+def speeds(settings: ComputeSettings, agents: Sequence[str], streams: Streams) -> list[float]:
     """Return the factor of the times of each agent, shape (M,); see `build_compute`."""
     speed = settings.speed
     if isinstance(speed, float):
-        return [speed] * agents
+        return [speed] * len(agents)
     if isinstance(speed, list):
         return speed
     if isinstance(speed, keys.SpeedFile):
-        rows = read_speeds(Path(speed.file), speed.column)
-        return [rows[agent % len(rows)] for agent in range(agents)]
-    uniforms = np.array([streams.generator("speed", agent).random() for agent in range(agents)])
+        devices = read_devices(Path(speed.file), speed.column)
+        return [devices.speeds[row] for row in devices.whose(agents).rows]
+    uniforms = np.array([streams.generator("speed", agent).random() for agent in range(len(agents))])
     match speed:
         case keys.UniformSpeed():
             least, most = speed.uniform
@@ -79,8 +82,33 @@ _MOST = log(1e9)
 """The logarithm of the largest factor."""
 
 
-def read_speeds(path: Path, column: str) -> list[float]:
-    """Return the numbers in a *column* of a table of devices, over their mean.
+class Devices(NamedTuple):
+    """A table of devices.
+
+    Attributes:
+        path: Its file.
+        speeds: The factor of each row.
+        others: The columns that are no speeds.
+    """
+
+    path: Path
+    speeds: list[float]
+    others: dict[str, list[str]]
+
+    def whose(self, agents: Sequence[str]) -> Whose:
+        """Return which row is that of each of *agents*, by what they are called.
+
+        Raises:
+            TableFileError: The rows are those of others.
+        """
+        try:
+            return whose(self.others, len(self.speeds), agents, "speeds")
+        except ValueError as error:
+            raise TableFileError(self.path, str(error)) from None
+
+
+def read_devices(path: Path, column: str) -> Devices:
+    """Return a table of devices, whose speeds are the numbers in a *column* over their mean.
 
     Raises:
         TableFileError: The file is malformed; the message names the line.
@@ -90,7 +118,11 @@ def read_speeds(path: Path, column: str) -> list[float]:
         raise table.error(f"has no column {show(column)}, but {show(','.join(table.names))}")
     place = table.names.index(column)
     found = []
+    others: dict[str, list[str]] = {name: [] for name in table.names if name != column}
     for line, cells in table:
+        for name, cell in zip(table.names, cells, strict=True):
+            if name != column:
+                others[name].append(cell)
         value = finite(cells[place])
         if value is None or value <= 0:
             raise table.error(f"{column} must be a number above 0, not {show(cells[place])}", line)
@@ -98,7 +130,7 @@ def read_speeds(path: Path, column: str) -> list[float]:
     if not found:
         raise table.error("lists no device")
     mean = sum(found) / len(found)
-    return [value / mean for value in found]
+    return Devices(path, [value / mean for value in found], others)
 
 
 def mean_of(law: Delay) -> float:

@@ -1,5 +1,7 @@
 """Builds delay distributions from ``[feedback]``, and checks that table."""
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -8,7 +10,8 @@ from netbandit.network.jitter import ExponentialJitter, LognormalJitter, Uniform
 from netbandit.scenario import delay as keys
 from netbandit.scenario import link_faults
 from netbandit.scenario.feedback import FeedbackSettings
-from netbandit.util.table_files import Table, finite
+from netbandit.util.agent_rows import agent_numbers
+from netbandit.util.table_files import Table, TableFileError, finite
 from netbandit.util.units import Duration
 from netbandit.util.wording import show
 
@@ -37,21 +40,24 @@ class FeedbackPlan(NamedTuple):
     nonzero: bool
 
 
-def build_feedback(settings: FeedbackSettings, slot: int) -> FeedbackPlan | None:
+def build_feedback(settings: FeedbackSettings, slot: int, agents: Sequence[str]) -> FeedbackPlan | None:
     """Return how rewards are delayed; None if all are learned at once.
 
     Args:
         settings: ``[feedback]``, with the absolute path of a file.
         slot: The length of a slot (ns).
+        agents: What agents are called.
 
     Raises:
-        TableFileError: The file contains no delays.
+        TableFileError: The file contains no delays, or those of other agents.
     """
     if not settings:
         return None
     by: Literal["all", "arm", "agent"] = "arm" if settings.by_arm else "agent" if settings.by_agent else "all"
+    laws: Sequence[Delay]
     if isinstance(settings.delay, keys.DelayFile):
-        by, laws = read_delays(Path(settings.delay.file))
+        listed = read_delays(Path(settings.delay.file))
+        by, laws = listed.by, listed.in_order(agents)
     else:
         laws = [delay_law(one, slot) for one in settings.by_arm or settings.by_agent or [settings.delay or "0 ms"]]
     return FeedbackPlan(
@@ -82,8 +88,42 @@ def delay_law(delay: Any, slot: int) -> Delay:
     return UniformJitter(constant, constant)
 
 
-def read_delays(path: Path) -> tuple[Literal["all", "arm", "agent"], list[Delay]]:
-    """Return whether a file lists one delay distribution, or one per arm or agent; and the distributions.
+class ListedDelays(NamedTuple):
+    """The delays in a file.
+
+    Attributes:
+        path: The file.
+        by: Whether it lists those of each arm or agent.
+        labels: The arms, or what it calls the agents.
+        laws: The delay distribution of each.
+    """
+
+    path: Path
+    by: Literal["all", "arm", "agent"]
+    labels: list[str]
+    laws: list[ListedDelay]
+
+    def in_order(self, agents: Sequence[str]) -> list[ListedDelay]:
+        """Return the distributions, if they are those of agents in the order of these.
+
+        Args:
+            agents: What agents are called.
+
+        Raises:
+            TableFileError: They are those of others.
+        """
+        if self.by != "agent":
+            return self.laws
+        try:
+            numbers = agent_numbers(self.labels, agents, "delays")
+        except ValueError as error:
+            raise TableFileError(self.path, str(error)) from None
+        order = sorted(range(len(self.labels)), key=lambda row: numbers[self.labels[row]])
+        return [self.laws[row] for row in order]
+
+
+def read_delays(path: Path) -> ListedDelays:
+    """Return the delays in a file.
 
     Raises:
         TableFileError: The file is malformed; the message names the line.
@@ -92,23 +132,27 @@ def read_delays(path: Path) -> tuple[Literal["all", "arm", "agent"], list[Delay]
     groups = [name for name in table.names if name in _GROUPS]
     if sorted(table.names) != sorted(["DELAY", *groups]) or len(groups) > 1:
         raise table.error(f"must be DELAY, and ARM or AGENT beside it, not {show(','.join(table.names))}")
-    found: dict[int, list[int]] = {}
+    found: dict[str, list[int]] = {}
     for line, cells in table:
         row = dict(zip(table.names, cells, strict=True))
         seconds = finite(row["DELAY"]) if row["DELAY"] else None
         if row["DELAY"] and (seconds is None or not 0 <= seconds <= _LATEST):
             raise table.error(f"DELAY must be seconds from 0 to {_LATEST:g}, or empty: never", line)
-        group = row[groups[0]] if groups else "0"
-        if not (group.isascii() and group.isdigit()):
-            raise table.error(f"{groups[0]} must be a number from 0, not {show(group)}", line)
-        found.setdefault(int(group), []).append(INFINITE if seconds is None else round(seconds * _NANO))
+        group = row[groups[0]] if groups else ""
+        if groups and not group:
+            raise table.error(f"the {groups[0]} is missing", line)
+        if groups == ["ARM"] and not re.fullmatch("0|[1-9][0-9]{0,9}", group):
+            raise table.error(f"ARM must be a number from 0, not {show(group)}", line)
+        found.setdefault(group, []).append(INFINITE if seconds is None else round(seconds * _NANO))
     if not found:
         raise table.error("lists no delay")
-    if sorted(found) != list(range(len(found))):
-        missing = next(number for number in range(len(found)) if number not in found)
-        raise table.error(f"lists no delay of {groups[0]} {missing}")
+    if groups == ["ARM"]:
+        missing = next((str(arm) for arm in range(len(found)) if str(arm) not in found), None)
+        if missing is not None:
+            raise table.error(f"lists no delay of ARM {missing}")
+        found = dict(sorted(found.items(), key=lambda item: int(item[0])))
     by: Literal["all", "arm", "agent"] = "all" if not groups else "arm" if groups == ["ARM"] else "agent"
-    return by, [ListedDelay(tuple(found[group])) for group in sorted(found)]
+    return ListedDelays(path, by, list(found), [ListedDelay(tuple(delays)) for delays in found.values()])
 
 
 def rewards_may_lack(settings: FeedbackSettings, protocol: Any) -> bool:

@@ -41,7 +41,7 @@ def phase_learning(
         pulled: See `Pulled`.
         exploring: The agents that still explore at the horizon, and the round: those that wait for rewards are added.
     """
-    plan = build_feedback(context.feedback, context.clock.slot)
+    plan = build_feedback(context.feedback, context.clock.slot, context.topology.names)
     if plan is None:
         return PhaseLearning(context, aggregation)
     deadline, clock = context.protocol.feedback_deadline, context.clock

@@ -294,7 +294,8 @@ def _unknown_key(place: _Place, model: type[BaseModel], prefix: KeyPath) -> str:
     hint = did_you_mean("family" if key == "kind" and "family" in known else key, known)
     if not hint:
         elsewhere = [path for path in _paths(model, prefix) if path[-1] == key]
-        hint = f" (did you mean {quoted(key_text(elsewhere[0]))}?)" if elsewhere else ""
+        nearest = [path for path in elsewhere if len(path) == min(map(len, elsewhere))]
+        hint = f" (did you mean {' or '.join(quoted(key_text(path)) for path in nearest)}?)" if nearest else ""
     return f"{UNKNOWN_KEY}, must be {one_of(known) if known else 'left out: this table has no keys'}{hint}"
 
 

@@ -405,15 +405,17 @@ def test_a_hundred_thousand_agents_and_a_server(tmp_path):
 
 
 MISPLACED = {
-    **{
-        "loss": "0.1",
-        "latency": '"5 ms"',
-        "bandwidth": '"1 kB/s"',
-        "jitter": '"2 ms"',
-        "duplicate": "0.1",
-        "cost": "2.0",
-    },
-    **{"timeout": '"5 ms"', "per_byte": '"1 uJ"', "horizon": "10", "replications": "2", "duty": "0.5"},
+    "loss": "0.1",
+    "latency": '"5 ms"',
+    "bandwidth": '"1 kB/s"',
+    "jitter": '"2 ms"',
+    "duplicate": "0.1",
+    "cost": "2.0",
+    "timeout": '"5 ms"',
+    "per_byte": '"1 uJ"',
+    "horizon": "10",
+    "replications": "2",
+    "duty": "0.5",
 }
 """Keys of the tables of a scenario, with a value each."""
 
@@ -434,3 +436,8 @@ def test_a_key_in_the_wrong_table_is_taken_wherever_the_hint_says(tmp_path, key,
     for place in places:
         assert place.endswith(f".{key}")
         assert unknown(place) == []
+
+
+def test_a_key_of_several_other_tables_gets_no_hint(tmp_path):
+    (line,) = mistakes(tmp_path, "faults.agents=[1]")
+    assert line.endswith('faults.agents: unknown key, must be one of "links", "nodes", "server", "outages"')

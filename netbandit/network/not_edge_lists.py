@@ -43,6 +43,8 @@ def other_format(rows: Sequence[Sequence[str]]) -> str | None:
     Args:
         rows: The fields of each line.
     """
+    if not all(rows):
+        return None
     first, *rest = rows
     widths = {len(row) for row in rows}
     three_links = _NAMED.format(', "weight"', "it is none") if widths == {3} else ""
@@ -69,8 +71,9 @@ def _counted(counts: Sequence[int], rest: Sequence[Sequence[str]]) -> str | None
     """Return that the first line counts nodes and links, if what it says fits the *rest*."""
     lines, fields = len(rest), [cell for row in rest for cell in row]
     ends = {cell for row in rest for cell in row[:2]}
-    listed_by_node = all(_WHOLE.fullmatch(cell) and 1 <= int(cell) <= lines for cell in fields)
-    if counts[0] == lines and counts[1:2] == [len(fields) / 2] and listed_by_node:
+    neighbours = {(str(node), cell) for node, row in enumerate(rest, start=1) for cell in row}
+    both_ways = len(neighbours) == len(fields) and all((other, node) in neighbours for node, other in neighbours)
+    if counts[0] == lines and counts[1:2] == [len(fields) / 2] and both_ways:
         return "is METIS, where each line lists the neighbours of a node: a line must be a link, of two ids"
     some = [*((counts[0], links) for links in counts[1:3]), *((counts[1], counts[0]) for _ in counts[1:2] if lines > 2)]
     if not any(

@@ -23,6 +23,7 @@ Parts of your own
 import sys
 from typing import Any
 
+from netbandit.parts.conditions import CONDITIONS
 from netbandit.util.moved import MovedModules
 
 sys.meta_path.append(MovedModules())
@@ -44,11 +45,6 @@ _LAZY = {
     "families": "netbandit.network.families",
     "Topology": "netbandit.api.topology:Topology",
     "Run": "netbandit.scenario.model:RunSettings",
-    "Energy": "netbandit.scenario.energy:EnergySettings",
-    "Feedback": "netbandit.scenario.feedback:FeedbackSettings",
-    "Compute": "netbandit.scenario.compute:ComputeSettings",
-    "Faults": "netbandit.scenario.faults:FaultsSettings",
-    "Adversary": "netbandit.scenario.adversary:AdversarySettings",
     "Links": "netbandit.scenario.links:LinksSettings",
     "Link": "netbandit.scenario.links:LinkSettings",
     "Bandit": "netbandit.bandits.bandit:Bandit",
@@ -73,6 +69,7 @@ _LAZY = {
     "optimize": "netbandit.api.search:optimize",
     "advise_links": "netbandit.api.advice:advise_links",
     "suite": "netbandit.suite",
+    **{table.capitalize(): target for table, target in CONDITIONS.items()},
 }
 """Public name -> where it is; imported when it is asked for, as most of these take time."""
 

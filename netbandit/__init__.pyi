@@ -1,4 +1,4 @@
-"""The public names of the package for type checkers and editors; at run time each is imported on first use."""
+"""The public names for type checkers and editors; at run time each is imported on first use."""
 
 from netbandit import bandits as bandits
 from netbandit import learners as learners
@@ -45,8 +45,8 @@ from netbandit.scenario.model import RunSettings
 Adversary = AdversarySettings
 Compute = ComputeSettings
 Energy = EnergySettings
-Feedback = FeedbackSettings
 Faults = FaultsSettings
+Feedback = FeedbackSettings
 Link = LinkSettings
 Links = LinksSettings
 Run = RunSettings

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.parts.arguments import by_name
+from netbandit.parts.validation import natives
 from netbandit.results.intervals import Statistic, StatisticError
 from netbandit.results.loads import (
     LINK_COLUMNS,
@@ -68,6 +69,9 @@ else:
         __len__ = __iter__ = __getitem__
 
     pandas = _Table()
+
+
+_VALUE_EACH = "keys that vary with a value each"
 
 
 class Results(_Table):
@@ -239,7 +243,7 @@ class Results(_Table):
         if bands not in plots.KINDS:
             raise ValueError(f'bands must be "mean", "comparison" or None, not {show(bands)}')
         study = load_finished(self.folder)
-        values = {} if where is None else by_name("where", where, "keys that vary with a value each")
+        values = {} if where is None else natives("where", by_name("where", where, _VALUE_EACH))
         chosen = {key: tuple(map(str, alternatives(value))) for key, value in values.items()}
         asked = plots.Asked(x, y, color, chosen, statistic, None, rows, columns, bands)
         points = None if within is None else [point for point in study.points if not within.isdisjoint(point.keys)]
@@ -289,7 +293,7 @@ class Results(_Table):
         from netbandit.api.tables import table_of
         from netbandit.results.paired import CompareError
 
-        where = None if where is None else by_name("where", where, "keys that vary with a value each")
+        where = None if where is None else natives("where", by_name("where", where, _VALUE_EACH))
         rows, columns, metric = _texts("rows", rows), _texts("columns", columns), _texts("metric", metric)
         try:
             return table_of(self.study, rows, columns, metric, compared=compare, statistic=statistic, where=where)

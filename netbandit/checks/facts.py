@@ -6,7 +6,7 @@ A module of checks has one function per question it answers, each from `Facts` t
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import ModuleType
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from netbandit.bandits.bandit import Bandit
 from netbandit.learners.learner import AnyLearner
@@ -63,8 +63,6 @@ class Facts(Others):
     may_refuse: bool
     peer_latencies: Sequence[int]
     end: int
-
-    TABLES: ClassVar = ("run", "links", "faults", "energy", "compute", "feedback", "adversary")
 
     def learn(self, **known: Any) -> None:
         """Add what is *known* now; None: it is not."""

@@ -10,6 +10,7 @@ import numpy as np
 from netbandit.bandits.bandit import Bandit
 from netbandit.bandits.procurement import Procurement
 from netbandit.checks.facts import Facts
+from netbandit.learners.counts import tells_observations
 from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.network.delays import INFINITE
 from netbandit.parts.settings import Problem
@@ -123,6 +124,7 @@ def graph_notes(facts: Facts) -> Iterator[Problem]:
     plan = build_feedback(settings, slot, facts.graph.names)
     if plan is not None:
         yield from _window_notes(plan, facts.graph.names)
+        yield from _fading_notes(plan, slot, facts.learner, facts.protocol)
         yield from _spread_notes(plan, slot, facts.learner, facts.protocol)
 
 
@@ -165,6 +167,20 @@ def _window_notes(plan: FeedbackPlan, agents: Sequence[str]) -> Iterator[Problem
         if share > _MANY:
             which = "any arm" if plan.by == "all" else f"{plan.by} {agents[place] if plan.by == 'agent' else place}"
             yield ("feedback", "window"), f"{share:.0%} of the rewards of {which} come after it and {then}"
+
+
+def _fading_notes(plan: FeedbackPlan, slot: int, learner: Any, protocol: Any) -> Iterator[Problem]:
+    """Yield rewards that come so late that a discount leaves nothing of them when an agent decides."""
+    discount = getattr(learner, "discount", 1.0)
+    if discount == 1 or (tells_observations(learner) and not protocol.isolated):  # those of others count 1 on arrival
+        return
+    for law in plan.laws:
+        decisions = np.maximum(np.ceil(law.times(_QUANTILES) / slot) - 1, 0)  # between a pull and its reward
+        counted = float((discount**decisions).mean()) / (1 - discount)
+        if counted <= 1:
+            text = f"with rewards so late an agent counts {counted:.2g} pulls in all: at most 1 is no exploration"
+            yield ("learner", "discount"), text
+            return
 
 
 def _spread_notes(plan: FeedbackPlan, slot: int, learner: Any, protocol: Any) -> Iterator[Problem]:

@@ -33,13 +33,14 @@ from netbandit.parts.registry import (
     own_module,
     part_class,
 )
-from netbandit.parts.settings import Problem, Raw
+from netbandit.parts.settings import FileSettings, Problem, Raw, Settings
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.scenario.compute import SpeedFile
-from netbandit.scenario.delay import DelayFile
-from netbandit.scenario.energy import HarvestFile
+from netbandit.scenario.adversary import AdversarySettings
+from netbandit.scenario.compute import ComputeSettings
+from netbandit.scenario.energy import EnergySettings
 from netbandit.scenario.faults import FaultsSettings
+from netbandit.scenario.feedback import FeedbackSettings
 from netbandit.scenario.links import FROM_GRAPH, LinkSettings
 from netbandit.scenario.load import Document
 from netbandit.scenario.model import PARTS, Scenario
@@ -148,19 +149,18 @@ class PointCheck:
             used_links=frozenset() if usable is None else usable.used_links,
             horizon=None if scenario is None else scenario.run.horizon,
             activity=None if scenario is None else scenario.run.activity,
-            late=None if scenario is None else bool(scenario.feedback),
+            late=None if scenario is None else bool(scenario.table(FeedbackSettings)),
         )
         self._check_among(facts)
         attack = None
         if scenario is not None:
-            scenario = self._with_file(scenario, "energy", "harvest", HarvestFile, inputs)
-            scenario = self._with_file(scenario, "feedback", "delay", DelayFile, inputs)
-            scenario = self._with_file(scenario, "compute", "speed", SpeedFile, inputs)
+            for table, settings in scenario.conditions.items():
+                scenario = scenario.with_condition(table, self._with_own_files(table, settings, inputs))
         # A mistake in one table must not hide incompatibilities among the others.
-        tables = valid_tables(data) if scenario is None else vars(scenario)
-        if "adversary" in tables:
-            attack = self._own_attack(tables["adversary"].attack)
-        facts.learn(**{table: tables[table] for table in Facts.TABLES if table in tables}, attack=attack)
+        tables = valid_tables(data) if scenario is None else scenario.tables
+        if isinstance(adversary := tables.get("adversary"), AdversarySettings):
+            attack = self._own_attack(adversary.attack)
+        facts.learn(**tables, attack=attack)
         self.problems += found("problems", TABLES, facts)
         if self.problems or self.unchecked or scenario is None or family is None:
             return None
@@ -247,24 +247,16 @@ class PointCheck:
                 self.problems += mistakes
                 self.notes += notes
 
-    def _with_file(
-        self,
-        scenario: Scenario,
-        table: str,
-        key: str,
-        kind: type[DelayFile | HarvestFile | SpeedFile],
-        inputs: dict[str, Path],
-    ) -> Scenario:
-        """Return *scenario* with the absolute path of a key's file, and add that file to the *inputs*."""
-        settings = getattr(scenario, table)
-        given = getattr(settings, key)
-        if not isinstance(given, kind):
-            return scenario
-        path = (self._document.base_of((table, key)) / given.file).absolute()
-        if path.is_file():
-            inputs[f"{table}.{key}.file"] = path
-        given = given.model_copy(update={"file": str(path)})
-        return scenario.model_copy(update={table: settings.model_copy(update={key: given})})
+    def _with_own_files(self, table: str, settings: Settings, inputs: dict[str, Path]) -> Settings:
+        """Return the *settings* of a condition with absolute paths of its files, and add these to the *inputs*."""
+        for key in type(settings).model_fields:
+            given = getattr(settings, key)
+            if isinstance(given, FileSettings):
+                path = (self._document.base_of((table, key)) / given.file).absolute()
+                if path.is_file():
+                    inputs[f"{table}.{key}.file"] = path
+                settings = settings.model_copy(update={key: given.model_copy(update={"file": str(path)})})
+        return settings
 
     def _part(self, table: str) -> tuple[Any, Any]:
         """Return the class of a part and the part; None for each that is not available."""
@@ -415,7 +407,7 @@ class PointCheck:
         slot, end = run.slot_nanoseconds, run.horizon * run.slot_nanoseconds
         release = release_size(parts)
         changing = parts.family.changes is not None or graph.contacts is not None
-        changing |= scenario.energy.capacity is not None  # a forwarding agent may run out of energy
+        changing |= scenario.table(EnergySettings).capacity is not None  # a forwarding agent may run out of energy
         streams = topology_streams(parts.family, run.seed, 0)
         peers = None
         with suppress(TopologyError):  # links without coordinates: reported below
@@ -426,11 +418,11 @@ class PointCheck:
             end=end,
             agents=graph.agents,
             components=len(graph.components),
-            liars=how_many(scenario.adversary, graph.agents),
-            differing=_differing(parts, scenario.faults),
+            liars=how_many(scenario.table(AdversarySettings), graph.agents),
+            differing=_differing(parts, scenario.table(FaultsSettings)),
             slowest_hop=lambda around: slowest_hop(peer, graph, slot, around + release),
             may_change=changing,
-            may_refuse=may_refuse(scenario.compute, slot),
+            may_refuse=may_refuse(scenario.table(ComputeSettings), slot),
             peer_latencies=None if peers is None else peers.tolist(),
         )
         facts.pattern = pattern_of(type(parts.bandit), type(parts.learner))
@@ -439,7 +431,7 @@ class PointCheck:
         with suppress(TopologyError):
             self._check_among(facts)
             if peers is not None and not self.problems:
-                faults = build_faults(scenario.links, scenario.faults, graph, slot)
+                faults = build_faults(scenario.links, scenario.table(FaultsSettings), graph, slot)
                 drawn = {"peer": peers, "uplink": uplink_latencies(scenario.links.uplink, graph.agents, slot, streams)}
                 used = {table: drawn[table] for table in parts.protocol.used_links}
                 way = slowest_way(scenario.links, used, faults)
@@ -481,9 +473,9 @@ _SECONDS_A_LINK = 4e-6
 def _differing(parts: RunnablePoint, faults: FaultsSettings) -> bool:
     """Return whether agents of a round-based learner may hold different state."""
     fail = faults.nodes is not None or any(outage.nodes for outage in faults.outages)
-    fail |= parts.scenario.energy.capacity is not None
+    fail |= parts.scenario.table(EnergySettings).capacity is not None
     forget = faults.nodes is not None and faults.nodes.memory == "lost"
-    lack = rewards_may_lack(parts.scenario.feedback, parts.protocol)
+    lack = rewards_may_lack(parts.scenario.table(FeedbackSettings), parts.protocol)
     return concludes_per_agent(parts.learner, parts.protocol, fail=fail, forget=forget, lack=lack)
 
 
@@ -538,10 +530,10 @@ def _resolved(scenario: Scenario, kinds: Mapping[str, str], family: Family, part
     parts: dict[str, Any] = {"topology": {"family": kinds["topology"], **family.table()}}
     for table, part in zip(PARTS, parts_in_order, strict=True):
         parts[table] = {"kind": kinds[table], **part.table()}
-    dumped = scenario.model_dump(mode="json", exclude=set(parts))
-    keys = [field.alias or name for name, field in Scenario.model_fields.items()]
-    whole = {**dumped, **parts}
-    return {key: whole[key] for key in keys if key in whole}
+    head = scenario.model_dump(mode="json", exclude={*parts, "links"})
+    tables = {"links": scenario.links, **scenario.conditions}
+    dumped = {name: table.model_dump(mode="json", by_alias=True) for name, table in tables.items()}
+    return head | {"topology": parts["topology"]} | dumped | parts
 
 
 def release_size(point: RunnablePoint) -> int:

@@ -30,9 +30,15 @@ class Commands(click.Group):
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command that was found; see `click.Group.invoke`."""
+        """Run the command that was found; of an option that does not exist, suggest none that is the opposite."""
         with _interruptible():
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            except click.NoSuchOption as error:
+                from netbandit.util.wording import opposite
+
+                close = [name for name in error.possibilities or () if not opposite(error.option_name, name)]
+                raise click.NoSuchOption(error.option_name, error.message, close, error.ctx) from None
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command that the arguments name; see `click.Command.main`."""

@@ -51,6 +51,12 @@ class Settings(BaseModel):
         yield from ()
 
 
+class FileSettings(Settings):
+    """The value of a key whose numbers are in a file; a relative path starts in the folder of the scenario."""
+
+    file: str
+
+
 _Settings = TypeVar("_Settings", bound=Settings)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from netbandit.parts.settings import DurationText, Settings
+from netbandit.parts.settings import DurationText, FileSettings, Settings
 from netbandit.scenario.delay import Delay
 from netbandit.scenario.energy import Power
 from netbandit.scenario.link_faults import Probability, number_or_list
@@ -69,7 +69,7 @@ class ShareSpeed(Settings):
     factor: Factor = Field(description="The factor of their times.")
 
 
-class SpeedFile(Settings):
+class SpeedFile(FileSettings):
     """A table of devices."""
 
     file: str = Field(

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from netbandit.parts.settings import DurationText, PositiveDuration, Settings, duration_text
+from netbandit.parts.settings import DurationText, FileSettings, PositiveDuration, Settings, duration_text
 from netbandit.scenario.link_faults import ExponentialJitter, LognormalJitter
 from netbandit.util.wording import Allowed, show
 
@@ -30,7 +30,7 @@ class ParetoDelay(Settings):
     )
 
 
-class DelayFile(Settings):
+class DelayFile(FileSettings):
     """Delays that a file lists, each row as likely as any other."""
 
     file: str = Field(

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, ModelWrapValidatorHandler, WithJsonSchema, model_validator
 
-from netbandit.parts.settings import DurationText, PositiveDuration, Settings, filled_in
+from netbandit.parts.settings import DurationText, FileSettings, PositiveDuration, Settings, filled_in
 from netbandit.scenario.links import Energy
 from netbandit.util.units import ENERGY, POWER, parse_energy, parse_power
 from netbandit.util.wording import Allowed, show
@@ -74,7 +74,7 @@ class OnOffHarvest(Settings):
     off_for: PositiveDuration = Field(description="Mean time that it is gone.")
 
 
-class HarvestFile(Settings):
+class HarvestFile(FileSettings):
     """A power that a file lists."""
 
     file: str = Field(

@@ -1,27 +1,26 @@
 """Validation of the tables of every scenario, and of combinations among them."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from netbandit.parts.registry import BUILT_IN
 from netbandit.parts.settings import Problem, Raw, Settings
 from netbandit.parts.validation import read
 from netbandit.scenario.energy import with_bandwidth
 from netbandit.scenario.links import LinksSettings, UniformLatency
-from netbandit.scenario.model import RunSettings, Scenario
+from netbandit.scenario.model import RunSettings, Scenario, read_scenario, tables_of
 from netbandit.util.key_paths import lookup
 from netbandit.util.wording import show
 
 
-def valid_tables(data: Raw) -> dict[str, Any]:
+def valid_tables(data: Raw) -> Mapping[str, Settings]:
     """Return those of the tables that every scenario has which have no mistakes, by name; see `validate`."""
     filled = with_bandwidth(data)
-    found = {}
-    for name, field in Scenario.model_fields.items():
-        if isinstance(field.annotation, type) and issubclass(field.annotation, Settings):
-            table, problems = read(field.annotation, filled.get(name, {}))
-            if not problems:
-                found[name] = table
+    found: dict[str, Settings] = {}
+    kinds: dict[str, type[Settings]] = {"run": RunSettings, "links": LinksSettings, **tables_of(data)}
+    for name, kind in kinds.items():
+        table, problems = read(kind, filled.get(name, {}))
+        if table is not None and not problems:
+            found[name] = table
     _forget_bandwidth(found.get("links"), data)
     return found
 
@@ -36,7 +35,7 @@ def validate(data: Raw) -> tuple[Scenario | None, list[Problem]]:
         The scenario and no problem, or None and all problems.
     """
     filled = with_bandwidth(data)
-    scenario, problems = read(Scenario, filled)
+    scenario, problems = read_scenario(filled)
     # A mistake in one table must not hide an impossible combination of two others.
     run, _ = read(RunSettings, data.get("run"))
     topology = data.get("topology")

@@ -12,6 +12,7 @@ CASES = [
     ("star", 5, {"gamma": 1.01, "eta": 0.0}, ["learner.exploration=1.01", "learner.eta=0.0"]),
     ("path", 4, {"every": 3}, ["links.peer.latency=2.5 slots"]),
     ("ring", 5, {"discount": 0.97}, ["learner.discount=0.97"]),
+    ("ring", 5, {"discount": 0.4}, ["learner.discount=0.4"]),
     ("ring", 5, {"discount": 0.97, "every": 2}, ["learner.discount=0.97", "links.peer.latency=2 slots"]),
 ]
 

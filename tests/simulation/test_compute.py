@@ -203,7 +203,7 @@ def test_a_table_of_devices_is_taken_over_its_mean_again_and_again(tmp_path):
     assert read_devices(tmp_path / "devices.csv", "computation").speeds == [0.5, 1.5, 1.0]
     point = study(tmp_path, "compute={agents={item='10 ms'}, speed={file='devices.csv'}}", text=SERVED).points[0]
     assert list(point.inputs) == ["compute.speed.file"]
-    plan = build_compute(point.scenario.compute, list("01234"), MS, Streams(0, 0))
+    plan = build_compute(point.scenario.table(ComputeSettings), list("01234"), MS, Streams(0, 0))
     assert isinstance(plan, ComputePlan)
     assert plan.speeds == [0.5, 1.5, 1.0, 0.5, 1.5]
     assert point.simulation(0).run().metrics["round_slots"] == 10 + 15
@@ -224,7 +224,7 @@ def test_devices_are_those_of_the_agents_that_a_column_names(tmp_path, whose):
     (tmp_path / "devices.csv").write_text("\n".join(map(",".join, lines)))
     found = study(tmp_path, FROM_FILE, text=NAMED)
     point = found.points[0]
-    assert speeds(point.scenario.compute, ["a", "b", "c"], Streams(0, 0)) == [0.25, 0.25, 2.5]
+    assert speeds(point.scenario.table(ComputeSettings), ["a", "b", "c"], Streams(0, 0)) == [0.25, 0.25, 2.5]
     assert said_of_devices(found.notes) == (["1 column not used: kind"] if "kind" in whose else [])
 
 

@@ -18,7 +18,13 @@ from netbandit.protocols.pooled import Pooled
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario import delay as keys
 from netbandit.scenario.feedback import FeedbackSettings
-from netbandit.simulation.build_feedback import FeedbackPlan, build_feedback, read_delays, rewards_may_lack
+from netbandit.simulation.build_feedback import (
+    FeedbackPlan,
+    build_feedback,
+    not_each_arm,
+    read_delays,
+    rewards_may_lack,
+)
 from netbandit.util.table_files import TableFileError
 from netbandit.util.units import Duration
 from netbandit.util.wording import show
@@ -75,7 +81,7 @@ def _deadline_problems(
 
 def _law_problems(settings: FeedbackSettings, slot: int, bandit: Bandit | None) -> Iterator[Problem]:
     """Yield invalid delay distributions, and lists whose length is not the number of arms."""
-    arms = None if bandit is None else bandit.outline().arms
+    arms = None if bandit is None else _arms(bandit)
     for key in ("delay", "by_arm", "by_agent"):
         given = getattr(settings, key)
         for place, law in enumerate(given if isinstance(given, list) else [given]):
@@ -88,15 +94,21 @@ def _law_problems(settings: FeedbackSettings, slot: int, bandit: Bandit | None) 
     if isinstance(settings.delay, keys.DelayFile):
         here = ("feedback", "delay", "file")
         try:
-            listed = read_delays(Path(settings.delay.file))
+            read_delays(Path(settings.delay.file)).in_order(None, arms)
         except TableFileError as error:
             yield here, str(error)
-            return
-        if listed.by == "arm" and arms is not None and len(listed.laws) != arms:
-            yield here, f"lists delays of arms 0 to {len(listed.laws) - 1}, but the bandit has arms 0 to {arms - 1}"
     for key, given in lists:
-        if given is not None and arms is not None and len(given) != arms:
-            yield ("feedback", key), f"has {len(given)} entries, but the bandit has {arms} arms"
+        if given is not None and arms is not None and len(given) != len(arms):
+            yield ("feedback", key), not_each_arm(len(given), len(arms))
+
+
+def _arms(bandit: Bandit) -> Sequence[str] | None:
+    """Return what arms are called; None: it is not known before the start, or the check of the bandit says why not."""
+    try:
+        names, count = bandit.arm_names(), bandit.outline().arms
+    except ValueError:
+        return None
+    return names if names is not None or count is None else list(map(str, range(count)))
 
 
 def graph_problems(facts: Facts) -> Iterator[Problem]:
@@ -106,7 +118,7 @@ def graph_problems(facts: Facts) -> Iterator[Problem]:
         yield ("feedback", "by_agent"), f"has delays of {len(settings.by_agent)} agents, but there are {agents}"
     if isinstance(settings.delay, keys.DelayFile):
         try:
-            read_delays(Path(settings.delay.file)).in_order(facts.graph.names)
+            read_delays(Path(settings.delay.file)).in_order(facts.graph.names, None)
         except TableFileError as error:
             yield ("feedback", "delay", "file"), str(error)
 
@@ -121,7 +133,7 @@ def graph_notes(facts: Facts) -> Iterator[Problem]:
         never, rows = listed.count(INFINITE), len(listed)
         if never:
             yield ("feedback", "delay", "file"), f"{never} of {rows} rows are empty: rewards that never arrive"
-    plan = build_feedback(settings, slot, facts.graph.names)
+    plan = build_feedback(settings, slot, facts.graph.names, _arms(facts.bandit))
     if plan is not None:
         yield from _window_notes(plan, facts.graph.names)
         yield from _fading_notes(plan, slot, facts.learner, facts.protocol)

@@ -1,6 +1,5 @@
 """Builds delay distributions from ``[feedback]``, and checks that table."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -40,16 +39,19 @@ class FeedbackPlan(NamedTuple):
     nonzero: bool
 
 
-def build_feedback(settings: FeedbackSettings, slot: int, agents: Sequence[str]) -> FeedbackPlan | None:
+def build_feedback(
+    settings: FeedbackSettings, slot: int, agents: Sequence[str], arms: Sequence[str] | None
+) -> FeedbackPlan | None:
     """Return how rewards are delayed; None if all are learned at once.
 
     Args:
         settings: ``[feedback]``, with the absolute path of a file.
         slot: The length of a slot (ns).
         agents: What agents are called.
+        arms: What arms are called; None: it is not known yet.
 
     Raises:
-        TableFileError: The file contains no delays, or those of other agents.
+        ValueError: The file contains no delays, or those of other agents or arms, or a list has not one for each arm.
     """
     if not settings:
         return None
@@ -57,9 +59,15 @@ def build_feedback(settings: FeedbackSettings, slot: int, agents: Sequence[str])
     laws: Sequence[Delay]
     if isinstance(settings.delay, keys.DelayFile):
         listed = read_delays(Path(settings.delay.file))
-        by, laws = listed.by, listed.in_order(agents)
+        by, laws = listed.by, listed.in_order(agents, arms)
     else:
         laws = [delay_law(one, slot) for one in settings.by_arm or settings.by_agent or [settings.delay or "0 ms"]]
+    for key, count in (
+        ("by_arm", len(settings.by_arm or ())),
+        ("never", len(settings.never) if isinstance(settings.never, list) else 0),
+    ):
+        if count and arms is not None and count != len(arms):
+            raise ValueError(f"feedback.{key}: {not_each_arm(count, len(arms))}")
     return FeedbackPlan(
         laws=tuple(laws),
         by=by,
@@ -68,6 +76,16 @@ def build_feedback(settings: FeedbackSettings, slot: int, agents: Sequence[str])
         as_zero=settings.missing == "zero",
         nonzero=settings.reports == "nonzero",
     )
+
+
+def not_each_arm(count: int, arms: int) -> str:
+    """Return the message that a list has another number of entries than there are arms."""
+    return f"has {count} entries, but the bandit has {arms} arms"
+
+
+def names_of_arms(bandit: Any) -> Sequence[str]:
+    """Return what the arms of a *bandit* that is started are called."""
+    return bandit.arm_names() or list(map(str, range(bandit.arm_count)))
 
 
 def delay_law(delay: Any, slot: int) -> Delay:
@@ -94,7 +112,7 @@ class ListedDelays(NamedTuple):
     Attributes:
         path: The file.
         by: Whether it lists those of each arm or agent.
-        labels: The arms, or what it calls the agents.
+        labels: What it calls the arms or agents.
         laws: The delay distribution of each.
     """
 
@@ -103,19 +121,21 @@ class ListedDelays(NamedTuple):
     labels: list[str]
     laws: list[ListedDelay]
 
-    def in_order(self, agents: Sequence[str]) -> list[ListedDelay]:
-        """Return the distributions, if they are those of agents in the order of these.
+    def in_order(self, agents: Sequence[str] | None, arms: Sequence[str] | None) -> list[ListedDelay]:
+        """Return the distributions, if they are those of agents or arms in the order of these.
 
         Args:
-            agents: What agents are called.
+            agents: What agents are called; None: it is not known yet.
+            arms: What arms are called; None: it is not known yet.
 
         Raises:
             TableFileError: They are those of others.
         """
-        if self.by != "agent":
+        names = {"all": None, "agent": agents, "arm": arms}[self.by]
+        if names is None:
             return self.laws
         try:
-            numbers = agent_numbers(self.labels, agents, "delays")
+            numbers = agent_numbers(self.labels, names, "delays", self.by, "bandit" if self.by == "arm" else "network")
         except ValueError as error:
             raise TableFileError(self.path, str(error)) from None
         order = sorted(range(len(self.labels)), key=lambda row: numbers[self.labels[row]])
@@ -141,16 +161,9 @@ def read_delays(path: Path) -> ListedDelays:
         group = row[groups[0]] if groups else ""
         if groups and not group:
             raise table.error(f"the {groups[0]} is missing", line)
-        if groups == ["ARM"] and not re.fullmatch("0|[1-9][0-9]{0,9}", group):
-            raise table.error(f"ARM must be a number from 0, not {show(group)}", line)
         found.setdefault(group, []).append(INFINITE if seconds is None else round(seconds * _NANO))
     if not found:
         raise table.error("lists no delay")
-    if groups == ["ARM"]:
-        missing = next((str(arm) for arm in range(len(found)) if str(arm) not in found), None)
-        if missing is not None:
-            raise table.error(f"lists no delay of ARM {missing}")
-        found = dict(sorted(found.items(), key=lambda item: int(item[0])))
     by: Literal["all", "arm", "agent"] = "all" if not groups else "arm" if groups == ["ARM"] else "agent"
     return ListedDelays(path, by, list(found), [ListedDelay(tuple(delays)) for delays in found.values()])
 

@@ -17,7 +17,6 @@ from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
 from netbandit.simulation.bandit_environments import bandit_environment
-from netbandit.simulation.build_feedback import build_feedback
 from netbandit.simulation.decision_loop import compiled_loop, learn_due, vectorized_loop
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.feedback import FeedbackQueue
@@ -127,7 +126,7 @@ class Slots(Driver):
 
     def _late_feedback(self, learner: Learner) -> FeedbackQueue | None:
         """Return where the rewards of a *learner*'s agents wait; None: they are learned at once."""
-        plan = build_feedback(self.context.feedback, self._clock.slot, self.context.topology.names)
+        plan = self.context.feedback.plan(self._clock.slot, self.context.topology.names)
         if plan is None:
             return None
         facts = self.world.facts()

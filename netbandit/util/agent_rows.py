@@ -71,7 +71,8 @@ def whose(columns: Mapping[str, Sequence[str]], count: int, names: Sequence[str]
         ValueError: A column names other agents, or one twice, or two columns differ.
     """
     words = {name for name in names if number(name) is None}
-    all_of_them = set(names), set(map(str, range(len(names))))
+    numbers = set(map(str, range(len(names))))
+    all_of_them = [set(names)] if numbers.intersection(names) else [set(names), numbers]
     single = [column for column, cells in columns.items() if len(set(cells)) == len(cells)]
     choices = (
         [column for column in columns if _AGENT.fullmatch(column)],

@@ -12,7 +12,7 @@ from netbandit.bandits.bandit import Bandit
 from netbandit.bandits.procurement import Procurement
 from netbandit.conditions.condition import Condition
 from netbandit.conditions.facts import Facts
-from netbandit.conditions.feedback_plan import FeedbackPlan, read_delays
+from netbandit.conditions.feedback_plan import FeedbackPlan, not_each_arm, read_delays
 from netbandit.conditions.laws import delay_law
 from netbandit.learners.counts import tells_observations
 from netbandit.learners.learner import AnyLearner, EpochLearner
@@ -68,15 +68,17 @@ class Feedback(Condition):
             raise ValueError(f"has {given[0]} and {given[1]}: one of them says how late feedback is")
         return self
 
-    def plan(self, slot: int, agents: Sequence[str]) -> FeedbackPlan | None:
+    def plan(self, slot: int, agents: Sequence[str], arms: Sequence[str] | None) -> FeedbackPlan | None:
         """Return how rewards are delayed; None if all are learned at once.
 
         Args:
             slot: The length of a slot (ns).
             agents: What agents are called.
+            arms: What arms are called; None: it is not known yet.
 
         Raises:
-            TableFileError: The file contains no delays, or those of other agents.
+            ValueError: The file contains no delays, or those of other agents or arms, or a list has not one for each
+                arm.
         """
         if not self:
             return None
@@ -84,9 +86,15 @@ class Feedback(Condition):
         laws: Sequence[DelayLaw]
         if isinstance(self.delay, keys.DelayFile):
             listed = read_delays(Path(self.delay.file))
-            by, laws = listed.by, listed.in_order(agents)
+            by, laws = listed.by, listed.in_order(agents, arms)
         else:
             laws = [delay_law(one, slot) for one in self.by_arm or self.by_agent or [self.delay or "0 ms"]]
+        for key, count in (
+            ("by_arm", len(self.by_arm or ())),
+            ("never", len(self.never) if isinstance(self.never, list) else 0),
+        ):
+            if count and arms is not None and count != len(arms):
+                raise ValueError(f"feedback.{key}: {not_each_arm(count, len(arms))}")
         return FeedbackPlan(
             laws=tuple(laws),
             by=by,
@@ -158,7 +166,7 @@ class Feedback(Condition):
 
     def _law_problems(self, slot: int, bandit: Bandit | None) -> Iterator[Problem]:
         """Yield invalid delay distributions, and lists whose length is not the number of arms."""
-        arms = None if bandit is None else bandit.outline().arms
+        arms = None if bandit is None else _arms(bandit)
         for key in ("delay", "by_arm", "by_agent"):
             given = getattr(self, key)
             for place, law in enumerate(given if isinstance(given, list) else [given]):
@@ -171,15 +179,12 @@ class Feedback(Condition):
         if isinstance(self.delay, keys.DelayFile):
             here = ("feedback", "delay", "file")
             try:
-                listed = read_delays(Path(self.delay.file))
+                read_delays(Path(self.delay.file)).in_order(None, arms)
             except TableFileError as error:
                 yield here, str(error)
-                return
-            if listed.by == "arm" and arms is not None and len(listed.laws) != arms:
-                yield here, f"lists delays of arms 0 to {len(listed.laws) - 1}, but the bandit has arms 0 to {arms - 1}"
         for key, given in lists:
-            if given is not None and arms is not None and len(given) != arms:
-                yield ("feedback", key), f"has {len(given)} entries, but the bandit has {arms} arms"
+            if given is not None and arms is not None and len(given) != len(arms):
+                yield ("feedback", key), not_each_arm(len(given), len(arms))
 
     def graph_problems(self, facts: Facts) -> Iterator[Problem]:
         """Yield a problem if per-agent distributions are not those of the agents."""
@@ -188,7 +193,7 @@ class Feedback(Condition):
             yield ("feedback", "by_agent"), f"has delays of {len(self.by_agent)} agents, but there are {agents}"
         if isinstance(self.delay, keys.DelayFile):
             try:
-                read_delays(Path(self.delay.file)).in_order(facts.graph.names)
+                read_delays(Path(self.delay.file)).in_order(facts.graph.names, None)
             except TableFileError as error:
                 yield ("feedback", "delay", "file"), str(error)
 
@@ -202,7 +207,7 @@ class Feedback(Condition):
             never, rows = listed.count(INFINITE), len(listed)
             if never:
                 yield ("feedback", "delay", "file"), f"{never} of {rows} rows are empty: rewards that never arrive"
-        plan = self.plan(slot, facts.graph.names)
+        plan = self.plan(slot, facts.graph.names, _arms(facts.bandit))
         if plan is not None:
             yield from _window_notes(plan, facts.graph.names)
             yield from _fading_notes(plan, slot, facts.learner, facts.protocol)
@@ -280,3 +285,12 @@ def _spread_notes(plan: FeedbackPlan, slot: int, learner: Any, protocol: Any) ->
 
 
 _MEDIAN = np.array([0.5])
+
+
+def _arms(bandit: Bandit) -> Sequence[str] | None:
+    """Return what arms are called; None: it is not known before the start, or the check of the bandit says why not."""
+    try:
+        names, count = bandit.arm_names(), bandit.outline().arms
+    except ValueError:
+        return None
+    return names if names is not None or count is None else list(map(str, range(count)))

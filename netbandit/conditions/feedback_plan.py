@@ -1,9 +1,8 @@
 """How rewards are delayed, and delays in a file."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from netbandit.network.delays import INFINITE, Delay, ListedDelay
 from netbandit.util.agent_rows import agent_numbers
@@ -35,13 +34,23 @@ class FeedbackPlan(NamedTuple):
     nonzero: bool
 
 
+def not_each_arm(count: int, arms: int) -> str:
+    """Return the message that a list has another number of entries than there are arms."""
+    return f"has {count} entries, but the bandit has {arms} arms"
+
+
+def names_of_arms(bandit: Any) -> Sequence[str]:
+    """Return what the arms of a *bandit* that is started are called."""
+    return bandit.arm_names() or list(map(str, range(bandit.arm_count)))
+
+
 class ListedDelays(NamedTuple):
     """The delays in a file.
 
     Attributes:
         path: The file.
         by: Whether it lists those of each arm or agent.
-        labels: The arms, or what it calls the agents.
+        labels: What it calls the arms or agents.
         laws: The delay distribution of each.
     """
 
@@ -50,19 +59,21 @@ class ListedDelays(NamedTuple):
     labels: list[str]
     laws: list[ListedDelay]
 
-    def in_order(self, agents: Sequence[str]) -> list[ListedDelay]:
-        """Return the distributions, if they are those of agents in the order of these.
+    def in_order(self, agents: Sequence[str] | None, arms: Sequence[str] | None) -> list[ListedDelay]:
+        """Return the distributions, if they are those of agents or arms in the order of these.
 
         Args:
-            agents: What agents are called.
+            agents: What agents are called; None: it is not known yet.
+            arms: What arms are called; None: it is not known yet.
 
         Raises:
             TableFileError: They are those of others.
         """
-        if self.by != "agent":
+        names = {"all": None, "agent": agents, "arm": arms}[self.by]
+        if names is None:
             return self.laws
         try:
-            numbers = agent_numbers(self.labels, agents, "delays")
+            numbers = agent_numbers(self.labels, names, "delays", self.by, "bandit" if self.by == "arm" else "network")
         except ValueError as error:
             raise TableFileError(self.path, str(error)) from None
         order = sorted(range(len(self.labels)), key=lambda row: numbers[self.labels[row]])
@@ -88,15 +99,8 @@ def read_delays(path: Path) -> ListedDelays:
         group = row[groups[0]] if groups else ""
         if groups and not group:
             raise table.error(f"the {groups[0]} is missing", line)
-        if groups == ["ARM"] and not re.fullmatch("0|[1-9][0-9]{0,9}", group):
-            raise table.error(f"ARM must be a number from 0, not {show(group)}", line)
         found.setdefault(group, []).append(INFINITE if seconds is None else round(seconds * _NANO))
     if not found:
         raise table.error("lists no delay")
-    if groups == ["ARM"]:
-        missing = next((str(arm) for arm in range(len(found)) if str(arm) not in found), None)
-        if missing is not None:
-            raise table.error(f"lists no delay of ARM {missing}")
-        found = dict(sorted(found.items(), key=lambda item: int(item[0])))
     by: Literal["all", "arm", "agent"] = "all" if not groups else "arm" if groups == ["ARM"] else "agent"
     return ListedDelays(path, by, list(found), [ListedDelay(tuple(delays)) for delays in found.values()])

@@ -5,7 +5,7 @@ import io
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from netbandit.papers.claim_text import remarks
+from netbandit.papers.claim_text import by_margin_text, remarks
 from netbandit.papers.verdicts import Comparison, Judgement
 from netbandit.results.numbers import as_csv
 from netbandit.results.safe_files import storage, write_whole
@@ -19,7 +19,7 @@ COMPARISONS = "comparisons.csv"
 _COLUMNS = (
     "paper", "claim", "figure", "where", "says", "read_as", "measure", "of", "what", "value", "low", "high",
     "confidence", "replications", "holds_if", "verdict", "comparisons", "remark", "p", "level", "claims_together",
-    "ours",
+    "kind", "by_margin",
 )  # fmt: skip
 
 
@@ -65,5 +65,5 @@ def _row(paper: str, judgement: Judgement, one: Comparison, verdict: str) -> lis
     return [
         paper, claim.id, claim.figure, claim.where, claim.says, claim.read_as, measure, claim.what, one.what, *numbers,
         str(claim.region), verdict, str(len(judgement.comparisons)), " ".join(remarks(judgement)), *levels,
-        "yes" if claim.ours else "no",
+        claim.kind, by_margin_text(judgement.margins),
     ]  # fmt: skip

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.bandits.bandit import FiniteBandit
+from netbandit.conditions.feedback_plan import names_of_arms
 from netbandit.learners.learner import Phase
 from netbandit.network.message import Kind
 from netbandit.simulation.driver import ReplicationContext
@@ -40,7 +41,7 @@ def phase_learning(
         pulled: See `Pulled`.
         exploring: The agents that still explore at the horizon, and the round: those that wait for rewards are added.
     """
-    plan = context.feedback.plan(context.clock.slot, context.topology.names)
+    plan = context.feedback.plan(context.clock.slot, context.topology.names, names_of_arms(context.bandit))
     if plan is None:
         return PhaseLearning(context, aggregation)
     deadline, clock = context.protocol.feedback_deadline, context.clock

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from simpy import Event
 
 from netbandit.compilation.array_functions import StepError
+from netbandit.conditions.feedback_plan import names_of_arms
 from netbandit.learners.counts import tells_observations
 from netbandit.learners.linear import in_slots
 from netbandit.learners.slots import Learner
@@ -126,7 +127,8 @@ class Slots(Driver):
 
     def _late_feedback(self, learner: Learner) -> FeedbackQueue | None:
         """Return where the rewards of a *learner*'s agents wait; None: they are learned at once."""
-        plan = self.context.feedback.plan(self._clock.slot, self.context.topology.names)
+        context = self.context
+        plan = context.feedback.plan(self._clock.slot, context.topology.names, names_of_arms(context.bandit))
         if plan is None:
             return None
         facts = self.world.facts()

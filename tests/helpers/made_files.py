@@ -372,7 +372,8 @@ def delays(rng: Random) -> File:
     def read(path: Path) -> Any:
         found = read_delays(path)
         return found.by, [
-            [None if t == INFINITE else round(t / MS) for t in law.delays] for law in found.in_order(names)
+            [None if t == INFINITE else round(t / MS) for t in law.delays]
+            for law in found.in_order(names, list(map(str, range(count))))
         ]
 
     return File("delays", "delays.csv", dialect.encoded(lines), read, (by, listed), "must" if wrong else "not")
@@ -412,7 +413,7 @@ def rewards(rng: Random) -> File:
             found = found.of_agents(names)
         except ValueError as error:
             raise RewardTableError(str(error)) from None
-        return list(found.arms), found.rows.tolist()
+        return list(found.arms), None if found.rows is None else found.rows.tolist()
 
     expected = [[[paid[agent, slot, arm] for arm in first] for agent in names] for slot in range(3)]
     return File("rewards", "rewards.csv", dialect.encoded(lines), read, (first, expected), "must" if wrong else "not")

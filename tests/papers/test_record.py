@@ -56,7 +56,7 @@ def test_a_figure_is_recorded_once_and_again_when_what_is_measured_has_changed(f
     assert (newest.timed_runs, newest.core_seconds) == (8, figure.core_seconds)  # the runs were there
     assert len((folder.parent / "record.jsonl").read_text().splitlines()) == 1
 
-    (folder / "claims.toml").write_text(text.replace('if_not = "it', 'ours = true\nnot_tested = "it'))
+    (folder / "claims.toml").write_text(text.replace('if_not = "it', 'kind = "ours"\nnot_tested = "it'))
     untested = recorded(folder)
     (newest,) = read(folder.parent / "record.jsonl").values()
     assert [claim.verdict for claim in newest.claims] == ["holds", "not tested", "not decidable", "holds"]
@@ -145,6 +145,18 @@ def test_each_recorded_claim_is_a_claim_of_its_figure():
     for (name, figure), one in shipped().items():
         claims = [claim.id for claim in read_paper(papers.papers_folder() / name).claims if claim.figure == figure]
         assert sorted(claim.id for claim in one.claims) == sorted(claims)
+
+
+def test_each_recorded_claim_has_its_kind_and_is_decided_by_what_may_decide_it():
+    for (name, _), one in shipped().items():
+        claims = {claim.id: claim for claim in read_paper(papers.papers_folder() / name).claims}
+        for found in one.claims:
+            asked = claims[found.id]
+            assert found.kind == asked.kind, found.id
+            assert list(found.margins) == list(asked.by_margin()), found.id
+            assert (found.verdict == "not tested") == bool(asked.not_tested), found.id
+            by_text = asked.left_open or {"holds", "does not hold"} <= set(found.margins.values())
+            assert (found.verdict == "not decidable by the text") == bool(by_text), found.id
 
 
 def test_where_some_runs_were_there_the_time_is_what_all_have_noted(folder):

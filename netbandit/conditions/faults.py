@@ -77,7 +77,7 @@ class Faults(Condition):
                 nodes=failing(self.nodes, slot),
                 server=failing(self.server, slot),
                 memory="kept" if self.nodes is None else self.nodes.memory,
-                outages=[outage_of(outage, topology, slot) for outage in self.outages],
+                outages=tuple(outage_of(outage, topology, slot) for outage in self.outages),
                 **({} if changing is None else changing._asdict()),
             ),
             radio=radio_plan(links.peer.radio, slot) if peers and links.peer.radio is not None else None,

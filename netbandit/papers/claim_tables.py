@@ -7,8 +7,9 @@ from pathlib import Path
 
 from netbandit.papers.claim_text import by_margin_text, remarks
 from netbandit.papers.verdicts import Comparison, Judgement
+from netbandit.results.held_folders import described
 from netbandit.results.numbers import as_csv
-from netbandit.results.safe_files import storage, write_whole
+from netbandit.results.safe_files import remove_leftovers, storage, write_whole
 
 CLAIMS = "claims.csv"
 """The table of claims: one row for each."""
@@ -40,8 +41,10 @@ def write_claims(out: Path, judgements: Sequence[tuple[str, Judgement]]) -> list
     figures = {(paper, one.claim.figure) for paper, one in judgements}
     claims = [_row(paper, one, one.deciding, one.verdict) for paper, one in judgements]
     numbers = [_row(paper, one, each, each.verdict) for paper, one in judgements for each in one.comparisons]
-    for file, rows in ((out / CLAIMS, claims), (out / COMPARISONS, numbers)):
-        write_whole(file, as_csv([_COLUMNS, *_kept(file, figures), *rows]))
+    with described(out):  # others may add rows at the same time
+        remove_leftovers(out)
+        for file, rows in ((out / CLAIMS, claims), (out / COMPARISONS, numbers)):
+            write_whole(file, as_csv([_COLUMNS, *_kept(file, figures), *rows]))
     return [out / CLAIMS, out / COMPARISONS]
 
 

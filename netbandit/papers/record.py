@@ -19,8 +19,9 @@ from netbandit.papers.figures import Figure, Paper, papers_folder
 from netbandit.papers.regions import FAILS, HOLDS, Verdict
 from netbandit.papers.selectors import SCENARIO
 from netbandit.papers.verdicts import Judgement
+from netbandit.results.held_folders import described
 from netbandit.results.run_keys import run_keys
-from netbandit.results.safe_files import as_text, canonical, write_whole
+from netbandit.results.safe_files import as_text, canonical, remove_leftovers, write_whole
 from netbandit.util.process import machine
 
 SHIPPED = "record.jsonl"
@@ -205,11 +206,14 @@ def keep(file: Path, figure: RecordedFigure) -> None:
         PaperRecordError: The file is something else.
         StorageError: It cannot be written.
     """
-    record = read(file)
-    before = record.pop((figure.paper, figure.figure), None)
-    if before is not None and not figure.timed_runs and before.fingerprints == figure.fingerprints:
-        figure = figure.model_copy(update={name: getattr(before, name) for name in ("timed_runs", "core_seconds")})
-    write_whole(file, "".join(as_text(one.model_dump()) for one in [*record.values(), figure]))
+    with described(file.parent):  # others may be recorded at the same time
+        remove_leftovers(file.parent)
+        record = read(file)
+        before = record.pop((figure.paper, figure.figure), None)
+        if before is not None and not figure.timed_runs and before.fingerprints == figure.fingerprints:
+            kept = {name: getattr(before, name) for name in ("timed_runs", "core_seconds")}
+            figure = figure.model_copy(update=kept)
+        write_whole(file, "".join(as_text(one.model_dump()) for one in [*record.values(), figure]))
 
 
 def read(file: Path) -> Record:

@@ -58,7 +58,7 @@ def build_faults(
             nodes=_failing(faults.nodes, slot),
             server=_failing(faults.server, slot),
             memory="kept" if faults.nodes is None else faults.nodes.memory,
-            outages=[_outage(outage, topology, slot) for outage in faults.outages],
+            outages=tuple(_outage(outage, topology, slot) for outage in faults.outages),
             **({} if changing is None else changing._asdict()),
         ),
         radio=radio_plan(links.peer.radio, slot) if peers and links.peer.radio is not None else None,

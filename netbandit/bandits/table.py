@@ -118,6 +118,10 @@ class Table(FiniteBandit):
         except (RewardTableError, UnknownError):
             return Outline()
 
+    def arm_names(self) -> tuple[str, ...]:
+        """Return the names of the columns, or of the column ``arm``, that are arms."""
+        return self._read().arms
+
     def files(self) -> dict[str, str]:
         """Return the file."""
         return {} if self.path is None else {"path": self.path}

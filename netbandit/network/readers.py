@@ -16,7 +16,9 @@ from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from xml.etree import ElementTree
 
+from netbandit.network import not_edge_lists
 from netbandit.util.nesting import any_depth, read_json
 from netbandit.util.table_files import (
     TableFileError,
@@ -62,7 +64,34 @@ def graphml(content: bytes) -> Network:
     """Read GraphML, in whatever encoding its XML declares."""
     import networkx
 
-    return _through_networkx(lambda: networkx.read_graphml(BytesIO(content)))
+    network = _through_networkx(lambda: networkx.read_graphml(BytesIO(content)))
+    _refuse_lost_content(ElementTree.fromstring(content))
+    return network
+
+
+def _refuse_lost_content(root: "ElementTree.Element") -> None:
+    """Refuse GraphML of which networkx takes a part, or to which it adds nodes.
+
+    Raises:
+        NotAGraphError: There are several graphs, a node or a value is there twice, or an end of a link is no node.
+    """
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+    if len(list(root.iter("graph"))) > 1:
+        raise NotAGraphError("has several graphs, or graphs within nodes: one must be in a file of its own")
+    nodes = Counter(node.get("id") for node in root.iter("node"))
+    twice = next((node for node, times in nodes.items() if times > 1), None)
+    if twice is not None:
+        raise NotAGraphError(f"the id {twice} stands for two nodes")
+    for count, link in enumerate(root.iter("edge"), start=1):
+        for end in (link.get("source"), link.get("target")):
+            if end not in nodes:
+                raise NotAGraphError(f"link {count} ends at {end}, which is the id of no node")
+    for what in ("node", "edge"):
+        for element in root.iter(what):
+            keys = [data.get("key") for data in element.iter("data")]
+            if len(set(keys)) < len(keys):
+                raise NotAGraphError(f"{what} {element.get('id', '')} has two values of one key".replace("  ", " "))
 
 
 def gml(content: bytes) -> Network:
@@ -89,20 +118,23 @@ def _through_networkx(read: Callable[[], "networkx.Graph[Any]"]) -> Network:
     # The readers of networkx raise errors of nearly any kind for a malformed file.
     except Exception as error:
         raise NotAGraphError(" ".join(str(error).split()) or type(error).__name__) from error
+    of_nodes, of_links = (graph.graph.get(f"{what}_default", {}) for what in ("node", "edge"))  # of GraphML
     return Network(
-        {str(node): dict(attributes) for node, attributes in graph.nodes(data=True)},
-        [(str(first), str(second), dict(attributes)) for first, second, attributes in graph.edges(data=True)],
+        {str(node): {**of_nodes, **attributes} for node, attributes in graph.nodes(data=True)},
+        [(str(first), str(second), {**of_links, **attributes}) for first, second, attributes in graph.edges(data=True)],
     )
 
 
 def node_link(content: bytes) -> Network:
     """Read the node-link JSON of networkx, whose links stand under "links" or "edges"."""
     try:
-        data = read_json(_text(content))
+        data = read_json(_text(content), object_pairs_hook=_each_once)
     except ValueError as error:
         raise NotAGraphError(str(error)) from error
     if not isinstance(data, dict) or not isinstance(data.get("nodes"), list):
         raise NotAGraphError('it is not an object with the lists "nodes" and "links" (or "edges")')
+    if {"links", "edges"} <= data.keys():
+        raise NotAGraphError('it has both lists "links" and "edges": one must go')
     links = data.get("links", data.get("edges"))
     if not isinstance(links, list):
         raise NotAGraphError('it has no list "links" (or "edges")')
@@ -123,6 +155,15 @@ def node_link(content: bytes) -> Network:
                 raise NotAGraphError(f"link {count} ends at {end}, which is the id of no node")
         network.links.append((first, second, link))
     return network
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON, whose keys must differ."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        raise NotAGraphError(f"{shown(twice)} is there twice in one object")
+    return found
 
 
 def _id(entry: object, key: str) -> str | None:
@@ -158,6 +199,8 @@ def edge_list(path: Path, columns: Sequence[str] | None = None) -> Network:
     except TableFileError as error:
         raise NotAGraphError(error.reason if error.line is None else f"line {error.line}: {error.reason}") from None
     names = list(columns or ())
+    if rows and not names and (other := not_edge_lists.other_format([row.cells for row in rows])):
+        raise NotAGraphError(other)
     width, order, named_by = len(names), list(range(len(names))), "topology.columns names"
     if rows and _is_header(rows, names):
         line, header, _ = rows.pop(0)
@@ -180,7 +223,7 @@ def edge_list(path: Path, columns: Sequence[str] | None = None) -> Network:
             cells = [cells[column] for column in order]
         else:
             while cells and not cells[-1]:
-                cells.pop()
+                cells = cells[:-1]
             if len(cells) not in (2, 3) or (len(cells) == 3 and number(cells[2]) is None):
                 hint = ", and # begins a comment only where a line begins" if any("#" in cell for cell in cells) else ""
                 raise _bad_line(line, f"is not a link: two ids and at most a number{hint}")
@@ -192,13 +235,18 @@ def edge_list(path: Path, columns: Sequence[str] | None = None) -> Network:
             network.nodes.setdefault(end, {})
         named = {name: text for name, text in zip(names[2:], cells[2:], strict=False) if name and text}
         network.links.append((cells[0], cells[1], {**named, **_attributes(braces)}))
+    if rows and not names:
+        doubt = not_edge_lists.doubtful([row.cells for row in rows], [row.line for row in rows])
+        if doubt is not None:
+            raise NotAGraphError(doubt)
     return network
 
 
 _BRACES = re.compile(r"(?:^|[\s,;])\s*(\{.*\})$")
 _QUOTED = re.compile(r'"[^"]*"')
-_END = r"(source|from|src|origin|sender|target|to|dst|dest|destination|receiver)[ _.-]?(node|vertex|name)?[ _.-]?(id)?"
-_SOURCES = ("source", "from", "src", "origin", "sender")
+_SOURCES = ("source", "from", "src", "origin", "sender", "start", "begin", "tail", "parent", "left")
+_TARGETS = ("target", "to", "dst", "dest", "destination", "receiver", "end", "head", "child", "right")
+_END = rf"({'|'.join((*_SOURCES, *_TARGETS))})[ _.-]?(node|vertex|name)?[ _.-]?(id)?"
 
 
 def _bad_line(line: int, reason: str) -> NotAGraphError:
@@ -227,8 +275,14 @@ def _rows(lines: TextLines) -> Iterator[_Row]:
 
 def _ends_of(header: Sequence[str]) -> int:
     """Return which column of *header* has the first end: source, if target is beside it; else the first with a name."""
-    low = [name.lower() for name in header]
-    return next((index for index, pair in enumerate(pairwise(low)) if pair == ("source", "target")), int(low[0] == ""))
+    ends = (place for place, pair in enumerate(pairwise(header)) if _are_ends(*pair))
+    return next(ends, int(header[0] == ""))
+
+
+def _are_ends(one: str, other: str) -> bool:
+    """Return whether two names of columns are those of the ends of links, as ``source_id`` and ``target_id`` are."""
+    words = re.fullmatch(_END, one, re.IGNORECASE), re.fullmatch(_END, other, re.IGNORECASE)
+    return None not in words and len({word[1].lower() in _SOURCES for word in words if word}) == 2
 
 
 def _is_header(rows: Sequence[_Row], columns: Sequence[str]) -> bool:
@@ -237,26 +291,44 @@ def _is_header(rows: Sequence[_Row], columns: Sequence[str]) -> bool:
     Raises:
         NotAGraphError: It may be.
     """
-    header = [cell.lower() for cell in rows[0].cells]
-    ends = header[1:3] if header[:1] == [""] else header[:2]
-    words = [re.fullmatch(_END, end) for end in ends]
-    if ("source", "target") in pairwise(header) or header == [name.lower() for name in columns]:
+    line, header, _ = rows[0]
+    if [cell.lower() for cell in header] == [name.lower() for name in columns]:
         return True
-    if len(words) == 2 and words[0] and words[1] and (words[0][1] in _SOURCES) != (words[1][1] in _SOURCES):
+    first = _ends_of(header) if header else 0
+    ends = header[first : first + 2]
+    others = {cell for row in rows[1:] for cell in row.cells[first : first + 2]}
+    if len(ends) < 2:
+        return False
+    if _are_ends(*ends) and not others.intersection(ends):
         return True
-    ends = rows[0].cells[:2]
-    others = {cell for row in rows[1:] for cell in row.cells[:2]}
-    if len(ends) < 2 or not others or any(number(end) is not None or end in others for end in ends):
+    if (
+        not others
+        or any(number(end) is not None for end in ends)
+        or (others.intersection(ends) and not _are_ends(*ends))
+    ):
         return False
     if all(number(other) is not None for other in others):
-        return True
+        if columns or _alike(*ends):
+            return True
+        more = ", ..." if len(header) > 2 else ""
+        raise _bad_line(
+            line,
+            f"names the columns {listed(ends)}, which may be no ends of links: these are side by side, called "
+            f'source and target; topology.columns = ["from", "to"{more}] says that they are',
+        )
     if columns:
         return False
+    known = f"others name {listed(ends)}, too" if others.intersection(ends) else f"no other line names {listed(ends)}"
     raise _bad_line(
-        rows[0].line,
-        f"may be a link or names of columns: no other line names {listed(ends)}; "
-        'topology.columns = ["from", "to"] says that it is a link',
+        line,
+        f'may be a link or names of columns: {known}; topology.columns = ["from", "to"] says that it is a link',
     )
+
+
+def _alike(one: str, other: str) -> bool:
+    """Return whether two names of columns differ by a sign or two, as ``node_1`` and ``node_2`` do."""
+    apart = (place for place, (left, right) in enumerate(zip(one, other, strict=False)) if left != right)
+    return max(len(one), len(other)) <= next(apart, min(len(one), len(other))) + 2
 
 
 def _attributes(text: str) -> Attributes:

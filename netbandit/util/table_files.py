@@ -165,6 +165,10 @@ class TextLines:
         wrong = next((sign for sign in line if "\ud800" <= sign <= "\udfff"), None)
         if wrong is not None:
             raise self.error(f"the byte 0x{ord(wrong) - 0xDC00:02x} is not UTF-8: the file must be saved as UTF-8")
+        if "\ufeff" in line:  # a name with one looks like another without
+            raise self.error(
+                "has a byte order mark, which is only at the beginning of a file: was one put behind another?"
+            )
 
 
 class Records:

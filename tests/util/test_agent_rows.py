@@ -66,6 +66,7 @@ def test_a_column_that_names_all_agents_says_whose_rows_are(columns, names, by):
         ({"class": ["a", "a", "b"]}, WORDS),
         ({"cores": ["2", "0", "1"]}, NUMBERS),  # as many, by accident
         ({"id": ["11", "12", "13"]}, NUMBERS),
+        ({"": ["0", "1", "2"]}, ["1", "2", "3"]),  # pandas' index
     ],
 )
 def test_else_rows_are_taken_by_position(columns, names):

@@ -100,6 +100,10 @@ def test_blanks_separate_where_a_format_has_them(tmp_path):
         (",,\n1,2,3\n", ":1: has no names of columns"),
         ('a,b\n1,2\n"3,4\n5,6\n', ":3: a double quote is opened and never closed"),
         (b"a,b\n1,\xff\n", ":2: the byte 0xff is not UTF-8: the file must be saved as UTF-8"),
+        (
+            "\ufeffa,b\n1,2\n\ufeff3,4\n",
+            ":3: has a byte order mark, which is only at the beginning of a file: was one put behind another?",
+        ),
         ("a,b\n".encode("utf-16"), ":1: is text in UTF-16: the file must be saved as UTF-8"),
         (b"a,b\n\0,1\n", ":2: has a zero byte: is no text"),
         (

@@ -329,6 +329,7 @@ NEVER_APART = {
 def test_where_links_never_go_nothing_is_carried(topology, kind, more):
     keys = more if kind == "local" else {}
     always = {"family": "complete", "agents": 4}
+    keys = {"kind": kind, **OTHERS.get(kind, {}).get("protocol", {}), **keys}
     constant = point_of(over(kind, protocol=keys), {"topology": always}).simulation(0).run()
     seen = {"topology": {**NEVER_APART[topology], "neighbours": "sensed"}}
     carried = point_of(over(kind, protocol={**keys, "carry": "1 s"}), seen).simulation(0).run()

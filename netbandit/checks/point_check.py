@@ -10,7 +10,7 @@ from typing import Any
 
 from netbandit.bandits.bandit import Bandit, Watch
 from netbandit.byzantine.adversaries.attack_kinds import is_own
-from netbandit.checks import activity, adversary, compute, contacts, energy, faults, feedback, links
+from netbandit.checks import activity, adversary, compute, contacts, energy, faults, feedback, links, node_numbers
 from netbandit.checks.facts import Facts, found
 from netbandit.checks.fault_rate_warnings import fault_rate_warnings
 from netbandit.checks.ineffective_keys import LinkKey, link_keys
@@ -68,7 +68,7 @@ from netbandit.util.memory import exceeded, shown
 from netbandit.util.streams import Streams
 from netbandit.util.wording import one_of, show
 
-TABLES = (activity, feedback, compute, adversary, energy, links, faults, contacts)
+TABLES = (activity, feedback, compute, adversary, energy, links, faults, node_numbers, contacts)
 """The checks of tables that describe the conditions of a run, each as `netbandit.checks.facts` says."""
 
 

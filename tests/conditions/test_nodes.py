@@ -3,6 +3,8 @@
 import pytest
 from helpers.scenes import study
 
+from netbandit.scenario.errors import ScenarioError
+
 TEXT = """\
 run = { horizon = 50 }
 topology = { family = "file", file = "net.csv", columns = ["one", "other"] }
@@ -15,9 +17,9 @@ protocol.kind = "local"
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("faults.outages.nodes", 'faults.outages = [{ nodes = [NODE], from = "1 ms" }]'),
-        ("faults.outages.links", 'faults.outages = [{ links = [[NODE, 1]], from = "1 ms" }]'),
-        ("faults.outages.partition", 'faults.outages = [{ partition = [[NODE]], from = "1 ms" }]'),
+        ("faults.outages", 'faults.outages = [{ nodes = [NODE], from = "1 ms" }]'),
+        ("faults.outages", 'faults.outages = [{ links = [[NODE, 1]], from = "1 ms" }]'),
+        ("faults.outages", 'faults.outages = [{ partition = [[NODE]], from = "1 ms" }]'),
         ("energy.mains", 'energy = { capacity = "1 J", mains = [NODE] }'),
         ("adversary.agents", 'adversary = { agents = [NODE], attack = "flip" }'),
     ],
@@ -34,4 +36,7 @@ def test_a_number_by_which_another_node_is_called_is_said(tmp_path, key, value):
     assert f'{key}: 1 is the agent of this number, from 0, which is called "2"; in quotes, "1", it is a name' in note
     assert said('"2"') == []
     (tmp_path / "net.csv").write_text("1,0\n2,1\n")
-    assert said("1" if "links" not in key else "2") == []
+    assert said("1" if "links" not in value else "2") == []
+    with pytest.raises(ScenarioError, match="the graph has no agent 7"):
+        (tmp_path / "net.csv").write_text("7,1\n1,3\n")
+        said("7")

@@ -37,6 +37,6 @@ def test_a_number_by_which_another_node_is_called_is_said(tmp_path, key, value):
     assert said('"2"') == []
     (tmp_path / "net.csv").write_text("1,0\n2,1\n")
     assert said("1" if "links" not in value else "2") == []
+    (tmp_path / "net.csv").write_text("7,1\n1,3\n")
     with pytest.raises(ScenarioError, match="the graph has no agent 7"):
-        (tmp_path / "net.csv").write_text("7,1\n1,3\n")
         said("7")

@@ -12,6 +12,7 @@ from typing import Any
 from netbandit.bandits.bandit import Bandit
 from netbandit.conditions.adversary import Adversary
 from netbandit.conditions.compute import Compute
+from netbandit.conditions.condition import Condition
 from netbandit.conditions.contacts import build_changing
 from netbandit.conditions.energy import Energy
 from netbandit.conditions.energy_plan import energy_of
@@ -48,7 +49,7 @@ from netbandit.simulation.dispatch.kernel_choice import Choice, explained
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers import driver_for, pattern_of
 from netbandit.simulation.result import Metric, RunResult, versions
-from netbandit.simulation.return_validation import checked
+from netbandit.simulation.return_validation import checked, figures_of
 from netbandit.simulation.sweep_point import Point
 from netbandit.util.memory import paused_collection
 from netbandit.util.streams import Streams
@@ -135,6 +136,8 @@ class Simulation:
             **found,
             "events": fingerprint.events,
         }
+        for model in context.models:
+            metrics |= _finite(figures_of(model, model.metrics(), metrics, "metrics"))
         in_vain = driver.waits and getattr(point.protocol, "deadline", None) is None
         metrics["may_stall"] = int(in_vain and may_never_come(context))
         digest = fingerprint.hexdigest()
@@ -167,6 +170,7 @@ class Simulation:
                 *outcome.remarks,
                 *waiting_remarks(rounds, waits, waiting, point.protocol, network),
                 *computing_remarks(network),
+                *(remark for model in context.models for remark in model.remarks()),
             ),
         )
 
@@ -208,6 +212,9 @@ class Simulation:
             energy=scenario.table(Energy).plan(scenario.links, topology, clock.slot),
             compute=scenario.table(Compute).plan(topology.names, clock.slot, streams),
         )
+        started = [each.start(network) for each in scenario.conditions.values() if isinstance(each, Condition)]
+        models = [model for model in started if model is not None]
+        network.watch(models)
         bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
         bandit = checked(point.bandit.fresh())
         bandit.horizon, bandit.agents = scenario.run.horizon, topology.agents
@@ -227,6 +234,7 @@ class Simulation:
             streams=streams,
             fingerprint=fingerprint,
             liars=scenario.table(Adversary).liars(topology, streams),
+            models=models,
         )
 
 

@@ -19,14 +19,14 @@ import numpy as np
 
 from netbandit.bandits import reward_tables
 from netbandit.bandits.reward_tables import RewardTableError
+from netbandit.conditions.compute_plan import read_devices
+from netbandit.conditions.energy_plan import read_harvest
+from netbandit.conditions.feedback_plan import read_delays
 from netbandit.network import contact_files, files, track_files
 from netbandit.network.contacts import FOR_EVER
 from netbandit.network.delays import INFINITE
 from netbandit.network.edge_latencies import given_latencies
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.simulation.build_compute import read_devices
-from netbandit.simulation.build_energy import read_harvest
-from netbandit.simulation.build_feedback import read_delays
 from netbandit.util.table_files import TableFileError
 
 S = 10**9

@@ -144,6 +144,7 @@ WAYS = (
 )  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("path", "one", "other"), PAIRS)
 def test_another_table_takes_the_place_of_the_whole(path, one, other, tmp_path):
     base = put_over(BASE, _nested(path, one))

@@ -24,6 +24,7 @@ from netbandit.network.families.family import Family
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
+from netbandit.parts.conditions import CONDITIONS
 from netbandit.parts.plugins import packages_of
 from netbandit.parts.registry import BUILT_IN, kind_key
 from netbandit.privacy.accountant import PrivacySpent
@@ -160,7 +161,7 @@ class Simulation:
             links=link_use(network, topology),
             uplinks=use_of(network.uplink_pairs(), network.uplink_class),
             fingerprint=digest,
-            versions=versions() | packages_of(_others_kinds(point.resolved)),
+            versions=versions() | packages_of(_others_kinds(point)),
             nodes=nodes_of(topology, energy_of_nodes),
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
@@ -238,10 +239,11 @@ class Simulation:
         )
 
 
-def _others_kinds(resolved: Mapping[str, Any]) -> dict[str, str]:
-    """Return the kinds by which parts of installed packages are named, by table."""
-    kinds = {table: str(resolved.get(table, {}).get(kind_key(table))) for table in BUILT_IN}
-    return {table: kind for table, kind in kinds.items() if kind not in BUILT_IN[table] and ":" not in kind}
+def _others_kinds(point: "RunnablePoint") -> list[tuple[str, str]]:
+    """Return the kinds by which parts of installed packages are named, each with its table, and their conditions."""
+    kinds = [(table, str(point.resolved.get(table, {}).get(kind_key(table)))) for table in BUILT_IN]
+    parts = [(table, kind) for table, kind in kinds if kind not in BUILT_IN[table] and ":" not in kind]
+    return parts + [("condition", table) for table in point.scenario.conditions if table not in CONDITIONS]
 
 
 def _finite(metrics: Mapping[str, Metric]) -> dict[str, Metric]:

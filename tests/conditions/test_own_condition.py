@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -16,59 +17,8 @@ from netbandit.results.metrics import axis_label
 from netbandit.results.run_keys import run_key
 from netbandit.scenario.errors import ScenarioError
 
-TARIFF = '''\
-"""A price of messages by the hour of the day."""
-
-from collections.abc import Iterator, Mapping
-
-from pydantic import Field
-
-from netbandit.conditions.condition import Condition, Model
-from netbandit.conditions.facts import Facts
-from netbandit.network.link import Channel
-from netbandit.network.message import Message
-from netbandit.network.network import Network
-from netbandit.parts.metric import Metric, MetricEntry
-from netbandit.parts.settings import Problem
-
-HOUR = 3_600 * 10**9
-
-
-class Tariff(Condition):
-    """``[tariff]``: what a message costs by the hour of the day at which it begins."""
-
-    METRICS = {"paid": MetricEntry("EUR", "What all messages cost.", "runs with ``[tariff]``")}
-
-    prices: list[float] = Field(default=[], max_length=24, description="The price in each hour of the day, from 0.")
-
-    def problems(self, facts: Facts) -> Iterator[Problem]:
-        if self and len(self.prices) != 24:
-            yield ("tariff", "prices"), f"must have 24 prices, one for each hour, not {len(self.prices)}"
-
-    def graph_notes(self, facts: Facts) -> Iterator[Problem]:
-        if self and facts.protocol.isolated:
-            yield ("tariff",), "has no effect: nothing is sent"
-
-    def start(self, network: Network) -> Model | None:
-        return Bill(self.prices) if self else None
-
-
-class Bill(Model):
-    """What is paid in a replication."""
-
-    def __init__(self, prices: list[float]) -> None:
-        self._prices, self._messages = prices, [0] * 24
-
-    def sent(self, channel: Channel, message: Message, begin: int) -> None:
-        self._messages[begin // HOUR % 24] += 1
-
-    def metrics(self) -> Mapping[str, Metric]:
-        return {"paid": sum(price * count for price, count in zip(self._prices, self._messages, strict=True))}
-
-    def remarks(self) -> Iterator[str]:
-        if not any(self._messages[:6]):
-            yield "nothing was sent at night"
-'''
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "own_condition.md"
+TARIFF = GUIDE.read_text(encoding="utf-8").split("```text\n")[1].split("```")[0]
 PRICES = [1.0] * 6 + [2.0] * 18
 
 
@@ -119,6 +69,9 @@ def test_it_is_counted_event_by_event_and_changes_no_number(tariff, latency):
     assert "paid" not in without.metrics
     assert run_key(priced, 0) != run_key(free, 0)
     assert free.resolved.keys() | {"tariff"} == priced.resolved.keys()
+    assert priced.identities["tariff"]
+    assert with_it.versions["tariffs"] == "1.2"
+    assert "tariffs" not in without.versions
 
 
 def test_its_remarks_are_those_of_the_run(tariff):

@@ -234,7 +234,7 @@ def begin(
     loses, jitters, doubles = faults.loses, faults.jitters, faults.duplicate > 0
     attempts = 0 if message.kind is ACK else faults.attempts
     batteries, trace, waits_for_links = network.batteries, network.trace, network.waits
-    always_up, in_order = network.always_up, network.in_order
+    always_up, in_order, watchers = network.always_up, network.in_order, network.watchers
     deferred, decided_now = network.deferred_outcomes, not network.decides_on_arrival
     limited = duration > 0 and not deferred and network.link_class_of(channels[0]).most_waiting is not None
     arrival = NOT_SENT
@@ -254,6 +254,8 @@ def begin(
                 queue.starts.append((began, size))
                 queue.waiting_bytes += size
         begun += 1
+        for watcher in watchers:
+            watcher.sent(channel, message, began)
         index = channel.messages
         channel.messages = index + 1
         channel.bytes += size

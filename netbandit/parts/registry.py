@@ -3,6 +3,7 @@
 import importlib
 import inspect
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 from netbandit.parts.component import Part
 from netbandit.parts.conditions import CONDITIONS
 from netbandit.parts.plugins import Offer, look_again, offered, offers
-from netbandit.parts.settings import Settings
+from netbandit.parts.settings import ConditionSettings
 from netbandit.user_code.errors import complaint
 from netbandit.user_code.loading import RefusedModuleError, import_beside, importing
 from netbandit.util.wording import show, unknown_value
@@ -89,7 +90,7 @@ BASES: Mapping[str, str] = {
     "bandit": "netbandit.bandits.bandit:Bandit",
     "learner": "netbandit.learners.learner:AnyLearner",
     "protocol": "netbandit.protocols.protocol:NetworkProtocol",
-    "condition": "netbandit.parts.settings:Settings",
+    "condition": "netbandit.conditions.condition:Condition",
 }
 """Table -> what a part must be a subclass of, as ``module:Class``: the registry stands below all of them."""
 
@@ -289,14 +290,23 @@ def _imported(target: str, folder: Path | None) -> Any:
         raise KindError(f"cannot import {target}: {complaint(error)}") from None
 
 
+def offered_conditions() -> Mapping[str, type[ConditionSettings]]:
+    """Return the conditions that installed packages offer, by their tables; without those that cannot be used."""
+    found: dict[str, type[ConditionSettings]] = {}
+    for offer in offers("condition"):
+        with suppress(KindError):
+            found[offer.kind] = offered_class(offer, "condition")
+    return found
+
+
 @lru_cache(maxsize=16)
-def condition_classes(named: tuple[str, ...] = ()) -> Mapping[str, type[Settings]]:
+def condition_classes(named: tuple[str, ...] = ()) -> Mapping[str, type[ConditionSettings]]:
     """Return our conditions by their tables, and of those *named* what installed packages offer.
 
     Raises:
         KindError: What is offered is no condition; the message names the package.
     """
-    found: dict[str, type[Settings]] = {table: load_class(target) for table, target in CONDITIONS.items()}
+    found: dict[str, type[ConditionSettings]] = {table: load_class(target) for table, target in CONDITIONS.items()}
     there = [table for table in named if offered("condition", table)]
     return found | {table: offered_class(_offer("condition", table), "condition") for table in there}
 

@@ -1,11 +1,12 @@
 """The strict base class of tables in a scenario, and types of their keys: numbers and durations."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from netbandit.parts import describing
+from netbandit.parts.metric import MetricEntry
 from netbandit.parts.validation import KeysError, list_keys, natives, problems_of
 from netbandit.util.key_paths import KeyPath as KeyPath
 from netbandit.util.key_paths import Problem as Problem
@@ -49,6 +50,25 @@ class Settings(BaseModel):
     def unused(self) -> Iterator[tuple[str, str]]:
         """Yield (key, reason) for each key that was written but that the chosen mode does not use."""
         yield from ()
+
+
+class ConditionSettings(Settings):
+    """The table of a condition: what of it is needed to read a scenario and results; see `conditions.condition`.
+
+    Attributes:
+        METRICS: The metrics that its model counts in a run; those of netbandit's own stand in `results.metrics`.
+    """
+
+    METRICS: ClassVar[Mapping[str, MetricEntry]] = {}
+
+    def __bool__(self) -> bool:
+        """Whether it has any effect: by default unless all keys have their defaults."""
+        return self != type(self)()
+
+    @classmethod
+    def fill_in_others(cls, data: Raw) -> Raw:
+        """Return *data*, the tables of a scenario as written, with what this one sets in others, as presets do."""
+        return data
 
 
 class FileSettings(Settings):
@@ -114,3 +134,16 @@ DurationText = Annotated[str, BeforeValidator(duration_text), Allowed(DURATION)]
 """A duration, as written."""
 PositiveDuration = Annotated[str, BeforeValidator(_positive_duration), Allowed(DURATION)]
 """A duration above 0, as written."""
+
+_RAREST = 1e-6
+
+
+def _often(share: float) -> float:
+    if 0 < min(share, 1 - share) < _RAREST:
+        why = "it would be looked for period by period"
+        raise ValueError(f"must be 0, 1, or at least {_RAREST} from both, not {show(share)}: {why}")
+    return share
+
+
+ShareOfPeriods = Annotated[float, Field(ge=0, le=1), AfterValidator(_often)]
+"""The probability of what is drawn anew in each period: certain, or not so rare that it is hardly ever found."""

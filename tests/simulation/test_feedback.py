@@ -8,14 +8,13 @@ from helpers.feedback_reference import Counts, delay_of, follow
 from helpers.scenes import study
 
 from netbandit.bandits.linear import Linear
+from netbandit.conditions.feedback import Feedback
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.otflinucb import OtfLinUcb
 from netbandit.network.draws import Draws
 from netbandit.scenario.errors import ScenarioError
-from netbandit.scenario.feedback import FeedbackSettings
 from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.bandit_environments import ActionSetEnvironment, ArmEnvironment
-from netbandit.simulation.build_feedback import build_feedback
 from netbandit.simulation.execution import executed
 from netbandit.simulation.feedback import FeedbackQueue
 from netbandit.trace.read import read_trace
@@ -560,4 +559,4 @@ def test_as_many_delays_as_a_table_has_arms(tmp_path, feedback):
     with pytest.raises(
         ValueError, match=r"has (2 entries, but the bandit has 3 arms|delays of 2 arms, but there are 3)"
     ):
-        build_feedback(FeedbackSettings.model_validate(feedback), 1_000_000, ["0"], ["0", "1", "2"])
+        Feedback.model_validate(feedback).plan(1_000_000, ["0"], ["0", "1", "2"])

@@ -1,17 +1,12 @@
-"""Builds delay distributions from ``[feedback]``, and checks that table."""
+"""How rewards are delayed, and delays in a file."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from netbandit.network.delays import INFINITE, Delay, GeometricDelay, ListedDelay, ParetoDelay
-from netbandit.network.jitter import ExponentialJitter, LognormalJitter, UniformJitter
-from netbandit.scenario import delay as keys
-from netbandit.scenario import link_faults
-from netbandit.scenario.feedback import FeedbackSettings
+from netbandit.network.delays import INFINITE, Delay, ListedDelay
 from netbandit.util.agent_rows import agent_numbers
 from netbandit.util.table_files import Table, TableFileError, finite
-from netbandit.util.units import Duration
 from netbandit.util.wording import show
 
 _NANO = 10**9
@@ -39,71 +34,15 @@ class FeedbackPlan(NamedTuple):
     nonzero: bool
 
 
-def build_feedback(
-    settings: FeedbackSettings, slot: int, agents: Sequence[str], arms: Sequence[str] | None
-) -> FeedbackPlan | None:
-    """Return how rewards are delayed; None if all are learned at once.
-
-    Args:
-        settings: ``[feedback]``, with the absolute path of a file.
-        slot: The length of a slot (ns).
-        agents: What agents are called.
-        arms: What arms are called; None: it is not known yet.
-
-    Raises:
-        ValueError: The file contains no delays, or those of other agents or arms, or a list has not one for each arm.
-    """
-    if not settings:
-        return None
-    by: Literal["all", "arm", "agent"] = "arm" if settings.by_arm else "agent" if settings.by_agent else "all"
-    laws: Sequence[Delay]
-    if isinstance(settings.delay, keys.DelayFile):
-        listed = read_delays(Path(settings.delay.file))
-        by, laws = listed.by, listed.in_order(agents, arms)
-    else:
-        laws = [delay_law(one, slot) for one in settings.by_arm or settings.by_agent or [settings.delay or "0 ms"]]
-    for key, count in (
-        ("by_arm", len(settings.by_arm or ())),
-        ("never", len(settings.never) if isinstance(settings.never, list) else 0),
-    ):
-        if count and arms is not None and count != len(arms):
-            raise ValueError(f"feedback.{key}: {not_each_arm(count, len(arms))}")
-    return FeedbackPlan(
-        laws=tuple(laws),
-        by=by,
-        never=tuple(settings.never) if isinstance(settings.never, list) else (settings.never,),
-        window=INFINITE if settings.window is None else max(1, Duration(settings.window).nanoseconds(slot)),
-        as_zero=settings.missing == "zero",
-        nonzero=settings.reports == "nonzero",
-    )
-
-
 def not_each_arm(count: int, arms: int) -> str:
     """Return the message that a list has another number of entries than there are arms."""
     return f"has {count} entries, but the bandit has {arms} arms"
 
 
-def names_of_arms(bandit: Any) -> Sequence[str]:
-    """Return what the arms of a *bandit* that is started are called."""
-    return bandit.arm_names() or list(map(str, range(bandit.arm_count)))
-
-
-def delay_law(delay: Any, slot: int) -> Delay:
-    """Return the delay distribution that a key describes; *slot* is the length of a slot (ns)."""
-    match delay:
-        case keys.UniformDelay():
-            shortest, longest = (Duration(end).nanoseconds(slot) for end in delay.uniform)
-            return UniformJitter(longest, shortest)
-        case keys.GeometricDelay():
-            return GeometricDelay(delay.geometric, slot)
-        case link_faults.ExponentialJitter():
-            return ExponentialJitter(Duration(delay.exponential).nanoseconds(slot))
-        case link_faults.LognormalJitter():
-            return LognormalJitter(Duration(delay.lognormal[0]).nanoseconds(slot), delay.lognormal[1])
-        case keys.ParetoDelay():
-            return ParetoDelay(Duration(delay.pareto[0]).nanoseconds(slot), delay.pareto[1])
-    constant = Duration(delay).nanoseconds(slot)
-    return UniformJitter(constant, constant)
+def names_of_arms(bandit: Any) -> Sequence[str] | None:
+    """Return what the arms of a *bandit* that is started are called; None of a market, which has producers."""
+    count: int | None = getattr(bandit, "arm_count", None)
+    return bandit.arm_names() or (None if count is None else list(map(str, range(count))))
 
 
 class ListedDelays(NamedTuple):
@@ -166,9 +105,3 @@ def read_delays(path: Path) -> ListedDelays:
         raise table.error("lists no delay")
     by: Literal["all", "arm", "agent"] = "all" if not groups else "arm" if groups == ["ARM"] else "agent"
     return ListedDelays(path, by, list(found), [ListedDelay(tuple(delays)) for delays in found.values()])
-
-
-def rewards_may_lack(settings: FeedbackSettings, protocol: Any) -> bool:
-    """Return whether agents that explore in phases may go on without some rewards of a phase."""
-    forgotten = settings.window is not None and settings.missing == "forgotten"
-    return bool(settings) and (forgotten or protocol.feedback_deadline is not None)

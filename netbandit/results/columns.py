@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from netbandit.network.link import FATES
 from netbandit.results.failures import MARK, TROUBLE, is_regret, troubles
 from netbandit.results.intervals import MEAN, Statistic
 from netbandit.results.metrics import HEADINGS
@@ -163,6 +164,8 @@ _ALWAYS_THERE = {
     *(*FIRST_METRICS, "activations", "delta", "broadcasts", "broadcast_copies", "events", "may_stall", "wall_s"),
     *("regret_per_agent", "round_slots_median", "round_slots_max", "recovery_slots", "harvested_j"),
     *("epsilon_claimed", "epsilon_best_off", "epsilon_basic_composition", "delta_basic_composition"),
+    *("handed", "unsent", "in_flight", "broadcasts_in_flight"),  # where they are many, they are troubles
+    *(f"{fate}_bytes" for fate in ("handed", "delivered", *FATES)),
 }
 """The metrics of every run; any other is added by a learner or a protocol, and has a column."""
 

@@ -204,7 +204,14 @@ _TROUBLES: Mapping[str, Callable[[Sequence[RunResult]], str]] = {
         "the server waits for all, and what is lost is not repeated unless links.*.retry is on"
     ),
     "delivery_ratio": lambda runs: f"only {_values(runs, 'delivery_ratio', 100, 3)} % of messages are delivered",
-    "unsent": lambda runs: f"{_values(runs, 'unsent')} messages waited for their link or the air and were never sent",
+    "unsent": lambda runs: (
+        f"{_values(runs, 'unsent')} of {_values(runs, 'handed')} messages waited for their link or the air and were "
+        "never sent (unsent)"
+    ),
+    "in_flight": lambda runs: (
+        f"{_values(runs, 'in_flight')} of {_values(runs, 'handed')} messages were under way at the end and would "
+        "arrive after it (in_flight): in a longer run.horizon they would be delivered"
+    ),
     "collided": lambda runs: f"{_values(runs, 'collided')} messages collided on the air",
 }
 """The text of each trouble, with the runs that have it."""

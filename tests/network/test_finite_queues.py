@@ -63,7 +63,7 @@ def test_of_a_burst_one_is_under_way_and_as_many_wait_as_may(deferred, most):
     pair = Pair(most)
     pair.send(0, *[SERVICE] * 9)
     assert pair.run() == [place * SERVICE for place in range(most + 1)]
-    assert pair.network.tally.dropped == 9 - (most + 1)
+    assert pair.network.peer_totals().fates["dropped"][0] == 9 - (most + 1)
     assert pair.network.tally.waiting_most == most
     assert pair.network.peer_totals().messages == most + 1
 
@@ -75,14 +75,14 @@ def test_what_ends_at_an_instant_leaves_before_what_comes(deferred):
     pair.send(19, SERVICE)  # the third waits
     pair.send(20, SERVICE)
     assert pair.run() == [0, 10, 20, 30]
-    assert pair.network.tally.dropped == 1
+    assert pair.network.peer_totals().fates["dropped"][0] == 1
 
 
 def test_bytes_that_wait_are_counted_with_one_s_own_and_an_idle_link_takes_any(deferred):
     pair = Pair(100, counts_bytes=True)
     pair.send(0, 900, 60, 50, 40)
     assert pair.run() == [0, 900, 960]
-    assert pair.network.tally.dropped == 1
+    assert pair.network.peer_totals().fates["dropped"][0] == 1
 
 
 def test_what_is_dropped_is_repeated_after_its_timeout(monkeypatch):
@@ -90,7 +90,7 @@ def test_what_is_dropped_is_repeated_after_its_timeout(monkeypatch):
     pair.send(0, *[SERVICE] * 5)
     monkeypatch.setattr("netbandit.network.delivery.ACK_BYTES", 0)
     assert pair.run() == [0, 10, 20, 30, 40]
-    assert pair.network.tally.dropped == 2
+    assert pair.network.peer_totals().fates["dropped"][0] == 2
     assert pair.network.tally.retransmissions == 2
     assert pair.network.tally.given_up == 0
 
@@ -100,7 +100,7 @@ def test_a_drop_is_an_attempt(monkeypatch):
     pair.send(0, *[SERVICE] * 6)
     monkeypatch.setattr("netbandit.network.delivery.ACK_BYTES", 0)
     assert pair.run() == [0, 10, 20, 30]
-    assert pair.network.tally.dropped == 13
+    assert pair.network.peer_totals().fates["dropped"][0] == 13
     assert pair.network.tally.given_up == 2
 
 
@@ -142,12 +142,12 @@ def test_a_poisson_stream_loses_what_it_must(most):
         for number, gap in enumerate(np.diff(times, prepend=0).tolist()):
             yield pair.environment.timeout(gap)
             if number % each == 0:
-                dropped.append(pair.network.tally.dropped)
+                dropped.append(pair.network.peer_totals().fates["dropped"][0])
             pair.network.send(Message(PING, service, None, 1), [pair.network.channel(0, 1)])
 
     pair.environment.process(process())
     pair.run()
-    shares = np.diff([*dropped, pair.network.tally.dropped]) / each
+    shares = np.diff([*dropped, pair.network.peer_totals().fates["dropped"][0]]) / each
     away = shares.mean() - lost_of_a_fixed_service(0.8, most)
     assert abs(away) < 4.5 * shares.std(ddof=1) / np.sqrt(batches)
 

@@ -13,7 +13,7 @@ SOURCE = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-
 
 project = "netbandit"
 author = "The netbandit developers"
-version = release = netbandit.__version__
+version = release = netbandit.VERSION
 copyright = f"2026, {author}"
 
 extensions = [

@@ -23,11 +23,13 @@ Parts of your own
 import sys
 from typing import Any
 
+from netbandit.parts.conditions import CONDITIONS
 from netbandit.util.moved import MovedModules
 
 sys.meta_path.append(MovedModules())
 
-__version__ = "0.1.0"
+VERSION = "0.2.0"
+"""The release; ``__version__`` names the commit too, where netbandit is run from a git checkout."""
 
 _LAZY = {
     "Scenario": "netbandit.api:Scenario",
@@ -43,11 +45,6 @@ _LAZY = {
     "families": "netbandit.network.families",
     "Topology": "netbandit.api.topology:Topology",
     "Run": "netbandit.scenario.model:RunSettings",
-    "Energy": "netbandit.scenario.energy:EnergySettings",
-    "Feedback": "netbandit.scenario.feedback:FeedbackSettings",
-    "Compute": "netbandit.scenario.compute:ComputeSettings",
-    "Faults": "netbandit.scenario.faults:FaultsSettings",
-    "Adversary": "netbandit.scenario.adversary:AdversarySettings",
     "Links": "netbandit.scenario.links:LinksSettings",
     "Link": "netbandit.scenario.links:LinkSettings",
     "Bandit": "netbandit.bandits.bandit:Bandit",
@@ -62,8 +59,6 @@ _LAZY = {
     "NetworkProtocol": "netbandit.protocols.protocol:NetworkProtocol",
     "RoundProtocol": "netbandit.protocols.rounds:RoundProtocol",
     "NeighbourRounds": "netbandit.protocols.neighbour_rounds:NeighbourRounds",
-    "Handlers": "netbandit.protocols.primitives:Handlers",
-    "text": "netbandit.protocols.primitives:text",
     "Family": "netbandit.network.families.family:Family",
     "Mistake": "netbandit.parts.component:Mistake",
     "Note": "netbandit.parts.component:Note",
@@ -74,6 +69,7 @@ _LAZY = {
     "optimize": "netbandit.api.search:optimize",
     "advise_links": "netbandit.api.advice:advise_links",
     "suite": "netbandit.suite",
+    **{table.capitalize(): target for table, target in CONDITIONS.items()},
 }
 """Public name -> where it is; imported when it is asked for, as most of these take time."""
 
@@ -82,6 +78,12 @@ __all__ = sorted(_LAZY)
 
 def __getattr__(name: str) -> Any:
     """Import what takes time when it is asked for."""
+    if name == "__version__":
+        from pathlib import Path
+
+        from netbandit.util.version import version
+
+        return version(VERSION, Path(__file__).parents[1])
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
@@ -92,4 +94,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LAZY])
+    return sorted([*globals(), "__version__", *_LAZY])

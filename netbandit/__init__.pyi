@@ -1,4 +1,4 @@
-"""The public names of the package for type checkers and editors; at run time each is imported on first use."""
+"""The public names for type checkers and editors; at run time each is imported on first use."""
 
 from netbandit import bandits as bandits
 from netbandit import learners as learners
@@ -31,8 +31,6 @@ from netbandit.parts.component import Mistake as Mistake
 from netbandit.parts.component import Note as Note
 from netbandit.privacy.accountant import PrivacySpent as PrivacySpent
 from netbandit.protocols.neighbour_rounds import NeighbourRounds as NeighbourRounds
-from netbandit.protocols.primitives import Handlers as Handlers
-from netbandit.protocols.primitives import text as text
 from netbandit.protocols.protocol import NetworkProtocol as NetworkProtocol
 from netbandit.protocols.rounds import RoundProtocol as RoundProtocol
 from netbandit.scenario.adversary import AdversarySettings
@@ -47,10 +45,11 @@ from netbandit.scenario.model import RunSettings
 Adversary = AdversarySettings
 Compute = ComputeSettings
 Energy = EnergySettings
-Feedback = FeedbackSettings
 Faults = FaultsSettings
+Feedback = FeedbackSettings
 Link = LinkSettings
 Links = LinksSettings
 Run = RunSettings
 
+VERSION: str
 __version__: str

@@ -1,9 +1,11 @@
 """The documentation is what it says: its commands and code run, and nothing public is without an entry."""
 
+import ast
 import json
 import re
 import shlex
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,45 @@ def test_everything_on_the_page_runs(page, folder, fresh):
             for command in text.splitlines():
                 done = fresh(["-m", "netbandit", *shlex.split(command)[1:]], folder)
                 assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+
+
+def recipes(text):
+    """Yield the expressions of some code that average curves by slot."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("mean", "agg"):
+            recipe = ast.unparse(node)
+            if "curves" in recipe and "'slot'" in recipe:
+                yield recipe
+
+
+AVERAGING = [
+    pytest.param(text, id=page.stem)
+    for page in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+    for language, text in blocks(page)
+    if language == "python" and any(recipes(text))
+]
+
+
+@pytest.mark.parametrize("text", AVERAGING)
+def test_means_of_curves_are_those_of_the_table(text, folder, monkeypatch):
+    for language, named in blocks(ROOT / "README.md"):
+        if language == "python" and named.startswith("# "):
+            (folder / named.split("\n", 1)[0].removeprefix("# ")).write_text(named, encoding="utf-8")
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(folder)
+    names = {}
+    exec(text, names)
+    for name in ("neighbours", "shift"):
+        sys.modules.pop(name, None)
+    found = [eval(recipe, names) for recipe in recipes(text)]
+    assert found
+    results = names["results"]
+    regret = results[results["metric"] == "regret"]
+    for each in found:
+        mean = each if each.ndim == 1 else each["mean"]
+        keys = [key for key in mean.index.names if key != "slot"]
+        assert (mean.groupby(keys).diff().dropna() >= 0).all()
+        assert mean.groupby(keys).last().to_dict() == pytest.approx(regret.groupby(keys).value.mean().to_dict())
 
 
 def test_every_command_on_a_page_is_one_of_ours():

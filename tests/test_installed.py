@@ -96,7 +96,7 @@ WITH = {
     "audit": ["audit elimination --samples 1000"],
     "cluster": [],
     "digits": ["run digits.toml"],
-    "emulate": ["emulate small.toml --dilation 50"],
+    "emulate": ["emulate small.toml --dilation 50 --tolerance 100%"],
     "frames": [],
     "optimize": [],
     "parquet": ["run small.toml --parquet --out other"],

@@ -12,7 +12,9 @@ from netbandit.advice.structure_measures import Activations, Resilience
 from netbandit.advice.tree_times import LocalTime, RelayTime
 from netbandit.network.families.meeting import Meeting
 from netbandit.parts.registry import kind_of
+from netbandit.scenario.energy import EnergySettings
 from netbandit.scenario.errors import ScenarioError
+from netbandit.scenario.faults import FaultsSettings
 from netbandit.util.wording import show
 
 if TYPE_CHECKING:
@@ -125,11 +127,12 @@ def left_out(point: "RunnablePoint", used_links: Collection[str] | None = None) 
     links, protocol = point.scenario.links, point.protocol
     for table, settings in (("peer", links.peer), ("uplink", links.uplink)):
         if table in (protocol.used_links if used_links is None else used_links):
-            changed = settings.model_dump(exclude_unset=True, exclude_defaults=True)
-            yield from (f"links.{table}.{key}" for key in changed if key not in _CONSIDERED)
-    if point.scenario.faults:
+            for key in settings.model_dump(exclude_defaults=True):
+                if key not in _CONSIDERED:
+                    yield f"links.{table}.{key}{'' if key in settings.model_fields_set else ' (energy.preset)'}"
+    if point.scenario.table(FaultsSettings):
         yield "faults"
-    if point.scenario.energy.capacity is not None:
+    if point.scenario.table(EnergySettings).capacity is not None:
         yield EMPTY
     if point.family.changes is not None:
         yield "topology.changes"

@@ -10,7 +10,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from netbandit.parts.arguments import by_name
+from netbandit.parts.validation import natives
 from netbandit.results.intervals import Statistic, StatisticError
 from netbandit.results.loads import (
     LINK_COLUMNS,
@@ -28,6 +32,7 @@ from netbandit.results.safe_files import write_whole
 from netbandit.results.store import StudyResult, load_finished, load_study
 from netbandit.results.tables import dataframe
 from netbandit.results.varied_keys import alternatives, parameter_names
+from netbandit.simulation.regret import knots as grid
 from netbandit.simulation.result import RunResult
 from netbandit.util.extras import MissingExtraError, installed
 from netbandit.util.text import pluralize
@@ -66,6 +71,9 @@ else:
     pandas = _Table()
 
 
+_VALUE_EACH = "keys that vary with a value each"
+
+
 class Results(_Table):
     """All figures of a study, long and tidy: one row for each point, replication and metric.
 
@@ -94,27 +102,39 @@ class Results(_Table):
         found.folder = folder.absolute()
         return found
 
-    def curves(self, name: str = "regret") -> "pandas.DataFrame":
+    def curves(
+        self, name: str = "regret", *, at: "Sequence[float] | NDArray[Any] | None" = None, knots: bool = False
+    ) -> "pandas.DataFrame":
         """Return a curve of every run, tidy: the keys that vary, ``replication``, ``slot`` and ``value``.
 
-        A curve is piecewise linear between the slots that are given: every slot at first, then ever fewer.
+        All runs of a point have rows at the same slots, so that grouping by slot averages all of them. These are at
+        most 2,000, from 0 to the horizon: every slot at first, then ever fewer, the same for all points of one horizon.
 
         Args:
             name: Which curve: ``regret``, or another that the runs have.
+            at: The slots to read all curves at, from 0 to the shortest horizon, in place of these.
+            knots: Whether to give the slots at which each run has recorded its own curve, which is piecewise linear
+                between them. They differ from run to run: a mean of the rows at one of them is no mean of the runs.
 
         Raises:
-            ValueError: No run has such a curve.
+            ValueError: No run has such a curve, *at* is no list of slots that all runs have, or both *at* and *knots*
+                are given.
         """
-        study = load_study(self.folder)
+        if knots and at is not None:
+            raise ValueError("at=... and knots=True exclude each other: knots are slots of each run's own")
         known: dict[str, None] = {}
-        blocks = []
-        for keys, run in runs_with_keys(study):
+        found = []
+        for keys, run in runs_with_keys(load_study(self.folder)):
             known |= dict.fromkeys(run.curves)
             if name in run.curves:
-                curve = run.curves[name]
-                blocks.append(keys | {"replication": run.replication, "slot": curve.slots, "value": curve.values})
-        if not blocks:
+                found.append((keys | {"replication": run.replication}, run.curves[name]))
+        if not found:
             raise ValueError(f"no run has a curve {name!r}; there are: {', '.join(known) or 'none'}")
+        asked = None if at is None else _slots(at, min(int(curve.slots[-1]) for _, curve in found))
+        blocks = []
+        for keys, curve in found:
+            slots = curve.slots if knots else grid(int(curve.slots[-1])) if asked is None else asked
+            blocks.append(keys | {"slot": slots, "value": curve.at(slots)})
         return _joined(blocks, [])
 
     def links(self) -> "pandas.DataFrame":
@@ -227,7 +247,7 @@ class Results(_Table):
         if bands not in plots.KINDS:
             raise ValueError(f'bands must be "mean", "comparison" or None, not {show(bands)}')
         study = load_finished(self.folder)
-        values = {} if where is None else by_name("where", where, "keys that vary with a value each")
+        values = {} if where is None else natives("where", by_name("where", where, _VALUE_EACH))
         chosen = {key: tuple(map(str, alternatives(value))) for key, value in values.items()}
         asked = plots.Asked(x, y, color, chosen, statistic, None, rows, columns, bands)
         points = None if within is None else [point for point in study.points if not within.isdisjoint(point.keys)]
@@ -277,7 +297,7 @@ class Results(_Table):
         from netbandit.api.tables import table_of
         from netbandit.results.paired import CompareError
 
-        where = None if where is None else by_name("where", where, "keys that vary with a value each")
+        where = None if where is None else natives("where", by_name("where", where, _VALUE_EACH))
         rows, columns, metric = _texts("rows", rows), _texts("columns", columns), _texts("metric", metric)
         try:
             return table_of(self.study, rows, columns, metric, compared=compare, statistic=statistic, where=where)
@@ -347,6 +367,15 @@ def _texts(name: str, given: str | Sequence[str] | None) -> list[str] | None:
     if found is not None and not (isinstance(found, Sequence) and all(isinstance(one, str) for one in found)):
         raise ValueError(f"{name} must be a text, or several, not {show(given)}")
     return None if found is None else list(found)
+
+
+def _slots(at: "Sequence[float] | NDArray[Any]", horizon: int) -> NDArray[Any]:
+    """Return the slots at which curves that all reach to *horizon* are asked for, shape (n,)."""
+    slots = np.atleast_1d(np.asarray(at))
+    whole_list = slots.ndim == 1 and len(slots) > 0 and slots.dtype.kind in "iuf"
+    if not whole_list or not ((slots >= 0) & (slots <= horizon)).all():
+        raise ValueError(f"at must be a list of slots from 0 to {horizon}, where the shortest curve ends")
+    return slots
 
 
 def _energy(battery: float | str) -> float:

@@ -90,8 +90,8 @@ def sweep(
         scheduler: As for `run`.
         trace: As for `run`.
         replace: As for `run`.
-        grid: Keys with ``__`` for each dot: a list or tuple is swept, anything else is set:
-            ``topology__agents=[10, 20], run__horizon=1000``.
+        grid: Keys with ``__`` for each dot: a list, tuple, range, array of numpy or series of pandas is swept, anything
+            else is set: ``topology__agents=[10, 20], run__horizon=1000``.
 
     Raises:
         ScenarioError: The scenario has mistakes; nothing is written.
@@ -125,14 +125,13 @@ def load_results(folder: str | PathLike[str]) -> "Results":
 
 
 def as_sweep(grid: Mapping[str, Any]) -> dict[str, Any]:
-    """Return overrides by keyword: a list or tuple is swept, of a part objects and classes too; else it is set."""
+    """Return overrides by keyword: a list of any kind is swept, of a part objects and classes too; else it is set."""
     refuse_deep(grid)
-    return {
-        f"sweep__{key}" if isinstance(value, list | tuple) else key: (
-            swept(key.replace("__", "."), value) if isinstance(value, list | tuple) else value
-        )
-        for key, value in grid.items()
-    }
+    found = {}
+    for key, value in grid.items():
+        values = swept(key.replace("__", "."), value)
+        found[f"sweep__{key}" if isinstance(values, list) else key] = values if isinstance(values, list) else value
+    return found
 
 
 def run_document(

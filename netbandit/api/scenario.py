@@ -2,23 +2,28 @@
 
 import json
 from collections.abc import Mapping
+from inspect import signature
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from netbandit.api import running
 from netbandit.network import files
 from netbandit.parts.arguments import by_name
+from netbandit.parts.conditions import CONDITIONS
+from netbandit.parts.plugins import offered
 from netbandit.parts.registry import kind_key, kind_of
 from netbandit.parts.validation import is_frame, native
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import Document, load, load_tables
 from netbandit.scenario.objects import PARTS, is_graph, plain, refuse_deep, tables_of
 from netbandit.scenario.toml_text import toml_text
+from netbandit.util.wording import did_you_mean
 
 if TYPE_CHECKING:
     import networkx
 
+    from netbandit.api.condition_tables import ConditionTables
     from netbandit.api.results import Results
     from netbandit.bandits.bandit import Bandit
     from netbandit.emulation import Emulation
@@ -26,11 +31,6 @@ if TYPE_CHECKING:
     from netbandit.learners.learner import AnyLearner
     from netbandit.network.families.family import Family
     from netbandit.protocols.protocol import NetworkProtocol
-    from netbandit.scenario.adversary import AdversarySettings
-    from netbandit.scenario.compute import ComputeSettings
-    from netbandit.scenario.energy import EnergySettings
-    from netbandit.scenario.faults import FaultsSettings
-    from netbandit.scenario.feedback import FeedbackSettings
     from netbandit.scenario.links import LinksSettings
     from netbandit.scenario.model import RunSettings
 
@@ -50,14 +50,13 @@ class Scenario:
         protocol: The protocol that exchanges what is learnt.
         run: Horizon, slot, seed and replications: ``Run(horizon=10_000)``.
         links: The two classes of links: ``Links(peer=Link(latency="5 ms"))``.
-        faults: Failures: ``Faults(...)``; nothing if not given.
-        adversary: Byzantine agents: ``Adversary(...)``; none if not given.
-        energy: Batteries: ``Energy(capacity="20 J", idle="1 mW")``; only messages are counted if not given.
-        feedback: The delay of rewards: ``Feedback(delay="30 ms")``; at once if not given.
-        compute: The time that nodes compute: ``Compute(agents={"item": "5 ms"}, speed=2.0)``; none if not given.
         name: Names the study and the folder of its results.
         description: Its question or purpose, in a sentence.
         sweep: Dotted key -> list of values; the grid of all combinations is run.
+        conditions: What else is the case, nothing if it is not given: failures ``faults=Faults(...)``, Byzantine agents
+            ``adversary=Adversary(...)``, batteries ``energy=Energy(capacity="20 J", idle="1 mW")``, the delay of
+            rewards ``feedback=Feedback(delay="30 ms")``, the time that nodes compute ``compute=Compute(agents={"item":
+            "5 ms"}, speed=2.0)``.
     """
 
     def __init__(
@@ -69,26 +68,22 @@ class Scenario:
         protocol: "NetworkProtocol | type[NetworkProtocol] | Keys | None" = None,
         run: "RunSettings | Keys | None" = None,
         links: "LinksSettings | Keys | None" = None,
-        faults: "FaultsSettings | Keys | None" = None,
-        adversary: "AdversarySettings | Keys | None" = None,
-        energy: "EnergySettings | Keys | None" = None,
-        feedback: "FeedbackSettings | Keys | None" = None,
-        compute: "ComputeSettings | Keys | None" = None,
         name: str | None = None,
         description: str | None = None,
         sweep: Mapping[str, Any] | None = None,
+        **conditions: "Unpack[ConditionTables]",
     ) -> None:
+        unknown = [table for table in conditions if table not in CONDITIONS and not offered("condition", table)]
+        if unknown:
+            hint = did_you_mean(unknown[0], [*signature(Scenario).parameters, *CONDITIONS])
+            raise TypeError(f"Scenario() has no keyword {unknown[0]!r}{hint}")
         given = {
             "name": name,
             "description": description,
             "run": run,
             "topology": topology,
             "links": links,
-            "faults": faults,
-            "adversary": adversary,
-            "energy": energy,
-            "feedback": feedback,
-            "compute": compute,
+            **conditions,
             "bandit": bandit,
             "learner": learner,
             "protocol": protocol,
@@ -204,7 +199,8 @@ class Scenario:
 
         Args:
             values: Dotted key -> list of values: ``{"links.peer.latency": ["1 ms", "10 ms"]}``; of a part also objects
-                and classes: ``{"protocol": [Gis(), Flooding]}``.
+                and classes: ``{"protocol": [Gis(), Flooding]}``. A range, an array of numpy and a series of pandas are
+                lists.
             replications: As for `run`.
             jobs: As for `run`.
             out: As for `run`.
@@ -247,7 +243,7 @@ class Scenario:
             replication: Which replication, from 0.
             transport: ``"tcp"`` or ``"udp"``.
             dilation: Real seconds for each simulated one; None: as few as this host allows, which is measured first.
-            tolerance: By how much the time of a round may differ, as a share.
+            tolerance: By how much the times of rounds, links and receivers may differ, as a share.
             processes: The number of processes among which agents are divided; None: one for each agent.
             retries: The number of further attempts, each at twice the dilation, if it does not finish.
             calibrate: Whether this host is measured although *dilation* is given.

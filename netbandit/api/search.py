@@ -19,14 +19,18 @@ from netbandit.util.units import Duration
 from netbandit.util.wording import did_you_mean, show
 
 Objective = Callable[[Mapping[str, Metric]], float]
-"""Returns the number to minimize, from the metrics of a run."""
+"""Returns the number to minimize or maximize, from the metrics of a run."""
+
+Objectives = str | Sequence[str] | Objective
+"""A metric, several, or a function of the metrics of a run."""
 
 
 def optimize(
     scenario: AnyScenario,
     over: Mapping[str, Any],
     *,
-    minimize: str | Sequence[str] | Objective = "regret",
+    minimize: Objectives | None = None,
+    maximize: Objectives | None = None,
     within: Mapping[str, float] | None = None,
     trials: int = 50,
     budget: str | None = None,
@@ -47,8 +51,8 @@ def optimize(
     Args:
         scenario: As for `run`, of one point.
         over: Keys and the values that each may have: ``"0.1..10"``, ``"1 ms..1 s log"``, or a list.
-        minimize: A metric, several, or a function of the metrics of a run. Of metrics whose highest value is the best,
-            such as ``reward``, that is looked for.
+        minimize: A metric, several, or a function of the metrics of a run; the regret if nothing is given.
+        maximize: The same of what is to be as high as possible, such as ``reward`` or ``alive``.
         within: Metrics with the largest mean that a winner may have, such as ``{"bytes": 400_000}``. Candidates whose
             mean over their replications exceeds it are not chosen; with fresh seeds the winner may still exceed it.
         trials: The number of candidates tried; at most all.
@@ -67,15 +71,16 @@ def optimize(
 
     Raises:
         ScenarioError: The scenario has mistakes.
-        SearchError: A range, metric or limit cannot be, the folder holds another search, no candidate runs, or none is
-            within the limits.
+        SearchError: A range, metric or limit cannot be, a metric whose highest value is the best is to be minimized,
+            the folder holds another search, no candidate runs, or none is within the limits.
     """
     return search(
         lambda values: document_of(
             scenario, overrides | {key.replace(".", "__"): value for key, value in values.items()}
         ),
         over,
-        minimize=minimize,
+        minimize=[] if minimize is None else minimize,
+        maximize=[] if maximize is None else maximize,
         within=within or {},
         numbers={"trials": trials, "first": replications, "most": most, "final": final},
         budget=budget,
@@ -89,7 +94,8 @@ def search(
     document: Callable[[Mapping[str, Any]], Document],
     over: Mapping[str, Any],
     *,
-    minimize: str | Sequence[str] | Objective,
+    minimize: Objectives,
+    maximize: Objectives,
     within: Mapping[str, Any],
     numbers: Mapping[str, int],
     budget: str | None,
@@ -103,10 +109,14 @@ def search(
         raise SearchError("a search needs a key to search over, such as --over learner.alpha=0.1..10")
     for name, least in (("trials", 1), ("first", 2), ("final", 2)):
         whole({"first": "replications"}.get(name, name), numbers[name], least)
-    metrics = [] if callable(minimize) else [minimize] if isinstance(minimize, str) else list(minimize)
-    for metric in [*metrics, *within]:
+    goals = [*_goals(minimize, 1), *_goals(maximize, -1)] or _goals("regret", 1)
+    metrics = [(goal, sign) for goal, sign in goals if isinstance(goal, str)]
+    for metric in [*(metric for metric, _ in metrics), *within]:
         if metric not in METRICS:
             raise SearchError(f"there is no metric {metric}{did_you_mean(metric, list(METRICS))}")
+    for metric, sign in metrics:
+        if sign > 0 and best_is(metric) == "highest":
+            raise SearchError(f"--minimize {metric}: the highest {metric} is the best: --maximize {metric}")
     limits = {metric: _limit(metric, given) for metric, given in within.items()}
     first = document({one.key: (one.values or (one.written(one.low),))[0] for one in ranges})
     plan = check(first)
@@ -116,17 +126,18 @@ def search(
     seed = int(resolved["run"]["seed"])
 
     def figures(found: Mapping[str, Metric]) -> Sequence[float | None]:
-        objectives = [minimize(found)] if callable(minimize) else [found.get(metric) for metric in metrics]
+        objectives = [found.get(goal) if isinstance(goal, str) else goal(found) for goal, _ in goals]
         return [*objectives, *(found.get(metric) for metric in limits)]
 
     return Search(
         ranges,
-        [-1 if best_is(metric) == "highest" else 1 for metric in metrics] or [1],
+        [sign for _, sign in goals],
         ScenarioMeasure(document, figures, folder, seed, jobs),
         folder,
         {
             "over": {one.key: repr(one) for one in ranges},
-            "minimize": metrics or "own",
+            "minimize": [goal if isinstance(goal, str) else "own" for goal, sign in goals if sign > 0],
+            "maximize": [goal if isinstance(goal, str) else "own" for goal, sign in goals if sign < 0],
             "seed": seed,
             "first": numbers["first"],
             **({"within": limits} if limits else {}),
@@ -137,6 +148,11 @@ def search(
         over=lambda: end is not None and time.monotonic() > end,
         tell=tell,
     ).run()
+
+
+def _goals(given: Objectives, sign: int) -> list[tuple[str | Objective, int]]:
+    """Return each objective with *sign*: 1 if it is minimized, -1 if it is maximized."""
+    return [(goal, sign) for goal in ([given] if isinstance(given, str) or callable(given) else given)]
 
 
 def _limit(metric: str, given: Any) -> float:

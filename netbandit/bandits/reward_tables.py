@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.util.agent_rows import agent_numbers
 from netbandit.util.extras import MissingExtraError
-from netbandit.util.table_files import Table, TableFileError, finite, listed, not_regular, number, shown
-from netbandit.util.text import one_line, pluralize
+from netbandit.util.table_files import Table, TableFileError, finite, listed, not_regular, not_used, number, shown
+from netbandit.util.text import one_line
 
 if TYPE_CHECKING:
     import pandas
@@ -88,14 +89,18 @@ class RewardTable:
         return all(np.isin(one, (0.0, 1.0)).all() for one in self.values)
 
     def of_agents(self, names: Sequence[str]) -> "RewardTable":
-        """Return the rewards with the agents in the order of *names*, which are those of the table."""
-        if self.agents is None or self.agents == tuple(names):
+        """Return the rewards with the agents in the order of *names*; see `netbandit.util.agent_rows`.
+
+        Raises:
+            ValueError: The agents of the table are others.
+        """
+        if self.agents is None:
             return self
-        number = {name: place for place, name in enumerate(self.agents)}
-        order = [number[name] for name in names]
+        place = {agent: row for row, agent in enumerate(agent_numbers(self.agents, names, "rewards").values())}
+        order = [place[agent] for agent in range(len(names))]
         arms = len(self.arms)
         rows = None if self.rows is None else _read_only(self.rows[:, order])
-        values = tuple(one for place in order for one in self.values[place * arms : (place + 1) * arms])
+        values = tuple(one for row in order for one in self.values[row * arms : (row + 1) * arms])
         return replace(self, agents=tuple(names), rows=rows, values=values)
 
 
@@ -457,9 +462,9 @@ def _wide(source: _Source, arms: Sequence[str] | None) -> RewardTable:
         )
     if arms is None:
         _refuse_times(source, chosen, columns)
-    unused = [name or "one without a name" for name in names if name not in chosen]
+    unused = [name for name in names if name not in chosen]
     notes = [] if arms is not None else [f"arms: {listed(chosen, 10)}"]
-    notes += [_not_used(unused)] if unused else []
+    notes += [not_used(unused)] if unused else []
     values = np.column_stack(columns)
     return RewardTable(
         tuple(chosen),
@@ -540,9 +545,9 @@ def _long(source: _Source, arms: Sequence[str] | None) -> RewardTable:
     order = np.lexsort((rewards, cell))
     ends = np.cumsum(np.bincount(cell, minlength=cells))[:-1]
     values = tuple(map(_read_only, np.split(rewards[order], ends)))
-    unused = [name or "one without a name" for name in source.names if name not in (REWARD, *names)]
+    unused = [name for name in source.names if name not in (REWARD, *names)]
     if unused:
-        notes.append(_not_used(unused))
+        notes.append(not_used(unused))
     return RewardTable(
         tuple(chosen),
         None if agents is None else tuple(agents),
@@ -601,10 +606,6 @@ def _chosen(source: _Source, known: Sequence[str], arms: Sequence[str] | None, w
     if unknown is not None:
         raise source.error(f"there is no {what} {shown(unknown)}; there are {listed(known)}")
     return list(known if arms is None else arms)
-
-
-def _not_used(names: Sequence[str]) -> str:
-    return f"{pluralize(len(names), 'column')} not used: {listed(names)}"
 
 
 def _law(source: _Source, column: NDArray[np.float64], name: str) -> NDArray[np.float64]:

@@ -12,7 +12,6 @@ from netbandit.bandits.bandit import ArmBandit, FiniteBandit, GeneratorOf
 from netbandit.bandits.reward_tables import RewardTable, RewardTableError
 from netbandit.parts.component import Checks, Mistake, Note, Others, state
 from netbandit.parts.validation import is_frame
-from netbandit.util.table_files import listed
 
 
 class Table(FiniteBandit):
@@ -91,14 +90,10 @@ class Table(FiniteBandit):
             text = f"is {others.horizon}, but the table has {len(found.rows)} rows: at most so many slots, or "
             yield Mistake("horizon", f"{text}bandit.repeat = true starts over", table="run")
         if found.agents is not None:
-            names = others.graph.names
-            known = set(names)
-            unknown = [agent for agent in found.agents if agent not in known]
-            if len(found.agents) != others.agents:
-                yield Mistake(key, f"has rewards of {len(found.agents)} agents, but there are {others.agents}")
-            elif unknown:
-                text = f"names agents, but not those of the network: {listed(unknown)}; its agents are {listed(names)}"
-                yield Mistake(key, text)
+            try:
+                found.of_agents(others.graph.names)
+            except ValueError as error:
+                yield Mistake(key, str(error))
         if others.talk == "round":
             yield from self._check_blocks(found, rows, others)
         yield from (Note(key, text) for text in found.notes)

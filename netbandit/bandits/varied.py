@@ -10,7 +10,7 @@ from pydantic import Field, TypeAdapter, ValidatorFunctionWrapHandler, WrapValid
 from pydantic_core import PydanticCustomError
 
 from netbandit.bandits.bandit import FiniteBandit, GeneratorOf, Outline
-from netbandit.parts.component import Checks, Mistake, Others, Part, state
+from netbandit.parts.component import Checks, Mistake, Note, Others, Part, state
 from netbandit.parts.settings import Settings
 from netbandit.util.memory import exceeded, shown
 
@@ -135,6 +135,11 @@ class VariedArms(Part):
             least = -(-arms // others.agents)
             text = f"must be at least {least}: with {others.agents} agents every arm must belong to some agent"
             yield Mistake("arms_per_agent", text)
+        for place, change in enumerate(self.changes or []):
+            if change.slot >= others.horizon:
+                text = f"has no effect: the run ends before it, after run.horizon = {others.horizon:,} slots"
+                yield Note(("changes", place, "slot"), text)
+                break
         if self.breakpoints >= others.horizon:
             yield Mistake("breakpoints", f"must be less than run.horizon = {others.horizon}")
         elif self.breakpoints and arms is not None:
@@ -291,7 +296,7 @@ class Course:
 
     def period(self, slot: int) -> int:
         """Return the number of the period that *slot* is in."""
-        return slot if len(self.starts) == self._horizon else bisect_right(self.starts, slot) - 1
+        return bisect_right(self.starts, slot) - 1
 
     def lengths(self) -> NDArray[np.int64]:
         """Return how many slots before the horizon each period has, shape (periods,)."""

@@ -11,6 +11,7 @@ from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, NUMBER_BYTES
 from netbandit.network.topology import Topology
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.relay import Relay
+from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.radio import SPREADING_FACTORS
 from netbandit.simulation.build import link_class
 from netbandit.simulation.build_faults import radio_plan
@@ -61,7 +62,7 @@ def _message_bytes(point: RunnablePoint) -> tuple[int, bool]:
         if point.protocol.differs:  # then an item names its arms and how often each was pulled
             item += LABEL_BYTES * arms + NUMBER_BYTES
     elif isinstance(learner, CountingLearner) and is_ours(type(learner)):
-        nodes = point.scenario.faults.nodes
+        nodes = point.scenario.table(FaultsSettings).nodes
         item = learner.item_bytes(2 * (outline.arms or 0) + (nodes is not None and nodes.memory == "lost"))
     else:
         item = release_size(point)

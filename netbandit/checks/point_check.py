@@ -10,11 +10,11 @@ from typing import Any
 
 from netbandit.bandits.bandit import Bandit, Watch
 from netbandit.byzantine.adversaries.attack_kinds import is_own
-from netbandit.checks.adversary import adversary_notes, adversary_problems, liar_problems
-from netbandit.checks.compatibility import activity_problems, memory_problems
+from netbandit.checks import activity, adversary, compute, contacts, energy, faults, feedback, links
+from netbandit.checks.facts import Facts, found
 from netbandit.checks.fault_rate_warnings import fault_rate_warnings
 from netbandit.checks.ineffective_keys import LinkKey, link_keys
-from netbandit.learners.learner import AnyLearner, EpochLearner
+from netbandit.learners.learner import AnyLearner
 from netbandit.learners.linear import in_slots
 from netbandit.network.edge_latencies import NOT_TAKEN, any_given
 from netbandit.network.families.family import Family, Shape
@@ -22,7 +22,7 @@ from netbandit.network.families.hybrid import Hybrid
 from netbandit.network.families.meeting import Meeting
 from netbandit.network.files import unused
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.parts.component import CommunicationPattern, Others, Part, found_by, read_part
+from netbandit.parts.component import CommunicationPattern, Part, found_by, read_part
 from netbandit.parts.registry import (
     BUILT_IN,
     KindError,
@@ -33,13 +33,14 @@ from netbandit.parts.registry import (
     own_module,
     part_class,
 )
-from netbandit.parts.settings import Problem, Raw
+from netbandit.parts.settings import FileSettings, Problem, Raw, Settings
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.scenario.compute import SpeedFile
-from netbandit.scenario.delay import DelayFile
-from netbandit.scenario.energy import HarvestFile
+from netbandit.scenario.adversary import AdversarySettings
+from netbandit.scenario.compute import ComputeSettings
+from netbandit.scenario.energy import EnergySettings
 from netbandit.scenario.faults import FaultsSettings
+from netbandit.scenario.feedback import FeedbackSettings
 from netbandit.scenario.links import FROM_GRAPH, LinkSettings
 from netbandit.scenario.load import Document
 from netbandit.scenario.model import PARTS, Scenario
@@ -47,35 +48,15 @@ from netbandit.scenario.sweep import Combination
 from netbandit.scenario.topology import read_topology
 from netbandit.scenario.validate import valid_tables, validate
 from netbandit.simulation.build import (
-    latency_problems,
     peer_latencies,
     slowest_hop,
     slowest_way,
     topology_streams,
     uplink_latencies,
 )
-from netbandit.simulation.build_compute import (
-    compute_notes,
-    compute_problems,
-    load_notes,
-    may_refuse,
-    refusal_notes,
-    speed_problems,
-)
-from netbandit.simulation.build_contacts import contact_notes, contact_problems
-from netbandit.simulation.build_energy import energy_problems, mains_problems
-from netbandit.simulation.build_faults import (
-    answer_notes,
-    answer_problems,
-    build_faults,
-    fault_notes,
-    outage_problems,
-    per_agent_problems,
-    queue_notes,
-    round_notes,
-    tie_notes,
-)
-from netbandit.simulation.build_feedback import agent_problems, feedback_notes, feedback_problems, rewards_may_lack
+from netbandit.simulation.build_compute import may_refuse
+from netbandit.simulation.build_faults import build_faults
+from netbandit.simulation.build_feedback import rewards_may_lack
 from netbandit.simulation.byzantine_items import how_many
 from netbandit.simulation.drivers import pattern_of
 from netbandit.simulation.replication import RunnablePoint
@@ -86,6 +67,9 @@ from netbandit.user_code.fingerprint import UnstableError, fingerprint_of
 from netbandit.util.memory import exceeded, shown
 from netbandit.util.streams import Streams
 from netbandit.util.wording import one_of, show
+
+TABLES = (activity, feedback, compute, adversary, energy, links, faults, contacts)
+"""The checks of tables that describe the conditions of a run, each as `netbandit.checks.facts` says."""
 
 
 class PointCheck:
@@ -129,7 +113,7 @@ class PointCheck:
         self.idle: list[Problem] = []
         self.never_reused: list[Problem] = []
         self.link_keys: list[LinkKey] = []
-        self._known: Mapping[str, Any] = {}
+        self._facts = Facts()
         self._mended: NetworkProtocol | None = None  # without its invalid keys, if there are any
 
     def made(self) -> RunnablePoint | None:
@@ -154,48 +138,38 @@ class PointCheck:
         inputs: dict[str, Path] = {}
         family = self._with_files("topology", family, inputs)
         bandit = self._with_files("bandit", bandit, inputs)
-        known: dict[str, Any] = {
-            "bandit": bandit,
-            "learner": learner,
-            "protocol": protocol if fits else None,
-            "kinds": {table: self.kind(table) for table in ("topology", *PARTS)},
-            "talk": next(iter(carried)) if len(carried) == 1 else None,
-            "used_links": frozenset() if (usable := protocol or self._mended) is None else usable.used_links,
-            "horizon": None if scenario is None else scenario.run.horizon,
-            "activity": None if scenario is None else scenario.run.activity,
-            "late": None if scenario is None else bool(scenario.feedback),
-        }
-        self._check_among(known)
-        self.problems += activity_problems(scenario, known)
+        usable = protocol or self._mended
+        facts = Facts(
+            family=family,
+            bandit=bandit,
+            learner=learner,
+            protocol=protocol if fits else None,
+            kinds={table: self.kind(table) for table in ("topology", *PARTS)},
+            talk=next(iter(carried)) if len(carried) == 1 else None,
+            used_links=frozenset() if usable is None else usable.used_links,
+            horizon=None if scenario is None else scenario.run.horizon,
+            activity=None if scenario is None else scenario.run.activity,
+            late=None if scenario is None else bool(scenario.table(FeedbackSettings)),
+        )
+        self._check_among(facts)
         attack = None
         if scenario is not None:
-            scenario = self._with_file(scenario, "energy", "harvest", HarvestFile, inputs)
-            scenario = self._with_file(scenario, "feedback", "delay", DelayFile, inputs)
-            scenario = self._with_file(scenario, "compute", "speed", SpeedFile, inputs)
-            self.problems += feedback_problems(scenario.feedback, scenario.run, known)
-            self.problems += compute_problems(scenario.compute, scenario.run, known)
+            for table, settings in scenario.conditions.items():
+                scenario = scenario.with_condition(table, self._with_own_files(table, settings, inputs))
         # A mistake in one table must not hide incompatibilities among the others.
-        tables = valid_tables(data) if scenario is None else vars(scenario)
-        if "adversary" in tables:
-            attack = self._own_attack(tables["adversary"].attack)
-            self.problems += adversary_problems(tables["adversary"], {**known, "attack": attack})
-        if tables.keys() >= {"links", "run"}:
-            self.problems += latency_problems(tables["links"], tables["run"].slot_nanoseconds)
-        if tables.keys() >= {"energy", "links", "run"}:
-            faults = tables.get("faults", FaultsSettings())
-            self.problems += energy_problems(tables["energy"], tables["links"], faults, tables["run"], known)
+        tables = valid_tables(data) if scenario is None else scenario.tables
+        if isinstance(adversary := tables.get("adversary"), AdversarySettings):
+            attack = self._own_attack(adversary.attack)
+        facts.learn(**tables, attack=attack)
+        self.problems += found("problems", TABLES, facts)
         if self.problems or self.unchecked or scenario is None or family is None:
             return None
-        self.notes += [(("run", key), text) for key, text in scenario.run.unused()]
-        self.notes += feedback_notes(scenario.feedback, scenario.run.slot_nanoseconds, learner, protocol)
-        self.notes += compute_notes(scenario.compute, scenario.run.slot_nanoseconds, protocol)
-        for table, settings in (("peer", scenario.links.peer), ("uplink", scenario.links.uplink)):
-            self.notes += [(("links", table, key), text) for key, text in settings.unused()]
-        self.link_keys = link_keys(scenario.links, protocol, known["kinds"]["protocol"])
+        self.notes += found("notes", TABLES, facts)
+        self.link_keys = link_keys(scenario.links, protocol, facts.kinds["protocol"])
         parts = {"topology": family, "bandit": bandit, "learner": learner, "protocol": protocol}
         point = RunnablePoint(
             parameters=self._combination.parameters,
-            resolved=_resolved(scenario, known["kinds"], family, (bandit, learner, protocol)),
+            resolved=_resolved(scenario, facts.kinds, family, (bandit, learner, protocol)),
             scenario=scenario,
             family=family,
             bandit=bandit,
@@ -208,12 +182,12 @@ class PointCheck:
         )
         if isinstance(family, Shape | Hybrid):
             self._check_state(point, point.resolved["topology"]["agents"])
-        self._known = known
+        self._facts = facts
         return None if self.problems else point
 
     def drawn(self, point: RunnablePoint) -> RunnablePoint | None:
         """Return the *point* that was `made`, or None if its graph has problems."""
-        self._check_graph(point, self._known)
+        self._check_graph(point, self._facts)
         return None if self.problems else point
 
     def _importable(self, table: str, kind: str | type) -> bool:
@@ -261,37 +235,28 @@ class PointCheck:
             found[".".join(path)] = identity if isinstance(identity, str) else None
         return found
 
-    def _check_among(self, known: Mapping[str, Any]) -> None:
-        """Check each part against the others, as far as they are *known*."""
-        others = Others(**known)
+    def _check_among(self, facts: Facts) -> None:
+        """Check each part against the others, as far as they are known."""
         for table in PARTS:
-            part = known[table]
+            part = getattr(facts, table) if facts.knows(table) else None
             if isinstance(part, Part):
                 check_with = (
                     partial(adapters.check_with, part) if isinstance(part, NetworkProtocol) else part.check_with
                 )
-                mistakes, notes = found_by(check_with(others), table)
+                mistakes, notes = found_by(check_with(facts), table)
                 self.problems += mistakes
                 self.notes += notes
 
-    def _with_file(
-        self,
-        scenario: Scenario,
-        table: str,
-        key: str,
-        kind: type[DelayFile | HarvestFile | SpeedFile],
-        inputs: dict[str, Path],
-    ) -> Scenario:
-        """Return *scenario* with the absolute path of a key's file, and add that file to the *inputs*."""
-        settings = getattr(scenario, table)
-        given = getattr(settings, key)
-        if not isinstance(given, kind):
-            return scenario
-        path = (self._document.base_of((table, key)) / given.file).absolute()
-        if path.is_file():
-            inputs[f"{table}.{key}.file"] = path
-        given = given.model_copy(update={"file": str(path)})
-        return scenario.model_copy(update={table: settings.model_copy(update={key: given})})
+    def _with_own_files(self, table: str, settings: Settings, inputs: dict[str, Path]) -> Settings:
+        """Return the *settings* of a condition with absolute paths of its files, and add these to the *inputs*."""
+        for key in type(settings).model_fields:
+            given = getattr(settings, key)
+            if isinstance(given, FileSettings):
+                path = (self._document.base_of((table, key)) / given.file).absolute()
+                if path.is_file():
+                    inputs[f"{table}.{key}.file"] = path
+                settings = settings.model_copy(update={key: given.model_copy(update={"file": str(path)})})
+        return settings
 
     def _part(self, table: str) -> tuple[Any, Any]:
         """Return the class of a part and the part; None for each that is not available."""
@@ -410,7 +375,7 @@ class PointCheck:
             text = f"too many: {of} take at least {shown(size)} of memory; {shown(most)} is available here"
             self.problems.append((("bandit", key), text))
 
-    def _check_graph(self, parts: RunnablePoint, known: Mapping[str, Any]) -> None:
+    def _check_graph(self, parts: RunnablePoint, facts: Facts) -> None:
         """Draw the graph of the first replication, and check all settings that depend on it."""
         scenario, run, peer = parts.scenario, parts.scenario.run, parts.scenario.links.peer
         family = id(type(parts.family))  # two user-defined families may share a name
@@ -440,49 +405,33 @@ class PointCheck:
         if self.problems:
             return
         slot, end = run.slot_nanoseconds, run.horizon * run.slot_nanoseconds
-        talk, kind = pattern_of(type(parts.bandit), type(parts.learner)), self.kind("protocol")
         release = release_size(parts)
-        known = {
-            **known,
-            "slot": slot,
-            "agents": graph.agents,
-            "components": len(graph.components),
-            "liars": how_many(scenario.adversary, graph.agents),
-            "differing": _differing(parts, scenario.faults),
-            "graph": graph,
-            "slowest_hop": lambda around: slowest_hop(peer, graph, slot, around + release),
-        }
         changing = parts.family.changes is not None or graph.contacts is not None
-        changing |= scenario.energy.capacity is not None  # a forwarding agent may run out of energy
-        lossy = {"changing": changing, "refuses": may_refuse(scenario.compute, slot)}
-        self.problems += answer_problems(scenario.links, scenario.faults, parts.protocol, **lossy)
-        if talk != "broadcast":  # agents do not wait for broadcasts
-            self.notes += queue_notes(scenario.links, parts.protocol)
-            self.notes += refusal_notes(scenario.compute, scenario.links, parts.protocol, slot)
-        else:
-            self.notes += round_notes(scenario.links, scenario.faults, parts.protocol, **lossy)
-        self.notes += answer_notes(scenario.links, scenario.faults, parts.protocol, **lossy)
-        self.notes += load_notes(scenario.compute, run, parts.learner, parts.protocol, known["talk"], graph)
-        self.problems += outage_problems(scenario.faults, graph, slot)
-        self.problems += mains_problems(scenario.energy, graph)
-        self.problems += contact_problems(parts.family, graph, slot, end, parts.protocol, kind, talk or "")
-        self.notes += contact_notes(parts.family, parts.protocol)
-        self.problems += agent_problems(scenario.feedback, graph.agents)
-        self.problems += speed_problems(scenario.compute, graph.agents)
-        self.problems += liar_problems(scenario.adversary, graph, known)
-        self.notes += adversary_notes(scenario.adversary, graph, known)
-        if isinstance(parts.learner, EpochLearner):
-            self.problems += per_agent_problems(scenario.faults, parts.learner, parts.protocol, known["kinds"])
-        else:
-            self.problems += memory_problems(scenario.faults, parts.bandit, parts.learner, self.kind("learner"))
+        changing |= scenario.table(EnergySettings).capacity is not None  # a forwarding agent may run out of energy
         streams = topology_streams(parts.family, run.seed, 0)
+        peers = None
         with suppress(TopologyError):  # links without coordinates: reported below
-            self._check_among(known)
             peers = peer_latencies(peer, graph, slot, streams)
-            self.notes += fault_notes(scenario.links, scenario.faults, kind, peers.tolist(), slot)
-            self.notes += tie_notes(scenario.links, parts.protocol, peers.tolist())
-            if not self.problems:
-                faults = build_faults(scenario.links, scenario.faults, graph, slot)
+        facts.learn(
+            graph=graph,
+            slot=slot,
+            end=end,
+            agents=graph.agents,
+            components=len(graph.components),
+            liars=how_many(scenario.table(AdversarySettings), graph.agents),
+            differing=_differing(parts, scenario.table(FaultsSettings)),
+            slowest_hop=lambda around: slowest_hop(peer, graph, slot, around + release),
+            may_change=changing,
+            may_refuse=may_refuse(scenario.table(ComputeSettings), slot),
+            peer_latencies=None if peers is None else peers.tolist(),
+        )
+        facts.pattern = pattern_of(type(parts.bandit), type(parts.learner))
+        self.problems += found("graph_problems", TABLES, facts)
+        self.notes += found("graph_notes", TABLES, facts)
+        with suppress(TopologyError):
+            self._check_among(facts)
+            if peers is not None and not self.problems:
+                faults = build_faults(scenario.links, scenario.table(FaultsSettings), graph, slot)
                 drawn = {"peer": peers, "uplink": uplink_latencies(scenario.links.uplink, graph.agents, slot, streams)}
                 used = {table: drawn[table] for table in parts.protocol.used_links}
                 way = slowest_way(scenario.links, used, faults)
@@ -492,7 +441,7 @@ class PointCheck:
         remarks = [(("topology", *path), text) for path, text in graph.graph.graph.get("notes", ())]
         self.notes += remarks
         if said := unused(graph.graph):
-            self.notes.append((("topology", "graph" if known["kinds"]["topology"] == "graph" else "file"), said))
+            self.notes.append((("topology", "graph" if facts.kinds["topology"] == "graph" else "file"), said))
         if peer.latency in FROM_GRAPH:
             try:
                 peer_latencies(peer, graph, slot, streams)
@@ -501,7 +450,8 @@ class PointCheck:
                 hint = _hint(peer, graph, slot)
                 self.problems += [(path, f"{what} cannot be: {text}; {hint}") for _, text in error.problems]
         if not self.problems:
-            self._check_among({**known, "watch": self._watch})
+            facts.learn(watch=self._watch)
+            self._check_among(facts)
         if self.problems:  # these may explain why the graph is disconnected
             self.problems += [remark for remark in remarks if remark[0][1] in ("from", "range")]
 
@@ -523,9 +473,9 @@ _SECONDS_A_LINK = 4e-6
 def _differing(parts: RunnablePoint, faults: FaultsSettings) -> bool:
     """Return whether agents of a round-based learner may hold different state."""
     fail = faults.nodes is not None or any(outage.nodes for outage in faults.outages)
-    fail |= parts.scenario.energy.capacity is not None
+    fail |= parts.scenario.table(EnergySettings).capacity is not None
     forget = faults.nodes is not None and faults.nodes.memory == "lost"
-    lack = rewards_may_lack(parts.scenario.feedback, parts.protocol)
+    lack = rewards_may_lack(parts.scenario.table(FeedbackSettings), parts.protocol)
     return concludes_per_agent(parts.learner, parts.protocol, fail=fail, forget=forget, lack=lack)
 
 
@@ -580,10 +530,10 @@ def _resolved(scenario: Scenario, kinds: Mapping[str, str], family: Family, part
     parts: dict[str, Any] = {"topology": {"family": kinds["topology"], **family.table()}}
     for table, part in zip(PARTS, parts_in_order, strict=True):
         parts[table] = {"kind": kinds[table], **part.table()}
-    dumped = scenario.model_dump(mode="json", exclude=set(parts))
-    keys = [field.alias or name for name, field in Scenario.model_fields.items()]
-    whole = {**dumped, **parts}
-    return {key: whole[key] for key in keys if key in whole}
+    head = scenario.model_dump(mode="json", exclude={*parts, "links"})
+    tables = {"links": scenario.links, **scenario.conditions}
+    dumped = {name: table.model_dump(mode="json", by_alias=True) for name, table in tables.items()}
+    return head | {"topology": parts["topology"]} | dumped | parts
 
 
 def release_size(point: RunnablePoint) -> int:

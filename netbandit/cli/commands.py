@@ -1,13 +1,15 @@
 """The group of commands, which reports errors of the system in one line."""
 
+import errno
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
 
-from netbandit.cli.exit_codes import FAILURE
+from netbandit.cli.exit_codes import FAILURE, INTERRUPTED
 from netbandit.cli.startup import raise_again
 
 
@@ -22,20 +24,52 @@ class Commands(click.Group):
             ctx.fail("'netbandit bench' is now 'python -m benchmarks', beside the package, in the source folder.")
         return super().resolve_command(ctx, args)
 
-    def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the command that the arguments name; see `click.BaseCommand.main`."""
-        raise_again()
-        _open_what_is_closed()
-        try:
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read the arguments; see `click.Command.make_context`."""
+        with _interruptible():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was found; of an option that does not exist, suggest none that is the opposite."""
+        with _interruptible():
             try:
-                return super().main(*args, **kwargs)
-            finally:
-                sys.stdout.flush()  # now, while a full disk can still be reported
+                return super().invoke(ctx)
+            except click.NoSuchOption as error:
+                from netbandit.util.wording import opposite
+
+                close = [name for name in error.possibilities or () if not opposite(error.option_name, name)]
+                raise click.NoSuchOption(error.option_name, error.message, close, error.ctx) from None
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the command that the arguments name; see `click.Command.main`."""
+        try:
+            with _interruptible():
+                raise_again()
+                _open_what_is_closed()
+                try:
+                    return super().main(*args, **kwargs)
+                finally:
+                    sys.stdout.flush()  # now, while a full disk can still be reported
         except MemoryError:
             _fail("there is not enough memory for this")
         except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE):  # whichever file was next: often a module of ours
+                _fail("too many open files; allow more (ulimit -n), or use fewer processes")
             where = f"{os.fsdecode(error.filename)}" if error.filename is not None else "standard output"
             _fail(f"{where}: {error.strerror or error}")
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Have Ctrl-C end the command with a line and its exit code; click, around all that it calls, has others."""
+    try:
+        yield
+    except (KeyboardInterrupt, click.Abort) as ended:
+        interrupt = ended.__context__ if isinstance(ended, click.Abort) else ended  # where a question was asked
+        if not isinstance(interrupt, KeyboardInterrupt):
+            raise
+        click.echo(f"\nstopped{': ' * bool(interrupt.args)}{interrupt}", err=True)
+        sys.exit(INTERRUPTED)
 
 
 def _open_what_is_closed() -> None:

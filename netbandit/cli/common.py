@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from netbandit.cli.exit_codes import FAILURE, INTERRUPTED, MISTAKE, fail
+from netbandit.cli.exit_codes import FAILURE, MISTAKE, fail
 from netbandit.util.text import one_line, pluralize
 
 if TYPE_CHECKING:
@@ -81,9 +81,6 @@ def plain_errors() -> Iterator[None]:
     """Report errors that the user can act on in plain lines, and end with their exit code."""
     try:
         yield
-    except KeyboardInterrupt as interrupt:
-        click.echo(f"\nstopped{_how_far(interrupt)}", err=True)
-        sys.exit(INTERRUPTED)
     except Exception as error:
         from netbandit.scenario.errors import ScenarioError
 
@@ -102,16 +99,6 @@ def plain_errors() -> Iterator[None]:
         if isinstance(error, SchedulerError | StorageError):
             fail(error, FAILURE)
         raise
-
-
-def _how_far(interrupt: KeyboardInterrupt) -> str:
-    from netbandit.running.sweeps import Interrupted
-
-    if not isinstance(interrupt, Interrupted):
-        return ""
-    return (
-        f": {interrupt.finished} of {pluralize(interrupt.total, 'run')} are done; the same command continues from there"
-    )
 
 
 def results_of(folder: Path, details: bool = True) -> "StudyResult":

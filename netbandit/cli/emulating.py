@@ -63,7 +63,7 @@ def _tolerance(context: click.Context, param: click.Parameter, value: str) -> fl
     default="2%",
     show_default=True,
     metavar="P%",
-    help="By how much the time of a round may differ.",
+    help="By how much the time of a round, a link and a receiver may differ.",
 )
 @click.option(
     "--processes",
@@ -101,9 +101,9 @@ def emulate(
 ) -> None:
     """Run a scenario in real processes over real sockets, and compare it with its simulation.
 
-    What agents know and do, and the bytes of their messages, must be equal; times are compared as far as this host
-    allows. Exit code 0: all that is compared exactly is equal; 1: it is not; 2: the scenario cannot be emulated; 3: the
-    agents did not finish.
+    What agents know and do, and the bytes of their messages, must be equal; times must be within their tolerance, as
+    far as this host allows to say. Exit code 0: nothing differs; 1: something does; 2: the scenario cannot be emulated;
+    3: the agents did not finish.
     """
     from netbandit.emulation import (
         DiedError,

@@ -1,7 +1,6 @@
 """``netbandit links`` and ``nodes``: the load on each link and each node, and how long batteries last."""
 
 import re
-import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -159,21 +158,17 @@ def _points(study: Any, where: tuple[str, ...]) -> "list[PointResult]":
 
 def _print_csv(folder: Path, where: tuple[str, ...], blocks_of: "Callable[[StudyResult], Iterable[Block]]") -> None:
     """Print all rows of the points that are meant."""
-    import csv
-
     from netbandit.results.loads import rows_of
-    from netbandit.results.numbers import cell
+    from netbandit.results.numbers import as_csv, cell
     from netbandit.results.varied_keys import parameter_names, resolve
 
     study = results_of(folder)
     _points(study, where)  # or says what is wrong
     values = values_of(where, "which points to show")
     wanted = {resolve(name, "", parameter_names(study)): text for name, text in values.items()}
-    writer, heads = csv.writer(sys.stdout, lineterminator="\n"), None
+    headed = False
     for block in blocks_of(study):
         if all(cell(block[key]) == text for key, text in wanted.items()):
-            if heads is None:
-                heads = [*block]
-                writer.writerow(heads)
-            for row in rows_of(block):
-                writer.writerow("" if value != value else value for value in row)
+            rows = [["" if value != value else value for value in row] for row in rows_of(block)]
+            click.echo(as_csv(rows if headed else [[*block], *rows]), nl=False)
+            headed = True

@@ -15,11 +15,11 @@ from netbandit.cli.exit_codes import fail
 @set_option
 @click.option(
     "--minimize",
-    "metrics",
-    required=True,
     metavar="METRIC[,METRIC]",
-    help="What is to be as low as possible (a reward: as high); of several metrics the front is found.",
+    default="",
+    help="What is to be as low as possible; of several metrics the front is found.",
 )
+@click.option("--maximize", metavar="METRIC[,METRIC]", default="", help="What is to be as high as possible.")
 @click.option(
     "--over",
     "over",
@@ -71,7 +71,8 @@ from netbandit.cli.exit_codes import fail
 def optimize(
     file: str,
     changes: tuple[str, ...],
-    metrics: str,
+    minimize: str,
+    maximize: str,
     over: tuple[str, ...],
     within: tuple[str, ...],
     trials: int,
@@ -96,13 +97,16 @@ def optimize(
     from netbandit.util.wording import names
 
     prepared(jobs)
-    asked, limits = names(metrics), values_of(within, "the limits of metrics")
+    low, high, limits = names(minimize), names(maximize), values_of(within, "the limits of metrics")
+    if not low and not high:
+        raise click.UsageError("Say what is to be low or high, such as --minimize regret or --maximize alive.")
     with plain_errors():
         try:
             found = search(
                 lambda values: load(file, [*changes, *(f"{key}={toml_value(value)}" for key, value in values.items())]),
                 dict[str, Any](values_of(over, "what to search over")),
-                minimize=asked,
+                minimize=low,
+                maximize=high,
                 within=limits,
                 numbers={"trials": trials, "first": replications, "most": most, "final": final},
                 budget=budget,
@@ -112,7 +116,7 @@ def optimize(
             )
         except SearchError as error:
             fail(error)
-        for line in lines_of(found, asked, {metric: float(limit) for metric, limit in limits.items()}):
+        for line in lines_of(found, [*low, *high], {metric: float(limit) for metric, limit in limits.items()}):
             click.echo(line)
         sets = [*changes, *(f"{key}={toml_value(value)}" for key, value in found.best.items())]
         sets += [f"run.seed={found.seed}", f"run.replications={found.replications}"]

@@ -4,7 +4,7 @@ This module works on recorded values; it runs nothing except the simulation, wit
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import isclose
 from typing import Literal, NamedTuple
@@ -14,21 +14,22 @@ from numpy.typing import NDArray
 
 from netbandit.emulation.clocks import round_times
 from netbandit.emulation.node import STAMP
-from netbandit.emulation.notes import MessageKey, Notes, Stage, is_apart, simulated
+from netbandit.emulation.notes import MessageKey, Notes, Stage, is_apart, put, simulated
 from netbandit.emulation.processes import Played
 from netbandit.emulation.sockets import PACKET_BYTES, Transport
-from netbandit.network.transmission import chance_of_loss
+from netbandit.network.message import Kind, Message
 from netbandit.results import intervals
+from netbandit.results.intervals import Interval
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.util.units import Duration
 
 NO_TIES = "0.001 ms"
 """The jitter that breaks ties in time, which do not occur in a real network."""
-ROUND, SLOPE = "a round", "a hop's slope"
+ROUND, SLOPE, DELAYS = "a round", "a hop's slope", "delays of links"
 SLOPE_TOLERANCE = 0.005
-NOISY = "host too noisy"
+DIFFERS, NOISY = "differs", "host too noisy"
 _MESSAGES_OF_A_HOP = 3
-_WRONG_LINK = 1e-3
+_WRONG_PLACE = 1e-3
 _RESAMPLES = 2_000
 
 Basis = Literal["replay", "scenario", "time"]
@@ -42,8 +43,7 @@ class Row(NamedTuple):
         quantity: The quantity.
         simulated: Its value in the simulation.
         emulated: Its value in the emulation.
-        verdict: ``equal``, ``differs``, ``within 2 %``, ``host too noisy``.
-        exact: Whether a difference means that the simulator, or the protocol, is wrong.
+        verdict: ``equal``, ``differs``, ``within 2 %``, ``host too noisy``; empty where nothing is judged.
     """
 
     basis: Basis
@@ -51,7 +51,6 @@ class Row(NamedTuple):
     simulated: str
     emulated: str
     verdict: str
-    exact: bool
 
 
 class HopTime(NamedTuple):
@@ -63,7 +62,7 @@ class HopTime(NamedTuple):
         round: Its round.
         kind: The name of its kind.
         size: Its bytes in the ledger.
-        simulated_s: Its time in the simulation, from when it was put on its channel.
+        simulated_s: Its time by the scenario's link, from when it was put on its channel.
         measured_s: Its time until it was handled.
     """
 
@@ -138,30 +137,79 @@ def _effects(basis: Basis, expected: Notes, found: Notes, noisy: str | None) -> 
 
 def _excused(rows: Sequence[Row], verdict: str) -> list[Row]:
     """Return *rows* with this *verdict*, which refutes nothing, in place of a difference."""
-    return [row if row.verdict == "equal" else row._replace(verdict=verdict, exact=False) for row in rows]
+    return [row if row.verdict == "equal" else row._replace(verdict=verdict) for row in rows]
 
 
-def scenario_rows(point: RunnablePoint, replication: int, reference: Notes, played: Played) -> list[Row]:
-    """Compare an emulation with the simulation of the same scenario."""
+def own_dues(point: RunnablePoint, replication: int, notes: Notes) -> dict[MessageKey, int]:
+    """Return when (ns) each message is due by the scenario's own links, put on them when it was; -1: it is lost."""
+    network = Stage.of(point, replication).context.network
+    engine = network.speak_through(network.send, ())
+    dues: dict[MessageKey, int] = {}
+    for hop in sorted(notes.hops, key=lambda hop: (hop.sent, hop.number)):
+        network.environment._now = hop.sent
+        message = Message(Kind.all[0], hop.size, None, hop.round)  # of whichever kind: links do not look at it
+        dues[hop.key] = put(network, engine, message, network.channel(hop.sender, hop.receiver))
+    return dues
+
+
+def late_for_slots(point: RunnablePoint, reference: Notes, played: Played) -> bool:
+    """Return whether this host has handled messages so late that they may take effect a slot later."""
+    if not point.protocol.slotted:
+        return False
+    # Each message may be handled late, after its nominal arrival relative to its cause.
+    excess = max((handled - hop.caused - (hop.due - hop.sent) for hop, handled in played.hops()), default=0)
+    return _MESSAGES_OF_A_HOP * excess >= reference.slack
+
+
+def scenario_rows(
+    point: RunnablePoint, replication: int, reference: Notes, played: Played, dues: Mapping[MessageKey, int], late: bool
+) -> list[Row]:
+    """Compare an emulation with the simulation of the same scenario.
+
+    Args:
+        point: What was run.
+        replication: Which of its replications.
+        reference: Its simulation.
+        played: Its emulation.
+        dues: See `own_dues`.
+        late: See `late_for_slots`.
+    """
     rows = [choices("scenario", reference, played.notes)]
     if is_apart(point):  # which agents are late depends on times
         rows = _excused(rows, NOISY)
-    expected, found = _lost(point, replication, played.notes)
     if point.scenario.links.peer.loss:
+        expected = {key for key, due in dues.items() if due < 0}
+        found = {hop.key for hop in played.notes.hops if hop.due < 0}
         rows.append(_row("scenario", "lost messages", f"{len(expected):,}", f"{len(found):,}", expected == found))
+    rows.append(_delays(played.notes, dues))
     if point.protocol.slotted:
-        # Each message may be handled late, after its nominal arrival relative to its cause.
-        excess = max((handled - hop.caused - (hop.due - hop.sent) for hop, handled in played.hops()), default=0)
-        noisy = None if _MESSAGES_OF_A_HOP * excess < reference.slack else NOISY
-        return [*rows, *_effects("scenario", reference, played.notes, noisy)]
+        return [*rows, *_effects("scenario", reference, played.notes, NOISY if late else None)]
     apart = _without_ties(point, replication, reference)
     ours, theirs = apart.ledger(), played.notes.ledger()
     for quantity, place in (("messages, no ties", 0), ("bytes, no ties", 1)):
         counts = [sum(value[place] for value in each.values()) for each in (ours, theirs)]
         away = abs(counts[1] / counts[0] - 1) if counts[0] else 0.0
         verdict = "equal" if counts[0] == counts[1] else f"within {max(1, round(100 * away + 0.5))} %"
-        rows.append(Row("scenario", quantity, f"{counts[0]:,}", f"{counts[1]:,}", verdict, False))
+        rows.append(Row("scenario", quantity, f"{counts[0]:,}", f"{counts[1]:,}", verdict))
     return rows
+
+
+def _delays(notes: Notes, dues: Mapping[MessageKey, int]) -> Row:
+    """Compare when messages were due, from when they were put on their links; show the link that is off by most."""
+    links: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+    for hop in notes.hops:
+        if hop.due >= 0 and dues[hop.key] >= 0:
+            links[hop.sender, hop.receiver].append((dues[hop.key] - hop.sent, hop.due - hop.sent))
+    off = {link: sum(abs(found - own) for own, found in delays) for link, delays in links.items()}
+    worst = max(off, key=lambda link: off[link], default=None)
+    equal = worst is None or not off[worst]
+    shown = [each for delays in links.values() for each in delays] if equal or worst is None else links[worst]
+    own, found = (
+        (f"{sum(delays) / len(delays) / 1e6:,.3f} ms" for delays in zip(*shown, strict=True)) if shown else ("", "")
+    )
+    return _row(
+        "scenario", DELAYS, own, found if equal or worst is None else f"{found} ({worst[0]} to {worst[1]})", equal
+    )
 
 
 def _without_ties(point: RunnablePoint, replication: int, reference: Notes) -> Notes:
@@ -172,26 +220,16 @@ def _without_ties(point: RunnablePoint, replication: int, reference: Notes) -> N
     return simulated(replace(point, scenario=point.scenario.model_copy(update={"links": links})), replication)
 
 
-def _lost(point: RunnablePoint, replication: int, notes: Notes) -> tuple[set[MessageKey], set[MessageKey]]:
-    """Return the messages lost by the draws of their channels, and those lost in the run."""
-    network = Stage.of(point, replication).context.network
-    expected, found = set(), set()
-    for hop in sorted(notes.hops, key=lambda hop: hop.number):
-        channel = network.channel(hop.sender, hop.receiver)
-        if channel.faults.loses and next(channel.losses) < chance_of_loss(channel, hop.size, hop.sent):
-            expected.add(hop.key)
-        if hop.due < 0:
-            found.add(hop.key)
-    return expected, found
-
-
-def hop_times(played: Played) -> list[HopTime]:
-    """Return the time of each message that was handled."""
-    found = []
-    for hop, handled in played.hops():
-        times = (hop.due - hop.sent) / 1e9, (handled - hop.sent) / 1e9
-        found.append(HopTime(hop.sender, hop.receiver, hop.round, hop.kind, hop.size, *times))
-    return found
+def hop_times(played: Played, dues: Mapping[MessageKey, int]) -> list[HopTime]:
+    """Return the time of each message that was handled, and by the scenario's own links, see `own_dues`."""
+    return [
+        HopTime(
+            *(hop.sender, hop.receiver, hop.round, hop.kind, hop.size),
+            *((dues[hop.key] - hop.sent) / 1e9, (handled - hop.sent) / 1e9),
+        )
+        for hop, handled in played.hops()
+        if dues[hop.key] >= 0
+    ]
 
 
 class RoundTime(NamedTuple):
@@ -220,24 +258,53 @@ def rounds_compared(reference: Notes, played: Played) -> list[RoundTime]:
     ]
 
 
-def time_rows(rounds: list[RoundTime], hops: list[HopTime], tolerance: float) -> list[Row]:
-    """Compare times."""
+def time_rows(rounds: list[RoundTime], hops: list[HopTime], tolerance: float, *, late: bool = False) -> list[Row]:
+    """Compare times.
+
+    Args:
+        rounds: The times of rounds.
+        hops: The times of messages.
+        tolerance: By how much a round, a link and a receiver may differ, as a share.
+        late: Whether rounds may be a slot longer because the host was late, see `late_for_slots`.
+    """
     rows = []
     if rounds:
         error = intervals.mean([each.error_percent for each in rounds], intervals.CONFIDENCE)
-        half = error.half_width
-        text = f"{error.value:+.2f} %" + ("" if half is None else f" [{error.low:+.2f}, {error.high:+.2f}]")
-        rows.append(_within(ROUND, "0 %", text, abs(error.value) / 100, tolerance))
+        verdict = _verdict(error, 100 * tolerance)
+        rows.append(Row("time", ROUND, "0 %", _percent(error), NOISY if late and verdict == DIFFERS else verdict))
     if hops:
         line = slope_of(hops)
         if line.slope is not None:
             text = f"{line.slope:.4f} [{line.low:.4f}, {line.high:.4f}]"
-            rows.append(_within(SLOPE, "1", text, abs(line.slope - 1), SLOPE_TOLERANCE))
-        rows.append(Row("time", "intercept", "0 ms", f"{1e3 * line.intercept_s:.3f} ms", "", False))
-        link, chance = slowest_link(hops)
-        verdict = "differs" if chance < _WRONG_LINK else "as the others"
-        rows.append(Row("time", "slowest link", "", f"{link[0]} to {link[1]}, p = {chance:.2g}", verdict, False))
+            value, low, high = (100 * (each - 1) for each in (line.slope, line.low, line.high))
+            away = Interval(value, low, high, intervals.CONFIDENCE, len(hops))
+            rows.append(Row("time", SLOPE, "1", text, _verdict(away, 100 * SLOPE_TOLERANCE)))
+        rows.append(Row("time", "intercept", "0 ms", f"{1e3 * line.intercept_s:.3f} ms", ""))
+        links = slowest(hops, lambda hop: (hop.sender, hop.receiver))
+        receivers = slowest(hops, lambda hop: (hop.receiver,))
+        for quantity, found in (("slowest link", links), ("slowest receiver", receivers)):
+            if found is not None:
+                name, error = " to ".join(map(str, found.place)), found.error
+                verdict = _verdict(error, 100 * tolerance) if found.chance < _WRONG_PLACE else "as the others"
+                text = f"{name}: {_percent(error)}, p = {found.chance:.2g}"
+                rows.append(Row("time", quantity, "0 %", text, verdict))
     return rows
+
+
+def _percent(error: Interval) -> str:
+    ends = error.ends
+    return f"{error.value:+.2f} %" + ("" if ends is None else f" [{ends[0]:+.2f}, {ends[1]:+.2f}]")
+
+
+def _verdict(error: Interval, tolerance: float) -> str:
+    """Judge an *error* (%) by its interval: all of it is within the *tolerance* (%), all of it beyond, or neither.
+
+    One value has no interval: it may be within, but does not show a difference.
+    """
+    low, high = error.ends or (error.value, error.value)
+    if -tolerance <= low and high <= tolerance:
+        return f"within {tolerance:g} %"
+    return DIFFERS if (low > tolerance or high < -tolerance) and error.replications > 1 else NOISY
 
 
 def slope_of(hops: list[HopTime]) -> Slope:
@@ -267,25 +334,43 @@ def _slopes(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((products - x * y / count) / (squares - x * x / count))
 
 
-def slowest_link(hops: list[HopTime]) -> tuple[tuple[int, int], float]:
-    """Return the channel whose hops are most significantly slower than the others', and the p-value.
+class Slowest(NamedTuple):
+    """The place, a link or a receiver, whose hops are most significantly slower than those of all others.
 
-    Under the null hypothesis a quarter of a channel's hops take longer than the upper quartile of the others' hops.
-    The p-value is that of a binomial test, times the number of channels.
+    Attributes:
+        place: The link's ends, or the receiver.
+        chance: The p-value.
+        error: By how much (%) of their own time its hops take longer than the others, with a 95 % interval.
+    """
+
+    place: tuple[int, ...]
+    chance: float
+    error: Interval
+
+
+def slowest(hops: list[HopTime], place_of: Callable[[HopTime], tuple[int, ...]]) -> Slowest | None:
+    """Return the slowest place of *hops* that take time in the simulation; None: there are no two places.
+
+    Under the null hypothesis a quarter of a place's hops exceed their simulated time by more than the upper quartile of
+    the others' excess. The p-value is that of a binomial test, times the number of places.
     """
     from scipy.stats import binom
 
-    excess = np.array([hop.measured_s - hop.simulated_s for hop in hops])
-    links = np.array([(hop.sender, hop.receiver) for hop in hops])
-    channels, of = np.unique(links, axis=0, return_inverse=True)
-    found: list[tuple[float, tuple[int, int]]] = []
-    for place, (sender, receiver) in enumerate(channels.tolist()):
+    hops = [hop for hop in hops if hop.simulated_s > 0]
+    known = sorted({place_of(hop) for hop in hops})
+    if len(known) < 2:
+        return None
+    of = np.array([known.index(place_of(hop)) for hop in hops])
+    takes = np.array([hop.simulated_s for hop in hops])
+    excess = np.array([hop.measured_s for hop in hops]) - takes
+    found: list[tuple[float, int]] = []
+    for place in range(len(known)):
         own, others = excess[of == place], excess[of != place]
-        beyond = int((own > np.quantile(others, 0.75)).sum()) if len(others) else 0
-        chance = min(1.0, len(channels) * float(binom.sf(beyond - 1, len(own), 0.25)))
-        found.append((chance, (sender, receiver)))
-    chance, link = min(found)
-    return link, chance
+        beyond = int((own > np.quantile(others, 0.75)).sum())
+        found.append((min(1.0, len(known) * float(binom.sf(beyond - 1, len(own), 0.25))), place))
+    chance, place = min(found)
+    beside = (excess[of == place] - np.median(excess[of != place])) / takes[of == place]
+    return Slowest(known[place], chance, intervals.mean((100 * beside).tolist(), intervals.CONFIDENCE))
 
 
 def wire_rows(played: Played, transport: Transport) -> list[WireRow]:
@@ -309,13 +394,8 @@ def wire_rows(played: Played, transport: Transport) -> list[WireRow]:
     return [WireRow(*row) for row in rows]
 
 
-def _within(quantity: str, expected: str, found: str, away: float, tolerance: float) -> Row:
-    verdict = f"within {100 * tolerance:g} %" if away <= tolerance else NOISY
-    return Row("time", quantity, expected, found, verdict, False)
-
-
 def _row(basis: Basis, quantity: str, expected: str, found: str, equal: bool) -> Row:
-    return Row(basis, quantity, expected, found, "equal" if equal else "differs", True)
+    return Row(basis, quantity, expected, found, "equal" if equal else DIFFERS)
 
 
 def _count(made: Mapping[int, list[tuple[int, ...]]]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from netbandit.emulation import comparison
 from netbandit.emulation.clocks import Calibration, calibrated, dilation_for
 from netbandit.emulation.comparison import HopTime, RoundTime, Row, WireRow
-from netbandit.emulation.limits import refusals, too_long
+from netbandit.emulation.limits import refusals, too_long, too_many_files
 from netbandit.emulation.notes import Notes, replayed, simulated
 from netbandit.emulation.processes import NoEndError, Played, grouped, play
 from netbandit.emulation.sockets import Transport
@@ -40,7 +40,7 @@ class Emulation:
         transport: ``tcp`` or ``udp``.
         dilation: Real seconds per virtual second.
         processes: The number of processes.
-        tolerance: The tolerated relative error of a round's time.
+        tolerance: The tolerated relative error of the times of rounds, links and receivers.
         rows: The table: the quantities compared, and whether they are equal.
         round_times: The waiting time of agents in each round.
         hop_times: The time of each message.
@@ -63,14 +63,14 @@ class Emulation:
 
     @property
     def equal(self) -> bool:
-        """Whether all exact comparisons are equal."""
-        return all(row.verdict == "equal" for row in self.rows if row.exact)
+        """Whether nothing differs: neither what is compared exactly, nor a time by more than its tolerance."""
+        return all(row.verdict != comparison.DIFFERS for row in self.rows)
 
     @property
     def exact(self) -> "pandas.DataFrame":
         """The exact comparisons: ``basis``, ``quantity``, ``simulated``, ``emulated``, ``verdict``."""
         rows = [row for row in self.rows if row.basis != "time"]
-        return _frame(rows, Row).drop(columns="exact")
+        return _frame(rows, Row)
 
     @property
     def rounds(self) -> "pandas.DataFrame":
@@ -159,7 +159,7 @@ def emulate(
         replication: Its replication.
         transport: What the sockets speak.
         dilation: How many real seconds a virtual one takes; None: as few as the host allows.
-        tolerance: By how much a round's time may differ, as a share.
+        tolerance: By how much the times of rounds, links and receivers may differ, as a share.
         processes: In how many processes the agents act; None: each in one of its own.
         retries: How often it is tried again, at twice the dilation, if it comes to no end.
         calibrate: Whether the host is measured although the dilation is given.
@@ -175,6 +175,11 @@ def emulate(
     problems = list(refusals(point, replication))
     if problems:
         raise RefusedError(problems)
+    topology = point.topology(replication)
+    groups = len(grouped(topology.agents, processes))
+    files = too_many_files(topology.links, groups)
+    if files is not None:
+        raise RefusedError([(("topology", "family"), files)])
     try:
         reference = simulated(point, replication)
     except Exception as error:  # of a class of the user's own
@@ -194,19 +199,26 @@ def emulate(
         notes.append("waits may be a slot longer: messages arrive exactly at slot boundaries, which no clock decides")
     played = _played(point, replication, reference, transport, dilation, processes, retries, says)
     replay = replayed(point, replication, played.delays())
-    rounds, hops = comparison.rounds_compared(reference, played), comparison.hop_times(played)
+    dues, late = (
+        comparison.own_dues(point, replication, played.notes),
+        comparison.late_for_slots(point, reference, played),
+    )
+    rounds, hops = comparison.rounds_compared(reference, played), comparison.hop_times(played, dues)
+    times = comparison.time_rows(rounds, hops, tolerance, late=late)
+    if calibration is None and any(row.verdict == comparison.DIFFERS for row in times):
+        notes.append("times include what this host takes: a larger --dilation makes that less, and auto measures it")
     if not played.carried.isolated:
         notes.append("sockets are in no network namespace of their own, so the loopback's counters say nothing")
     return Emulation(
         name=point.scenario.name,
         transport=transport,
         dilation=played.dilation,
-        processes=len(grouped(point.topology(replication).agents, processes)),
+        processes=groups,
         tolerance=tolerance,
         rows=[
             *comparison.same("replay", replay, played.notes),
-            *comparison.scenario_rows(point, replication, reference, played),
-            *comparison.time_rows(rounds, hops, tolerance),
+            *comparison.scenario_rows(point, replication, reference, played, dues, late),
+            *times,
         ],
         round_times=rounds,
         hop_times=hops,

@@ -19,6 +19,10 @@ MOST_AGENTS = 64
 MOST_LINKS = 400
 LONGEST = 900
 """The longest emulation (s)."""
+_MOST_FILES = 1_024
+"""The most open files of a process that waits by ``select``."""
+_FILES_BESIDE = 24
+"""The files that are open beside the sockets of links and processes, at most: pipes, and modules while they load."""
 
 SERVER = "the server's answer has no content in the simulator to go on with"
 _TABLES = frozenset({"schema_", "name", "description", "extends", "run", "topology", "links", "sweep"})
@@ -48,6 +52,21 @@ def refusals(point: RunnablePoint, replication: int) -> Iterator[Problem]:
         yield ("topology", "family"), f"emulate plays at most {MOST_AGENTS} agents, not {topology.agents}"
     elif topology.links > MOST_LINKS:
         yield ("topology", "family"), f"emulate plays over at most {MOST_LINKS} links, not {topology.links}"
+
+
+def too_many_files(links: int, processes: int) -> str | None:
+    """Allow this process the open files that an emulation takes; return why they are too many, None: they are not."""
+    import resource
+
+    needed = len(os.listdir("/proc/self/fd")) + 2 * links + processes + _FILES_BESIDE
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
+    if needed > allowed:
+        found = f"emulate needs {needed:,} open files here, two for each link, and {allowed:,} are allowed"
+        return f"{found}: use fewer links, or allow more (ulimit -Hn)"
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+    return None
 
 
 def too_long(lasts: int, dilation: float) -> str | None:

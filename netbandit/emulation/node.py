@@ -18,7 +18,7 @@ from math import inf
 from struct import Struct
 from typing import Any
 
-from netbandit.emulation.notes import Choice, Stage, digest
+from netbandit.emulation.notes import Choice, Stage, digest, put
 from netbandit.emulation.sockets import Counted, LinkEnd, Transport, counted
 from netbandit.emulation.wire import HEADER, Codec
 from netbandit.network.link import Channel
@@ -129,24 +129,13 @@ class Node:
                 continue
             number = channel.messages
             self._environment._now = max(caused, min(self._now(), self._clock.end - 1))
-            self._engine(message, (channel,))
-            due = self._taken(channel)
+            due = put(self._network, self._engine, message, channel)
             self._stage.hop(message, channel, number, caused, due)
             self._environment._now = caused
             if due >= 0:
                 frame = frame or self._codec.encode(message, self._items(message.round))
                 self._beyond += len(frame) - message.size
                 self._write((channel.sender, channel.receiver), STAMP.pack(due, number) + frame)
-
-    def _taken(self, channel: Channel) -> int:
-        """Take what the engine has put on its calendar off it; return when it is due, -1: it is lost."""
-        network = self._network
-        due = next(iter(network.due), -1)
-        network.due.clear()
-        network.instants.clear()
-        if channel.flight:
-            channel.flight.clear()
-        return due
 
     def _items(self, round: int) -> dict[int, Any]:
         opened = None if self._rounds is None else self._rounds.open.get(round)

@@ -15,7 +15,7 @@ from netbandit.network.clock import ARRIVALS, ScheduledEvent
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import Arrival, Channel
 from netbandit.network.message import Message
-from netbandit.network.network import Network
+from netbandit.network.network import Network, Send
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.protocol import CallbackRoundProtocol
 from netbandit.protocols.rounds import RoundProtocol
@@ -116,8 +116,8 @@ class Noted(Epochs):
     chosen: Callable[[int, int, Choice], None] = staticmethod(lambda agent, number, choice: None)
     """Called with each choice of an agent: its number, from 0, and the choice."""
 
-    def _look_for_best(self, agent: int, action: Phase | Commit) -> None:
-        super()._look_for_best(agent, action)
+    def _goes_on_with(self, agent: int, action: Phase | Commit) -> None:
+        super()._goes_on_with(agent, action)
         arms, pulls = ([action.arm], 0) if isinstance(action, Commit) else (action.arms.tolist(), action.pulls)
         made = self.notes.choices.setdefault(agent, [])
         made.append((*arms, pulls))
@@ -125,12 +125,12 @@ class Noted(Epochs):
 
     def _exploit(self, agent: int, round: int, start: int, end: int, arm: int) -> None:
         super()._exploit(agent, round, start, end, arm)
-        if round and agent not in self._waiting:
+        if round and agent not in self._waits.now:
             self.notes.waits[round, agent] = start * self._clock.slot, self._clock.now
 
     def still_waiting(self) -> list[tuple[int, int]]:
         """Return the rounds in which agents wait, and these agents."""
-        return sorted((number, agent) for agent, (number, _, _) in self._waiting.items())
+        return sorted((number, agent) for agent, (number, _, _) in self._waits.now.items())
 
 
 @dataclass
@@ -178,6 +178,20 @@ class Stage:
         hop = Hop(*place, message.size, caused, self.context.clock.now, due)
         self.notes.hops.append(hop)
         return hop
+
+
+def put(network: Network, engine: Send, message: Message, channel: Channel) -> int:
+    """Have the *engine* put a *message* on a *channel* now; return when it is due (ns), -1: it is lost.
+
+    Nothing is delivered: the network's own messages go another way, see `Network.speak_through`.
+    """
+    engine(message, (channel,))
+    due = next(iter(network.due), -1)
+    network.due.clear()
+    network.instants.clear()
+    if channel.flight:
+        channel.flight.clear()
+    return due
 
 
 def is_apart(point: RunnablePoint) -> bool:

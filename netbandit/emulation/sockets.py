@@ -1,5 +1,6 @@
 """Loopback sockets: an authenticated pair for each link, and the kernel's counters for them."""
 
+import errno
 import os
 import secrets
 import socket
@@ -22,7 +23,6 @@ PACKET_BYTES: dict[Transport, int] = {"tcp": 52, "udp": 28}
 _LOCALHOST = "127.0.0.1"
 _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
 _SIOCSIFFLAGS, _IFF_UP = 0x8914, 1
-_FILES_AT_ONCE = 200
 
 
 class StrangerError(Exception):
@@ -43,38 +43,41 @@ class Counted(NamedTuple):
     again: int
 
 
-def joined(transport: Transport, before_accept: Callable[[tuple[str, int]], None] | None = None) -> list[socket.socket]:
+def joined(
+    transport: Transport, reachable: Callable[[tuple[str, int]], None] = lambda address: None
+) -> list[socket.socket]:
     """Return the two ends of a link, connected over loopback, non-blocking.
 
     Args:
         transport: Their transport protocol.
-        before_accept: Called with the listening address before anything is accepted; for tests.
+        reachable: Called with each address at which a stranger can reach an end, while he can; for tests.
 
     Raises:
-        StrangerError: A foreign peer has connected, or does not know the token.
+        StrangerError: A foreign peer has connected or has sent something, or does not know the token.
     """
-    token = secrets.token_bytes(TOKEN_BYTES)
     if transport == "udp":
         one, two = socket.socket(type=socket.SOCK_DGRAM), socket.socket(type=socket.SOCK_DGRAM)
         for end in (one, two):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
             end.bind((_LOCALHOST, 0))
+            reachable(end.getsockname())
         one.connect(two.getsockname())
         two.connect(one.getsockname())
     else:
         with socket.create_server((_LOCALHOST, 0), backlog=1) as server:
-            if before_accept is not None:
-                before_accept(server.getsockname())
+            reachable(server.getsockname())
             one = socket.create_connection(server.getsockname())
             two, peer = server.accept()
         if peer != one.getsockname():
             _refuse([one, two], f"{peer[0]}:{peer[1]} has connected to a link of the emulation")
         for end in (one, two):
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    two.settimeout(5)
-    one.sendall(token)
-    if two.recv(TOKEN_BYTES) != token:
-        _refuse([one, two], "the other end of a link of the emulation does not know its token")
+    for end, other in ((one, two), (two, one)):  # what came to either end before it was connected would be read first
+        token = secrets.token_bytes(TOKEN_BYTES)
+        end.sendall(token)
+        other.settimeout(5)
+        if other.recv(TOKEN_BYTES) != token:
+            _refuse([one, two], "the other end of a link of the emulation does not know its token")
     one.setblocking(False)
     two.setblocking(False)
     return [one, two]
@@ -120,18 +123,28 @@ class Wiring:
                     os._exit(1)
         theirs.close()
         self.isolated = self._control.recv(1) == b"1"
-        made: list[socket.socket] = []
-        while len(made) < 2 * len(links):
-            if self.isolated:
-                data, files, _, _ = socket.recv_fds(self._control, 1, _FILES_AT_ONCE)
-                if not data:
-                    raise StrangerError("the sockets of the emulation could not be made")
-                made += [socket.socket(fileno=file) for file in files]
-            else:
-                made += joined(transport)
-        for (first, second), one, two in zip(links, made[::2], made[1::2], strict=True):
-            self.ends[first, second], self.ends[second, first] = one, two
-        self.before = self.carried()
+        try:
+            for first, second in links:
+                one, two = self._received() if self.isolated else joined(transport)
+                self.ends[first, second], self.ends[second, first] = one, two
+            self.before = self.carried()
+        except BaseException:
+            self.close()
+            self.end()
+            os.waitpid(self.helper, 0)
+            raise
+
+    def _received(self) -> list[socket.socket]:
+        """Return the two ends of a link that the helper process has made."""
+        data, files, _, _ = socket.recv_fds(self._control, 1, 2)
+        if not data:
+            raise StrangerError("the sockets of the emulation could not be made")
+        ends = [socket.socket(fileno=file) for file in files]
+        if len(ends) < 2:  # this process may open no more: the system leaves out what is beyond
+            for end in ends:
+                end.close()
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return ends
 
     def carried(self) -> tuple[int, int]:
         """Return the bytes and packets carried by the loopback interface; zeros if others use it too."""

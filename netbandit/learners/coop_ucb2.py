@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from netbandit.learners.counts import fading_notes
 from netbandit.learners.exchanging import Agents, ExchangingLearner, Numbers
 from netbandit.learners.world import World
 from netbandit.parts.component import Checks, Mistake, Note, Others
@@ -39,7 +40,7 @@ class CoopUcb2(ExchangingLearner):
     eta: float = Field(default=2.0, ge=0, lt=4)
     """eta of ``G = 1 - eta^2 / 16``."""
     discount: float = Field(default=1.0, gt=0, le=1)
-    """The factor applied to n^ and s^ before every decision; below 1, ln of the sum of n^ replaces ln of the slots."""
+    """The factor applied to n^ and s^ after every decision; below 1, ln of the sum of n^ replaces ln of the slots."""
 
     def check(self) -> Checks:
         """Yield *eta* if it is not used."""
@@ -53,6 +54,13 @@ class CoopUcb2(ExchangingLearner):
         if self.index == "coop-ucb" and others.agents > _MOST_AGENTS:
             text = f'must be "coop-ucb2" for more than {_MOST_AGENTS:,} agents: "coop-ucb" needs all eigenvectors'
             yield Mistake("index", text)
+        yield from fading_notes(self.discount, others)
+        if self.discount < 1 and not others.protocol.isolated:
+            left = self.discount ** (others.slowest_hop(0) - 1)  # of a pull, when all have it
+            counted = (left + (1 - left) / others.agents) / (1 - self.discount)
+            if counted <= 1:
+                text = f"what an agent counts is {counted:.2g} pulls when all have mixed it, over hops so slow"
+                yield Note("discount", f"{text}: at most 1 is no exploration")
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Initialise the state."""
@@ -77,15 +85,8 @@ class CoopUcb2(ExchangingLearner):
         return np.asarray(agents * (vectors[:, left] ** 2 @ (squares / (1 - squares))))
 
     def choose_one(self, slot: int, agent: int) -> Any:
-        """Discount all counts, then choose; arms without any observation come first."""
+        """Choose, arms without any observation first, then discount all counts that were there."""
         self._decided[agent] += 1
-        if self.discount < 1.0:
-            for arm in range(self.world.arms):
-                self.own_pulls[agent, arm] *= self.discount
-                for part in range(2):
-                    self.mixed[agent, part, arm] *= self.discount
-                    self.told[agent, part, arm] *= self.discount
-                    self.gathered[agent, part, arm] *= self.discount
         arm = -1
         if slot < self.counts[agent]:
             arm = self.own_arms[agent, slot]
@@ -95,6 +96,13 @@ class CoopUcb2(ExchangingLearner):
             arm = self.best_one(slot, agent)
         if self._open is not None:
             self._open[agent, arm] += 1.0
+        if self.discount < 1.0:
+            for each in range(self.world.arms):
+                self.own_pulls[agent, each] *= self.discount
+                for part in range(2):
+                    self.mixed[agent, part, each] *= self.discount
+                    self.told[agent, part, each] *= self.discount
+                    self.gathered[agent, part, each] *= self.discount
         return arm
 
     def unknown_one(self, agent: int) -> Any:

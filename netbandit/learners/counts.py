@@ -100,7 +100,8 @@ class CountingLearner(StepLearner):
     }
 
     discount: float = Field(default=1.0, gt=0, le=1)
-    """The factor applied to N and S before every decision; below 1, ln of the sum of N replaces ln of the slots."""
+    """gamma, the factor applied to N and S after every decision, so that the newest observation counts 1 in the next
+    (Garivier & Moulines 2008); below 1, ln of the sum of N replaces ln of the slots."""
     sharing: Literal["observations", "totals"] = Field(default="observations", alias="share")
     """What agents send: each observation, or the number and the sum of all their own so far, of which the newest
     counts, so that the next message makes up for a loss."""
@@ -176,6 +177,7 @@ class CountingLearner(StepLearner):
         yield from self._check_defence(others)
         if self.sharing == "totals":
             yield from self._check_memory(others)
+        yield from fading_notes(self.discount, others)
 
     def _check_memory(self, others: Others) -> Checks:
         """Yield totals that do not fit the memory: each agent keeps those of all others."""
@@ -277,11 +279,7 @@ class CountingLearner(StepLearner):
         return super().choose(slot, agents)
 
     def choose_one(self, slot: int, agent: int) -> Any:
-        """Return the next own arm in the first decisions, then the best."""
-        if self.discount < 1.0:
-            for arm in range(self.known.pulls.shape[1]):
-                self.known.pulls[agent, arm] *= self.discount
-                self.known.sums[agent, arm] *= self.discount
+        """Return the next own arm in the first decisions, then the best; let fade what was known when it decided."""
         decided = self.known.decided[agent]
         self.known.decided[agent] += 1
         # If agents take turns, the first to decide has tried an arm for all.
@@ -295,6 +293,10 @@ class CountingLearner(StepLearner):
                 arm = self.best_one(slot, agent)
         if self._open is not None:
             self._open[agent, arm] += 1.0
+        if self.discount < 1.0:
+            for each in range(self.known.pulls.shape[1]):
+                self.known.pulls[agent, each] *= self.discount
+                self.known.sums[agent, each] *= self.discount
         return arm
 
     def unknown_one(self, agent: int) -> Any:
@@ -492,6 +494,17 @@ class CountingLearner(StepLearner):
 def tells_observations(learner: Learner) -> bool:
     """Return whether agents of a *learner* send each of their observations."""
     return isinstance(learner, CountingLearner) and learner.sharing == "observations"
+
+
+def fading_notes(discount: float, others: Others) -> Checks:
+    """Yield a *discount* by which agents count no more pulls than there are arms."""
+    if discount == 1:
+        return
+    arms = others.bandit.outline().arms
+    most = (1 if others.protocol.isolated else others.agents) / (1 - discount)
+    if arms is not None and arms > 1 and most <= arms:
+        text = f"so small that an agent counts at most {most:.3g} pulls at a time, of {pluralize(arms, 'arm')}"
+        yield Note("discount", f"{text}: nothing that it learns lasts, and it pulls all about equally often")
 
 
 def _ordered(agents: Agents, sources: Agents, said: NDArray[np.int64]) -> bool:

@@ -155,6 +155,8 @@ class Elimination(DifferingSets, EpochLearner):
             return
         if others.protocol.isolated:
             yield Note("robust", "has no effect: agents never communicate")
+            if self.widths == "covered":
+                yield Mistake("widths", 'must be "plain": agents never communicate, and an own mean holds no lies')
             return
         if others.differing and self.robust not in BY_ARM:
             text = f'must be mean, median or trimmed, not "{self.robust}": each agent concludes for itself here, from'

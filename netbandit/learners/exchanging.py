@@ -137,11 +137,13 @@ class Mass:
     def value(self) -> float | None:
         """Sum of the counts told over the pulls that they stand for, of the arm for which that is furthest from 1.
 
-        None before anything was sent.
+        None before anything was sent, or where no reward had come by then.
         """
         if self._complete is None:
             return None
         told, pulls = (rows.sum(axis=0) for rows in self._complete)
+        if not (pulls > 0).any():
+            return None
         shares = told[pulls > 0] / pulls[pulls > 0]
         return float(shares[np.abs(shares - 1).argmax()])
 

@@ -1,6 +1,5 @@
 """The base class of learners that decide in every slot: vectorized over all agents, one call per slot."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
@@ -85,11 +84,6 @@ class Learner(AnyLearner):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "hear" in cls.__dict__ and "receive" not in cls.__dict__:
-            warnings.warn(f"{cls.__qualname__}.hear is now receive", DeprecationWarning, stacklevel=2)
-            cls.receive = cls.hear  # type: ignore[method-assign]
-        elif "receive" in cls.__dict__:
-            cls.hear = cls.receive  # for super().hear
         if "talks" not in cls.__dict__:
             talk = cls.communication_pattern()
             cls.talks = frozenset({talk}) if talk else frozenset({"round", "call", "broadcast"})
@@ -181,8 +175,6 @@ class Learner(AnyLearner):
         ``sent_slots[i]``. An agent may occur in several rows. An agent without remaining decisions receives nothing.
         """
         raise NotImplementedError
-
-    hear = receive
 
     def next_ask(self, slot: int) -> int | None:
         """Return the first slot from *slot* on at whose beginning agents may ask, None if none; by default *slot*."""

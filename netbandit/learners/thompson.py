@@ -32,9 +32,6 @@ class Thompson(CountingLearner):
     def _choose_arms(self, slot: int, agents: Agents, found: NDArray[np.int64]) -> None:
         """Do what `choose_one` does; all numbers of an agent are drawn at once, which for numpy is faster."""
         known = self.known
-        if self.discount < 1.0:
-            known.pulls[agents] *= self.discount
-            known.sums[agents] *= self.discount
         decided = known.decided[agents]
         known.decided[agents] += 1
         trying = (decided < known.counts[agents]) & (not self._in_turn)
@@ -57,6 +54,9 @@ class Thompson(CountingLearner):
             found[row] = arms[drawn.argmax()]
         if self._open is not None:
             self._open[agents, found] += 1.0
+        if self.discount < 1.0:
+            known.pulls[agents] *= self.discount
+            known.sums[agents] *= self.discount
 
     def best_one(self, slot: int, agent: int) -> Any:
         """Return the arm with the largest draw; each agent draws from a stream of its own, whoever else decides."""

@@ -21,6 +21,8 @@ from netbandit.network.contacts import FOR_EVER, MOST_CONTACTS, ContactList, Int
 from netbandit.network.topology import TopologyError
 from netbandit.parts.settings import Problem
 from netbandit.util.table_files import Record, Records, Table, TableFileError, TextLines, shown
+from netbandit.util.table_files import listed as listed_names
+from netbandit.util.text import pluralize
 from netbandit.util.wording import quoted
 
 MOST_LINES = 1 << 23
@@ -226,12 +228,15 @@ def moments(lines: TextLines, window: int) -> Trace:
     """
     nodes = _Nodes()
     latest = -FOR_EVER
+    further = 0
     for words in _rows(lines):
         if len(words) < 3:
             raise BadLineError(f"must be TIME A B, not {quoted(' '.join(words))}")
+        further = max(further, len(words) - 3)
         time = latest = in_order(words[0], latest)
         nodes.meet(nodes.link(words[1], words[2]), time, time + window)
-    return nodes.trace()
+    notes = (f"what follows the two nodes ({pluralize(further, 'field')})",) if further else ()
+    return nodes.trace()._replace(notes=notes)
 
 
 _COLUMNS = ("A", "B", "FROM", "UNTIL")
@@ -266,7 +271,8 @@ def intervals(lines: TextLines) -> Trace:
         if end <= begin:
             raise BadLineError(f"UNTIL must be after FROM, {since}, not {until}")
         nodes.meet(link, begin, end)
-    return nodes.trace()
+    others = [name for place, name in enumerate(first.cells) if named and place not in columns]
+    return nodes.trace()._replace(notes=(f"the columns {listed_names(others)}",) if others else ())
 
 
 def ion(lines: TextLines) -> Trace:

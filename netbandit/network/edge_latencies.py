@@ -1,4 +1,9 @@
-"""Link latencies that a graph itself provides, in the edge attribute ``latency``."""
+"""Link latencies that a graph itself provides, in the edge attribute ``latency``.
+
+Where a file has several of a link, in its two directions, say, they all stand there, with "and" between them.
+"""
+
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +18,25 @@ NAMED = 5
 """How many of the links without a latency an error names."""
 NOT_TAKEN = 'the links of this graph have latencies of their own, which are not used; "edges" takes them'
 """The note if the graph has latencies and links.peer.latency is a different one."""
+
+
+AND = " and "
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Return the latencies of a link that differ, as one text; empty ones are left out."""
+    found: dict[tuple[object, ...], str] = {}
+    for text in filter(None, texts):
+        found.setdefault(_amount(text), text)
+    return AND.join(found.values())
+
+
+def _amount(text: str) -> tuple[object, ...]:
+    try:
+        duration = Duration(text)
+    except ValueError:
+        return (text,)
+    return duration.amount, duration.in_slots
 
 
 def any_given(topology: Topology) -> bool:
@@ -37,6 +61,11 @@ def given_latencies(topology: Topology, slot: int) -> NDArray[np.int64]:
         text = topology.graph.edges[first, second].get("latency")
         if text is None:
             missing.append(f"{first}-{second}")
+            continue
+        if AND in str(text):
+            wrong.append(
+                f"link {first}-{second} has the latencies {text}: it must have one, the same in both directions"
+            )
             continue
         try:
             nanoseconds = Duration(str(text)).nanoseconds(slot)

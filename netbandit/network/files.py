@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netbandit.network import distances, readers
+from netbandit.network import distances, edge_latencies, not_edge_lists, readers
 from netbandit.network.readers import Attributes, Network, NotAGraphError
 from netbandit.network.topology import TopologyError
 from netbandit.util.table_files import TableFileError, opened
@@ -40,6 +40,8 @@ NEUTRAL = ("", ".txt", ".dat", ".xml")
 _LATENCY = "latency"
 _TIMES = ("ns", "us", "ms", "s", "min", "slots")
 """The units of a latency that may stand in its name: ``latency_ms``, ``delay_us``."""
+_LATENCIES = {_LATENCY: "", **{f"{word}_{unit}": f" {unit}" for word in (_LATENCY, "delay") for unit in _TIMES}}
+"""What a latency is called, and the unit that this says."""
 _BANDWIDTHS = {"bit": "bit/s", "kbit": "kbit/s", "mbit": "Mbit/s", "gbit": "Gbit/s"}
 """Those of a bandwidth, all a second: ``bandwidth_kbit``, ``bandwidth_mbits``."""
 _SPEED = "linkspeedraw"
@@ -53,8 +55,9 @@ def read(path: Path, component: str | None = None, columns: Sequence[str] | None
 
     Ids are sorted as numbers if all are integers, else as text. A node has a ``name`` (its label where no other node
     has the same, else with its id) and, where known, ``latitude`` and ``longitude`` in degrees; a link has the
-    ``speed`` in bits a second of the fastest of its parallels, where known, and the ``latency`` of the first of them
-    that has one: as it was written, or with the unit of the attribute's name, such as ``latency_ms``.
+    ``speed`` in bits a second of the fastest of its parallels, where known, and the ``latency``: as it was written, or
+    with the unit of the attribute's name, such as ``latency_ms``; see `netbandit.network.edge_latencies` where they
+    have different ones.
 
     Args:
         path: The file.
@@ -132,6 +135,8 @@ def _network(path: Path, columns: Sequence[str] | None) -> Network:
         raise NotAGraphError(f"is not a network file: GraphML, GML, node-link JSON or an edge list ({known})")
     if not content.strip():
         raise NotAGraphError("is empty")
+    if found == _EDGE_LIST and (other := not_edge_lists.named_format(content)):
+        raise NotAGraphError(f"is {other}, which is not read; GraphML, GML, node-link JSON and edge lists are")
     if named not in (None, found):
         raise NotAGraphError(f"is named as {named}, but its content is not" + _as(found))
     if columns is not None and found != _EDGE_LIST:
@@ -168,11 +173,13 @@ def _graph(network: Network, component: str | None) -> "networkx.Graph[int]":
         low, high = sorted((number[first], number[second]))
         if low != high:
             link = links.setdefault((low, high), {})
-            speed, latency = _number(attributes, _SPEED), _latency(attributes)
+            speed = _number(attributes, _SPEED)
             if speed is not None:
                 link["speed"] = max(speed, link.get("speed", speed))
-            if latency is not None:
-                link.setdefault("latency", latency)
+            if latencies := _latencies(attributes):
+                link["latency"] = edge_latencies.joined(
+                    [*link.get("latency", "").split(edge_latencies.AND), *latencies]
+                )
     edges = np.array(sorted(links), dtype=np.int64).reshape(-1, 2)
     labels = distances.components_of(len(ids), edges)
     sizes = np.bincount(labels)
@@ -202,21 +209,14 @@ def _graph(network: Network, component: str | None) -> "networkx.Graph[int]":
     return graph
 
 
-def _latency(attributes: Attributes) -> str | None:
-    """Return the latency of a link as it was written, or with the unit of its attribute's name; None without one."""
-    found = _value(attributes, _LATENCY)
-    if found is not None:
-        return str(found)
-    for unit in _TIMES:
-        found = _value(attributes, f"{_LATENCY}_{unit}", f"delay_{unit}")
-        if found is not None:
-            return f"{found} {unit}"
-    return None
+def _latencies(attributes: Attributes) -> list[str]:
+    """Return the latency of a link as it was written, or with the unit of its attribute's name: it should have one."""
+    given = [(_LATENCIES.get(str(name).lower()), value) for name, value in attributes.items()]
+    return [f"{value}{unit}" for unit, value in given if unit is not None and value is not None]
 
 
 def _is_latency(attribute: str) -> bool:
-    units = {f"{word}_{unit}" for word in (_LATENCY, "delay") for unit in _TIMES}
-    return attribute.lower() in {_LATENCY, *units}
+    return attribute.lower() in _LATENCIES
 
 
 def _is_unused(attribute: str) -> bool:

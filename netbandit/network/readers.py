@@ -16,7 +16,9 @@ from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from xml.etree import ElementTree
 
+from netbandit.network import not_edge_lists
 from netbandit.util.nesting import any_depth, read_json
 from netbandit.util.table_files import (
     TableFileError,
@@ -62,7 +64,34 @@ def graphml(content: bytes) -> Network:
     """Read GraphML, in whatever encoding its XML declares."""
     import networkx
 
-    return _through_networkx(lambda: networkx.read_graphml(BytesIO(content)))
+    network = _through_networkx(lambda: networkx.read_graphml(BytesIO(content)))
+    _refuse_lost_content(ElementTree.fromstring(content))
+    return network
+
+
+def _refuse_lost_content(root: "ElementTree.Element") -> None:
+    """Refuse GraphML of which networkx takes a part, or to which it adds nodes.
+
+    Raises:
+        NotAGraphError: There are several graphs, a node or a value is there twice, or an end of a link is no node.
+    """
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+    if len(list(root.iter("graph"))) > 1:
+        raise NotAGraphError("has several graphs, or graphs within nodes: one must be in a file of its own")
+    nodes = Counter(node.get("id") for node in root.iter("node"))
+    twice = next((node for node, times in nodes.items() if times > 1), None)
+    if twice is not None:
+        raise NotAGraphError(f"the id {twice} stands for two nodes")
+    for count, link in enumerate(root.iter("edge"), start=1):
+        for end in (link.get("source"), link.get("target")):
+            if end not in nodes:
+                raise NotAGraphError(f"link {count} ends at {end}, which is the id of no node")
+    for what in ("node", "edge"):
+        for element in root.iter(what):
+            keys = [data.get("key") for data in element.iter("data")]
+            if len(set(keys)) < len(keys):
+                raise NotAGraphError(f"{what} {element.get('id', '')} has two values of one key".replace("  ", " "))
 
 
 def gml(content: bytes) -> Network:
@@ -89,20 +118,23 @@ def _through_networkx(read: Callable[[], "networkx.Graph[Any]"]) -> Network:
     # The readers of networkx raise errors of nearly any kind for a malformed file.
     except Exception as error:
         raise NotAGraphError(" ".join(str(error).split()) or type(error).__name__) from error
+    of_nodes, of_links = (graph.graph.get(f"{what}_default", {}) for what in ("node", "edge"))  # of GraphML
     return Network(
-        {str(node): dict(attributes) for node, attributes in graph.nodes(data=True)},
-        [(str(first), str(second), dict(attributes)) for first, second, attributes in graph.edges(data=True)],
+        {str(node): {**of_nodes, **attributes} for node, attributes in graph.nodes(data=True)},
+        [(str(first), str(second), {**of_links, **attributes}) for first, second, attributes in graph.edges(data=True)],
     )
 
 
 def node_link(content: bytes) -> Network:
     """Read the node-link JSON of networkx, whose links stand under "links" or "edges"."""
     try:
-        data = read_json(_text(content))
+        data = read_json(_text(content), object_pairs_hook=_each_once)
     except ValueError as error:
         raise NotAGraphError(str(error)) from error
     if not isinstance(data, dict) or not isinstance(data.get("nodes"), list):
         raise NotAGraphError('it is not an object with the lists "nodes" and "links" (or "edges")')
+    if {"links", "edges"} <= data.keys():
+        raise NotAGraphError('it has both lists "links" and "edges": one must go')
     links = data.get("links", data.get("edges"))
     if not isinstance(links, list):
         raise NotAGraphError('it has no list "links" (or "edges")')
@@ -123,6 +155,15 @@ def node_link(content: bytes) -> Network:
                 raise NotAGraphError(f"link {count} ends at {end}, which is the id of no node")
         network.links.append((first, second, link))
     return network
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON, whose keys must differ."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        raise NotAGraphError(f"{shown(twice)} is there twice in one object")
+    return found
 
 
 def _id(entry: object, key: str) -> str | None:
@@ -158,6 +199,8 @@ def edge_list(path: Path, columns: Sequence[str] | None = None) -> Network:
     except TableFileError as error:
         raise NotAGraphError(error.reason if error.line is None else f"line {error.line}: {error.reason}") from None
     names = list(columns or ())
+    if rows and not names and (other := not_edge_lists.other_format([row.cells for row in rows])):
+        raise NotAGraphError(other)
     width, order, named_by = len(names), list(range(len(names))), "topology.columns names"
     if rows and _is_header(rows, names):
         line, header, _ = rows.pop(0)
@@ -180,7 +223,7 @@ def edge_list(path: Path, columns: Sequence[str] | None = None) -> Network:
             cells = [cells[column] for column in order]
         else:
             while cells and not cells[-1]:
-                cells.pop()
+                cells = cells[:-1]
             if len(cells) not in (2, 3) or (len(cells) == 3 and number(cells[2]) is None):
                 hint = ", and # begins a comment only where a line begins" if any("#" in cell for cell in cells) else ""
                 raise _bad_line(line, f"is not a link: two ids and at most a number{hint}")
@@ -192,13 +235,18 @@ def edge_list(path: Path, columns: Sequence[str] | None = None) -> Network:
             network.nodes.setdefault(end, {})
         named = {name: text for name, text in zip(names[2:], cells[2:], strict=False) if name and text}
         network.links.append((cells[0], cells[1], {**named, **_attributes(braces)}))
+    if rows and not names:
+        doubt = not_edge_lists.doubtful([row.cells for row in rows], [row.line for row in rows])
+        if doubt is not None:
+            raise NotAGraphError(doubt)
     return network
 
 
 _BRACES = re.compile(r"(?:^|[\s,;])\s*(\{.*\})$")
 _QUOTED = re.compile(r'"[^"]*"')
-_END = r"(source|from|src|origin|sender|target|to|dst|dest|destination|receiver)[ _.-]?(node|vertex|name)?[ _.-]?(id)?"
-_SOURCES = ("source", "from", "src", "origin", "sender")
+_SOURCES = ("source", "from", "src", "origin", "sender", "start", "begin", "tail", "parent", "left")
+_TARGETS = ("target", "to", "dst", "dest", "destination", "receiver", "end", "head", "child", "right")
+_END = rf"({'|'.join((*_SOURCES, *_TARGETS))})[ _.-]?(node|vertex|name)?[ _.-]?(id)?"
 
 
 def _bad_line(line: int, reason: str) -> NotAGraphError:
@@ -249,7 +297,13 @@ def _is_header(rows: Sequence[_Row], columns: Sequence[str]) -> bool:
     if len(ends) < 2 or not others or any(number(end) is not None or end in others for end in ends):
         return False
     if all(number(other) is not None for other in others):
-        return True
+        if columns or _alike(*header[:2]):
+            return True
+        raise _bad_line(
+            rows[0].line,
+            f"names the columns {listed(ends)}, which may be no ends of links; topology.columns = "
+            f'["from", "to"{_MORE if len(header) > 2 else ""}] says that they are',
+        )
     if columns:
         return False
     raise _bad_line(
@@ -257,6 +311,15 @@ def _is_header(rows: Sequence[_Row], columns: Sequence[str]) -> bool:
         f"may be a link or names of columns: no other line names {listed(ends)}; "
         'topology.columns = ["from", "to"] says that it is a link',
     )
+
+
+_MORE = ", ..."
+
+
+def _alike(one: str, other: str) -> bool:
+    """Return whether two names of columns differ by a sign or two, as ``node_1`` and ``node_2`` do."""
+    alike = next((place for place, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), 0)
+    return max(len(one), len(other)) <= alike + 2
 
 
 def _attributes(text: str) -> Attributes:

@@ -30,10 +30,12 @@ class Paths(NamedTuple):
     Attributes:
         points: Of each agent when (ns) it is where (m), shapes (n,) and (n, 2), n at least 1, times ascending; where
             heights differ, (n, 3).
+        names: What the file calls each agent.
         begin: The file's time (ns) at which its own simulator begins.
     """
 
     points: list[tuple[Integers, Floats]]
+    names: list[str]
     begin: int = 0
 
 
@@ -58,7 +60,7 @@ def one(lines: TextLines) -> Paths:
             raise BadLineError(f"must be TIME NODE X Y, not {quoted(text)}")
         time = latest = in_order(words[0], latest)
         track.add(words[1], time, _number(words[2]) - header[1], _number(words[3]) - header[2])
-    return Paths(track.points(), header[0] if header is not None else 0)
+    return Paths(*track.points(), header[0] if header is not None else 0)
 
 
 _MARKS = {"#2D": 2, "#3D": 3}
@@ -102,7 +104,7 @@ def _waypoints(lines: TextLines, axes: int) -> Paths:
         for offset in range(0, len(words), step):
             time = latest = in_order(words[offset], latest)
             track.add(str(node), time, *map(_number, words[offset + 1 : offset + step]))
-    return Paths(track.points())
+    return Paths(*track.points())
 
 
 _SET = re.compile(r"\$node_\((\d{1,7})\) set ([XYZ])_ (\S+)", re.ASCII)
@@ -154,7 +156,7 @@ def ns2(lines: TextLines) -> Paths:
     track = _Track()
     for node in sorted({*start, *commands}, key=int):
         _drive(track, node, start[node], commands[node], lines)
-    return Paths(track.points())
+    return Paths(*track.points())
 
 
 def _drive(track: "_Track", node: str, start: dict[str, float], commands: list[_Command], lines: TextLines) -> None:
@@ -251,8 +253,8 @@ class _Track:
         if times[-1] < time:
             self.add(node, time, *(axis[-1] for axis in axes))
 
-    def points(self) -> list[tuple[Integers, Floats]]:
-        """Return the points of all nodes, in order of their names, as numbers if all are.
+    def points(self) -> tuple[list[tuple[Integers, Floats]], list[str]]:
+        """Return the points of all nodes, in order of their names, as numbers if all are, and these names.
 
         Where all are at one height, it is left out.
         """
@@ -263,10 +265,11 @@ class _Track:
         heights = {value for _, axes in self._points.values() for axis in axes[2:] for value in axis}
         axes_used = 3 if len(heights) > 1 else 2
         found = []
-        for node in sorted(nodes, key=int) if as_numbers else sorted(nodes):
+        nodes.sort(key=int if as_numbers else None)
+        for node in nodes:
             times, axes = self._points[node]
             found.append((np.array(times, dtype=np.int64), np.stack(axes[:axes_used], axis=1)))
-        return found
+        return found, nodes
 
 
 def _number(word: str) -> float:

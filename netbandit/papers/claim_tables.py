@@ -2,11 +2,12 @@
 
 import csv
 import io
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from netbandit.papers.claim_text import remarks
 from netbandit.papers.verdicts import Comparison, Judgement
+from netbandit.results.numbers import as_csv
 from netbandit.results.safe_files import storage, write_whole
 
 CLAIMS = "claims.csv"
@@ -40,7 +41,7 @@ def write_claims(out: Path, judgements: Sequence[tuple[str, Judgement]]) -> list
     claims = [_row(paper, one, one.deciding, one.verdict) for paper, one in judgements]
     numbers = [_row(paper, one, each, each.verdict) for paper, one in judgements for each in one.comparisons]
     for file, rows in ((out / CLAIMS, claims), (out / COMPARISONS, numbers)):
-        write_whole(file, _csv([*_kept(file, figures), *rows]))
+        write_whole(file, as_csv([_COLUMNS, *_kept(file, figures), *rows]))
     return [out / CLAIMS, out / COMPARISONS]
 
 
@@ -66,11 +67,3 @@ def _row(paper: str, judgement: Judgement, one: Comparison, verdict: str) -> lis
         str(claim.region), verdict, str(len(judgement.comparisons)), " ".join(remarks(judgement)), *levels,
         "yes" if claim.ours else "no",
     ]  # fmt: skip
-
-
-def _csv(rows: Iterable[list[str]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    writer.writerows(rows)
-    return text.getvalue()

@@ -13,6 +13,7 @@ GROUPS: Mapping[str, str] = {
     "bandit": "netbandit.bandits",
     "learner": "netbandit.learners",
     "protocol": "netbandit.protocols",
+    "condition": "netbandit.conditions",
 }
 """Table -> the group in which a package offers parts of it."""
 

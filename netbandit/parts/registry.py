@@ -3,11 +3,14 @@
 import importlib
 import inspect
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from netbandit.parts.component import Part
+from netbandit.parts.conditions import CONDITIONS
 from netbandit.parts.plugins import Offer, look_again, offered, offers
+from netbandit.parts.settings import Settings
 from netbandit.user_code.errors import complaint
 from netbandit.user_code.loading import RefusedModuleError, import_beside, importing
 from netbandit.util.wording import show, unknown_value
@@ -86,6 +89,7 @@ BASES: Mapping[str, str] = {
     "bandit": "netbandit.bandits.bandit:Bandit",
     "learner": "netbandit.learners.learner:AnyLearner",
     "protocol": "netbandit.protocols.protocol:NetworkProtocol",
+    "condition": "netbandit.parts.settings:Settings",
 }
 """Table -> what a part must be a subclass of, as ``module:Class``: the registry stands below all of them."""
 
@@ -175,7 +179,7 @@ def attack_class(target: str | type, folder: Path) -> type:
     return found
 
 
-def offered_class(offer: Offer, table: str) -> type[Part]:
+def offered_class(offer: Offer, table: str) -> Any:
     """Return the class that a package offers.
 
     Raises:
@@ -184,8 +188,7 @@ def offered_class(offer: Offer, table: str) -> type[Part]:
     try:
         if ":" not in offer.target:
             raise KindError(f'{show(offer.target)} is not "package.module:Class"')
-        found: type[Part] = _usable(table, _imported(offer.target, None), offer.target)
-        return found
+        return _usable(table, _imported(offer.target, None), offer.target)
     except KindError as error:
         raise KindError(f"{show(offer.kind)} of the package {offer.package}: {error}") from None
 
@@ -284,6 +287,18 @@ def _imported(target: str, folder: Path | None) -> Any:
         raise
     except BaseException as error:  # a module may import what it is asked for
         raise KindError(f"cannot import {target}: {complaint(error)}") from None
+
+
+@lru_cache(maxsize=16)
+def condition_classes(named: tuple[str, ...] = ()) -> Mapping[str, type[Settings]]:
+    """Return our conditions by their tables, and of those *named* what installed packages offer.
+
+    Raises:
+        KindError: What is offered is no condition; the message names the package.
+    """
+    found: dict[str, type[Settings]] = {table: load_class(target) for table, target in CONDITIONS.items()}
+    there = [table for table in named if offered("condition", table)]
+    return found | {table: offered_class(_offer("condition", table), "condition") for table in there}
 
 
 def key_names(part: type[Part]) -> set[str]:

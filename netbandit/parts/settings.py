@@ -1,7 +1,7 @@
 """The strict base class of tables in a scenario, and types of their keys: numbers and durations."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -49,6 +49,35 @@ class Settings(BaseModel):
     def unused(self) -> Iterator[tuple[str, str]]:
         """Yield (key, reason) for each key that was written but that the chosen mode does not use."""
         yield from ()
+
+
+class FileSettings(Settings):
+    """The value of a key whose numbers are in a file; a relative path starts in the folder of the scenario."""
+
+    file: str
+
+
+_Settings = TypeVar("_Settings", bound=Settings)
+
+
+def filled_in(keys: Any, preset: Raw, handler: Callable[[Any], _Settings]) -> _Settings:
+    """Return the settings of *keys*, with those of a *preset* where there are none; the latter do not count as written.
+
+    Args:
+        keys: The table as it was written.
+        preset: The keys of a preset, tables inside tables.
+        handler: What validates a table: the argument of a validator that wraps it.
+    """
+    found = handler(_under(keys, preset))
+    found.model_fields_set.difference_update({key for key in preset if keys.get(key) is None})
+    return found
+
+
+def _under(keys: Any, defaults: Any) -> Any:
+    """Return *keys* with *defaults* where there are none, table by table."""
+    if not (isinstance(keys, Mapping) and isinstance(defaults, Mapping)):
+        return defaults if keys is None else keys
+    return {**keys, **{key: _under(keys.get(key), value) for key, value in defaults.items()}}
 
 
 def _not_nan(value: float) -> float:

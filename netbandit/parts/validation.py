@@ -85,11 +85,11 @@ def natives(name: str, keys: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def native(value: Any) -> Any:
-    """Return lists for tuples and for numpy's arrays, and Python's numbers for numpy's."""
-    if isinstance(value, list | tuple):
+    """Return lists for tuples, ranges, numpy's arrays and pandas' series, and Python's numbers for numpy's."""
+    if isinstance(value, list | tuple | range):
         return [native(inner) for inner in value]
-    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
-        return value.tolist()
+    if type(value).__module__.partition(".")[0] in ("numpy", "pandas") and hasattr(value, "tolist"):
+        return value.tolist()  # of an array of objects its objects
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 

@@ -107,7 +107,9 @@ class LocalFlood(TtlFlood[_Copy], BroadcastProtocol):
         self._stops = RandomStops(network.streams, network.agents, self.stop)
         self._arrivals: InstantQueue[tuple[int, list[_Copy]]] = InstantQueue(self.clock, self._take_in, AGENTS)
         self._departures: InstantQueue[_Parcel | Channel] = InstantQueue(self.clock, self._send, SENDS)
-        self._carried = None if self.carry is None else CarryBuffer[_Parcel](network, self.carry, self._comes)
+        self._carried: CarryBuffer[_Parcel] | None = None
+        if self.carry is not None and network.sensed:  # links that could change but never do are as constant ones
+            self._carried = CarryBuffer[_Parcel](network, self.carry, self._comes)
 
     @property
     def reach(self) -> list[int]:

@@ -18,6 +18,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from netbandit.parts.arguments import by_name, inside
+from netbandit.parts.validation import natives
 from netbandit.results.columns import column, marked, parameter_cells, plain_table, sign_of
 from netbandit.results.failures import MARKED
 from netbandit.results.intervals import CONFIDENCE, Statistic
@@ -122,7 +123,8 @@ def compare(
     """
     from netbandit.util.extras.frames import pandas
 
-    against = None if against is None else by_name("against", against, "keys with the values to compare with")
+    if against is not None:
+        against = natives("against", by_name("against", against, "keys with the values to compare with"))
     confidence = inside("confidence", confidence, 0, 1)
     columns = {str(name): results[name].tolist() for name in results.columns}
     found = comparison(columns, metric, against, confidence, statistic)

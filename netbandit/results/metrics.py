@@ -492,7 +492,7 @@ def title_name(metric: str) -> str:
 _HIGHEST = frozenset(
     {
         *("reward", "ctr", "true_ctr", "relative_ctr", "kept", "decisions", "decisions_per_s"),
-        *("availability", "alive", "lifetime_slots", "sustained"),
+        *("availability", "alive", "lifetime_slots", "sustained", "delivery_ratio"),
     }
 )
 _LOWEST = frozenset(

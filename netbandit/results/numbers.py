@@ -1,8 +1,10 @@
 """Formats values, above all numbers, for tables, pictures, reports and claims alike."""
 
+import csv
+import io
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 _DIGITS = 4
@@ -119,3 +121,25 @@ def cell(value: Any) -> str:
     if isinstance(value, list | tuple | dict):
         return json.dumps(value)
     return str(value)
+
+
+def as_csv(rows: Iterable[Iterable[object]]) -> str:
+    """Return *rows* as lines of CSV, in which a spreadsheet finds no formula.
+
+    It takes text that begins with one of ``= + - @`` for a formula, which may call programs: unless it is a number, an
+    apostrophe stands before it (OWASP, CSV Injection).
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([f"'{each}" if _is_formula(each) else each for each in row] for row in rows)
+    return text.getvalue()
+
+
+def _is_formula(value: object) -> bool:
+    if not isinstance(value, str) or value[:1] not in (*"=+-@\t\r",):
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return True
+    return False

@@ -1,14 +1,12 @@
 """Ownership of a results folder by one study: identifying it, and removing it with its losses stated."""
 
 import os
-import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from netbandit.results.run_folder import ERROR, RESULT
 from netbandit.results.safe_files import storage
 from netbandit.results.store import RUNS, STUDY, StudyResult, load_points, load_study
 from netbandit.results.study_identity import differences, told
@@ -19,7 +17,6 @@ from netbandit.util.text import pluralize
 
 _DERIVED = (TABLE, SUMMARY, PARQUET, "report.html", "citation.bib")
 _PICTURES = "pictures.json"  # in which the plots record their pictures
-_KEY = re.compile(r"[0-9a-f]{20}")
 
 
 class OtherStudyError(Exception):
@@ -106,19 +103,12 @@ def remove_other(
             for file in (*_DERIVED, _PICTURES):
                 (out / file).unlink(missing_ok=True)
             runs = [out / RUNS / name for name in os.listdir(out / RUNS)] if (out / RUNS).is_dir() else []
-            for folder in [*runs, *_earlier_runs(out)]:
+            for folder in runs:
                 if folder.is_dir() and not folder.is_symlink():
                     shutil.rmtree(folder)
                 else:
                     folder.unlink()
             (out / STUDY).unlink(missing_ok=True)  # last: until then the folder shows its owner
-
-
-def _earlier_runs(out: Path) -> Iterator[Path]:
-    """Yield the run folders of format 1, which are next to the table."""
-    for folder in sorted(out.iterdir()):
-        if _KEY.fullmatch(folder.name) and ((folder / RESULT).exists() or (folder / ERROR).exists()):
-            yield folder
 
 
 def _pictures(out: Path) -> Iterator[Path]:

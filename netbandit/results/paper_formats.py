@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import netbandit
 from netbandit.results.columns import column, marked, parameter_cells
 from netbandit.results.markup import Layout
-from netbandit.results.numbers import cell, level_text
+from netbandit.results.numbers import as_csv, cell, level_text
 from netbandit.results.paired import value_text
 from netbandit.results.paper_entries import Entry, PaperEntries, decided, metric_heading
 from netbandit.results.summary import Estimate
@@ -87,15 +87,8 @@ def frame(table: PaperEntries) -> "DataFrame":
 
 def comma_separated(table: PaperEntries) -> str:
     """Return the table of `frame` as CSV."""
-    import csv
-    import io
-
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     records = [_record(table, each) for each in table.entries]
-    writer.writerow(records[0])
-    writer.writerows([cell(value) for value in record.values()] for record in records)
-    return text.getvalue()
+    return as_csv([records[0], *([cell(value) for value in record.values()] for record in records)])
 
 
 def _record(table: PaperEntries, entry: Entry) -> dict[str, Any]:

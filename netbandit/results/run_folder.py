@@ -1,7 +1,6 @@
 """The folder of one run: complete once ``result.json`` is in it, and not before.
 
-``result.json`` holds a checksum of every other file and of itself, so any modification is detected. Folders of format 1
-record only the sizes of their files; they can still be read.
+``result.json`` holds a checksum of every other file and of itself, so any modification is detected.
 """
 
 import shutil
@@ -27,11 +26,8 @@ from netbandit.results.safe_files import (
 from netbandit.simulation.result import RunResult
 from netbandit.util.nesting import any_depth, read_json
 
-FORMAT = 2
-"""The version of the files in a results folder."""
-
-_UNSEALED = 1
-"""The version without checksums."""
+FORMAT = 3
+"""The version of the files in a results folder; those of versions before 0.2.0 are 1 and 2, and are not read."""
 
 RESULT = "result.json"
 SCENARIO = "scenario.json"
@@ -183,9 +179,6 @@ def verify(folder: Path) -> bool:
     """
     whole = _whole(_content_of_result(folder))
     names = _names(whole)
-    if whole["format"] == _UNSEALED:  # only reading the files shows whether they are intact
-        read_run(folder)
-        return TRACE in names and (folder / TRACE).is_file() and (folder / TRACE).stat().st_size == names[TRACE]
     read_run(folder, details=False)
     for name, checksum in names.items():
         try:
@@ -210,7 +203,7 @@ def check_trace(trace: Path) -> None:
     whole = _whole(_content_of_result(trace.parent))
     known = _names(whole).get(trace.name)
     try:
-        same = known == (trace.stat().st_size if whole["format"] == _UNSEALED else digest_of(trace))
+        same = known == digest_of(trace)
     except OSError as error:
         raise DamagedRunError(f"{trace.name} cannot be read: {error.strerror}") from error
     if not same:
@@ -236,33 +229,26 @@ def _whole(content: bytes) -> dict[str, Any]:
     try:
         whole = unsealed(content)
     except SealError as error:
-        with_sizes = _read_unsealed(content)
-        if with_sizes is None:
-            raise DamagedRunError(f"{RESULT} {error}") from None
-        return with_sizes
-    if whole.get("format") != FORMAT:
-        raise DamagedRunError(f"{RESULT} is of format {whole.get('format')!r}, this version reads {FORMAT}")
+        raise DamagedRunError(f"{RESULT} {error}") from None
+    return of_this_format(whole, RESULT)
+
+
+def of_this_format(whole: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return *whole*, the content of the file *name*.
+
+    Raises:
+        DamagedRunError: It is of another format.
+    """
+    form = whole.get("format")
+    if form != FORMAT:
+        age = "an earlier" if type(form) is int and form < FORMAT else "another"
+        raise DamagedRunError(f"{name} is of {age} version of netbandit (format {form!r}, this one reads {FORMAT})")
     return whole
-
-
-def _read_unsealed(content: bytes) -> dict[str, Any] | None:
-    """Return the content of a ``result.json`` of format 1, None if it is not one."""
-    try:
-        whole = read_json(content, parse_constant=_refuse)
-    except ValueError:
-        return None
-    if not isinstance(whole, dict) or whole.get("format") != _UNSEALED or not isinstance(whole.get("sizes"), dict):
-        return None
-    return whole
-
-
-def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is no JSON")
 
 
 def _names(whole: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the record of each file of the run: its checksum, or its size in format 1."""
-    found = whole.get("checksums" if whole["format"] == FORMAT else "sizes")
+    """Return the checksum of each file of the run."""
+    found = whole.get("checksums")
     if not isinstance(found, dict) or not found.keys() <= FILES:
         raise DamagedRunError(f"{RESULT} does not say which files the run has")
     return found
@@ -277,11 +263,8 @@ def _content(folder: Path, name: str, whole: Mapping[str, Any]) -> bytes:
         raise DamagedRunError(f"{name} is not there") from None
     except OSError as error:
         raise DamagedRunError(f"{name} cannot be read: {error.strerror}") from error
-    if whole["format"] == FORMAT:
-        if digest(content) != known:
-            raise DamagedRunError(f"{name} does not match its checksum")
-    elif len(content) != known or not content.startswith(b"{"):
-        raise DamagedRunError(f"{name} is not what was written")
+    if digest(content) != known:
+        raise DamagedRunError(f"{name} does not match its checksum")
     return content
 
 

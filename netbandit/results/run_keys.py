@@ -1,7 +1,7 @@
 """The names of run folders: a hash of everything that determines a run's numbers.
 
-A scenario key added after format 1 of the results counts only if it differs from its default, so that runs made before
-it existed are still found. A new key in a table must be registered in `ADDED`; the test of this file fails until it is.
+A scenario key added after 0.2.0 counts only if it differs from its default, so that runs made before it existed are
+still found. A new key in a table must be registered in `ADDED`; the test of this file fails until it is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,93 +21,8 @@ NUMBERS = 1
 For changes that affect some scenarios only, see `changed_numbers`.
 """
 
-ADDED: Mapping[str, Any] = {
-    "run.activity": "every",
-    "run.skew": 0.0,
-    "protocol:vertical.unserved": "free",
-    "learner:elimination.difference": 0.0,
-    **{
-        f"links.{table}.{key}": default
-        for table in ("peer", "uplink")
-        for key, default in (
-            ("loss", 0.0),
-            ("jitter", "0 ms"),
-            ("overtaking", False),
-            ("duplicate", 0.0),
-            ("retry", None),
-            ("queue", None),
-            ("energy.sender_share", 0.5),
-        )
-    },
-    "faults.links": None,
-    "faults.nodes": None,
-    "faults.server": None,
-    "faults.outages": [],
-    **{f"energy.{key}": None for key in ("preset", "capacity", "send", "receive", "recover", "mains")},
-    **{f"energy.{key}": 0.0 for key in ("idle", "pull", "harvest")},
-    **{f"feedback.{key}": None for key in ("delay", "by_arm", "by_agent", "window")},
-    "feedback.never": 0.0,
-    "feedback.missing": "forgotten",
-    "feedback.reports": "all",
-    "protocol.feedback_deadline": None,
-    **{
-        f"compute.{table}.{key}": default
-        for table, times in (("agents", ("decision", "item")), ("server", ()))
-        for key, default in (*((time, "0 ms") for time in ("message", "byte", "aggregate", *times)), ("inbox", None))
-    },
-    "compute.speed": 1.0,
-    "compute.power": 0.0,
-    **{f"learner:{kind}.counts": "observed" for kind in ("ucb", "klucb", "thompson")},
-    "adversary.agents": None,
-    "adversary.share": None,
-    "adversary.place": "random",
-    "adversary.attack": None,
-    "adversary.target": "worst",
-    "adversary.range": "plausible",
-    "adversary.strength": 10.0,
-    "adversary.from": "0 ms",
-    "learner:elimination.robust": "mean",
-    "learner:elimination.tolerate": None,
-    "learner:elimination.groups": None,
-    "learner:elimination.widths": "plain",
-    **{f"learner:{kind}.robust": "mean" for kind in ("feducb", "linucb", "lints", "oful", "ucb", "klucb", "thompson")},
-    **{f"learner:{kind}.tolerate": None for kind in ("feducb", "linucb", "lints", "oful", "ucb", "klucb", "thompson")},
-    **{f"learner:{kind}.kappa": 1.5 for kind in ("ucb", "klucb", "thompson")},
-    "learner:gosine.block": "none",
-    "learner:gosine.block_power": 2.0,
-    "protocol:vertical.deadline": None,
-    "protocol:master-worker.deadline": None,
-    **{f"protocol:{kind}.deadline": None for kind in ("gis", "sink", "flooding", "gossip", "relay", "consensus")},
-    "topology.changes": None,
-    "topology.neighbours": "sensed",
-    "links.peer.radio": None,
-    **{
-        f"protocol:{kind}.carry": None
-        for kind in ("flooding", "relay", "sink", "local", "vertical", "parameter-server")
-    },
-    "topology:random.disconnected": False,
-    "topology:hybrid.disconnected": False,
-    "topology:file.columns": None,
-    "topology:mobile.from": None,
-    "protocol:local.stop": 0.0,
-    "protocol:local.route": "tree",
-    "protocol:local.absorb": False,
-    "protocol:local.deadline": None,
-    "learner:elimination.epsilon_total": None,
-    "bandit:linear.draw": "bands",
-    "bandit:linear.theta": "shell",
-    "bandit:bernoulli.changes": None,
-    "bandit:bernoulli.breakpoints": 0,
-    "bandit:bernoulli.drift": 0.0,
-    "bandit:bernoulli.arms_per_agent": None,
-    "bandit:bernoulli.arm_sets": None,
-    **{
-        f"learner:{kind}.{key}": default
-        for kind in ("linucb", "lints")
-        for key, default in (("upload", 2.0), ("push", None), ("decide", "all"))
-    },
-}
-"""Keys added after format 1, with their defaults at that time.
+ADDED: Mapping[str, Any] = {}
+"""Keys added after 0.2.0, with their defaults at that time.
 
 ``"links.peer.loss": 0.0`` is a key of every scenario, ``"bandit:vertical.unserved": "free"`` one of a kind (for the
 topology: of a family). The value is as in the resolved scenario, ready for JSON. An entry is permanent, even if the

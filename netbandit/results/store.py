@@ -1,6 +1,6 @@
 """A results folder: one run folder per point and replication, and the study that they make up.
 
-A results folder holds one run folder for each run, ``runs/KEY`` (``KEY`` alone in folders of format 1), and
+A results folder holds one run folder for each run, ``runs/KEY``, and
 ``study.json``, which maps runs to points and carries a checksum. The same run may belong to several studies with
 different parameters, so name and parameters come from ``study.json`` and everything else from the run folder.
 """
@@ -8,17 +8,16 @@ different parameters, so name and parameters come from ``study.json`` and everyt
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from netbandit.results.run_folder import FORMAT, RESULT, DamagedRunError, read_run
+from netbandit.results.run_folder import FORMAT, DamagedRunError, of_this_format, read_run
 from netbandit.results.run_keys import inputs
-from netbandit.results.safe_files import SealError, native, sealed, storage, unsealed, write_whole
+from netbandit.results.safe_files import native, sealed, storage, unsealed, write_whole
 from netbandit.simulation.result import RunResult
 from netbandit.simulation.sweep_point import Point
-from netbandit.util.nesting import any_depth, read_json
+from netbandit.util.nesting import any_depth
 
 STUDY = "study.json"
 """The file of a results folder that maps runs to points."""
@@ -77,17 +76,15 @@ class StudyResult:
 
 def folder_of(out: Path, key: str) -> Path:
     """Return the path of the run *key* in the results folder *out*."""
-    here, earlier = out / RUNS / key, out / key
-    return earlier if not (here / RESULT).exists() and (earlier / RESULT).exists() else here
+    return out / RUNS / key
 
 
 def run_names(out: Path) -> set[str]:
     """Return the names of all possible run folders in the results folder *out*."""
-    names: set[str] = set()
-    for folder in (out / RUNS, out):
-        with suppress(OSError):
-            names.update(name for name in os.listdir(folder) if _KEY.fullmatch(name))
-    return names
+    try:
+        return {name for name in os.listdir(out / RUNS) if _KEY.fullmatch(name)}
+    except OSError:
+        return set()
 
 
 def save_study(
@@ -174,7 +171,10 @@ def load_study(out: Path, details: bool = True, most_runs: int | None = None) ->
         raise FileNotFoundError(f"{out} is not a results folder: it has no {STUDY}{hint}")
     try:
         with any_depth():
-            return _loaded(out, _described((out / STUDY).read_bytes()), details, most_runs)
+            whole = of_this_format(unsealed((out / STUDY).read_bytes()), str(out / STUDY))
+            return _loaded(out, whole, details, most_runs)
+    except DamagedRunError as error:
+        raise ValueError(f"{error}; run the scenario again") from None
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"{out / STUDY} is damaged or of another version; run the scenario again") from error
 
@@ -194,24 +194,6 @@ def load_finished(out: Path, details: bool = True) -> StudyResult:
     if not any(point.finished for point in study.points):
         raise ValueError(f"{out} has no finished run")
     return study
-
-
-def _described(content: bytes) -> dict[str, Any]:
-    """Return the content of a ``study.json``; format 1 has no checksum.
-
-    Raises:
-        ValueError: It is damaged, or has an unreadable format.
-    """
-    try:
-        whole = unsealed(content)
-    except SealError:
-        whole = dict(read_json(content))
-        if whole["format"] != 1:
-            raise
-        return whole
-    if whole["format"] != FORMAT:
-        raise ValueError(f"format {whole['format']!r}")
-    return whole
 
 
 def _loaded(out: Path, whole: Mapping[str, Any], details: bool, most_runs: int | None = None) -> StudyResult:

@@ -1,13 +1,11 @@
 """All metrics of a study in long, tidy form: ``table.csv``, pandas and Parquet; ``summary.csv``, a row per point."""
 
-import csv
-import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netbandit.results.numbers import cell
+from netbandit.results.numbers import as_csv, cell
 from netbandit.results.safe_files import whole, write_whole
 from netbandit.results.store import StudyResult
 from netbandit.results.summary import QUANTILES, Estimate, estimates, failures, median_and_quantiles
@@ -72,13 +70,9 @@ def write_table(out: Path, study: StudyResult) -> Path:
     Raises:
         StorageError: The folder cannot be written.
     """
-    text = io.StringIO()
     names = [*parameter_names(study), *FIXED]
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    for record in records(study):
-        writer.writerow([cell(record.get(name)) for name in names])
-    write_whole(out / TABLE, text.getvalue())
+    rows = ([cell(record.get(name)) for name in names] for record in records(study))
+    write_whole(out / TABLE, as_csv([names, *rows]))
     return out / TABLE
 
 
@@ -92,17 +86,15 @@ def write_summary(out: Path, study: StudyResult) -> Path:
         StorageError: The folder cannot be written.
     """
     names = parameter_names(study)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*names, *_SUMMARY_COLUMNS])
+    rows: list[Sequence[str]] = [[*names, *_SUMMARY_COLUMNS]]
     for point in study.points:
         if not point.finished:
             continue
         found = failures(point)
         for metric, estimate in estimates(point).items():
             row = [metric, len(point.finished), *_numbers(estimate), found.failed / found.runs]
-            writer.writerow([cell(value) for value in [*(point.value(name) for name in names), *row]])
-    write_whole(out / SUMMARY, text.getvalue())
+            rows.append([cell(value) for value in [*(point.value(name) for name in names), *row]])
+    write_whole(out / SUMMARY, as_csv(rows))
     return out / SUMMARY
 
 

@@ -1,9 +1,10 @@
 """A search for the values of some keys that optimize metrics.
 
-Optuna proposes values, and stores them in a file from which a search can be resumed. All candidates use the same seeds,
-so their differences are paired by replication. Candidates that are not significantly worse than the best get twice as
-many replications, until one is left or `Search.most` is reached. The best of many noisy means is biased, so the winners
-are measured again, with fresh seeds that had no part in the selection.
+Optuna proposes values, from a seed and what came before, so that a search that is run again proposes the same: it goes
+on by repeating itself, and what it has measured need not be run again. All candidates use the same seeds, so their
+differences are paired by replication. Candidates that are not significantly worse than the best get twice as many
+replications, until one is left or `Search.most` is reached. The best of many noisy means is biased, so the winners are
+measured again, with fresh seeds that had no part in the selection.
 """
 
 import json
@@ -16,6 +17,7 @@ from math import inf, isfinite, prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netbandit.parts.validation import native
 from netbandit.results.intervals import CONFIDENCE, MEAN, Interval
 from netbandit.results.safe_files import canonical, make_folder, write_whole
 from netbandit.util.nesting import read_json, read_toml
@@ -29,7 +31,7 @@ FRESH = 1_000_003
 
 _RANGE = re.compile(r"\s*(?P<low>[^\s.]+(?:\.\d+)?[^.\[\]]*?)\s*\.\.\s*(?P<high>.+?)(?P<log>\s+log)?\s*")
 _NUMBER = re.compile(r"(?P<number>[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)\s*(?P<unit>[A-Za-z/µ]*)")
-_ASKED, _JOURNAL = "search.json", "search.log"
+_ASKED = "search.json"
 
 
 class SearchError(ValueError):
@@ -74,7 +76,8 @@ class Range:
                 given = read_toml(f"value = {given}")["value"]
             except ValueError as error:
                 raise SearchError(f"--over {key}: {error}") from None
-        if isinstance(given, list | tuple):
+        given = native(given)
+        if isinstance(given, list):
             if not given or len({canonical(value) for value in given}) < len(given):
                 raise SearchError(f"--over {key}: must list different values")
             return cls(key, tuple(given))
@@ -137,7 +140,7 @@ class Candidate:
         values: The value of each key.
         samples: For each replication one objective per goal, the lower the better; infinite where undefined.
         limited: For each replication the metrics that have a limit; infinite where undefined.
-        refused: Why it cannot be run; empty if it can.
+        refused: Why it cannot be run, or be compared; empty if it can.
     """
 
     values: dict[str, Any]
@@ -172,7 +175,8 @@ class Winner:
 
     Attributes:
         values: The value of each key.
-        estimates: The mean of each metric with its 95 % interval, from runs with fresh seeds.
+        estimates: The mean of each metric at these values, from runs with fresh seeds, with the 95 % interval of that
+            mean: not of the best mean there is, which may be another candidate's.
         limited: The same of each metric that has a limit.
     """
 
@@ -188,10 +192,11 @@ class SearchResult:
     Attributes:
         winners: The best; for several metrics the Pareto front, ordered by the first metric.
         tried: The number of candidates run,
-        refused: and of those that could not be run.
+        refused: and of those that could not be run, or of which a run has no value.
         complete: Whether these were all possible candidates.
         seed: The root seed of the runs that measure the winners,
         replications: and how many there are of each.
+        close: Of one metric the number of other candidates that are not decidedly worse than the winner.
     """
 
     winners: list[Winner]
@@ -200,6 +205,7 @@ class SearchResult:
     complete: bool
     seed: int = 0
     replications: int = 0
+    close: int = 0
 
     @property
     def best(self) -> dict[str, Any]:
@@ -248,7 +254,7 @@ class Search:
         return None if None in sizes else prod(size for size in sizes if size is not None)
 
     def run(self) -> SearchResult:
-        """Run the search, resuming an interrupted one of the same kind.
+        """Run the search, or go on with an interrupted one of the same kind.
 
         Raises:
             SearchError: The folder holds another search, or no candidate can be run, or is within the limits.
@@ -259,32 +265,24 @@ class Search:
         for number in range(self._wanted):
             if number and self.over():
                 break
-            trial = study.trials[number] if number < len(study.trials) else None
-            if trial is not None and trial.state.is_finished():
-                self._try(found, dict(trial.user_attrs["values"]))
-                continue
             asked = study.ask()
-            values = {one.key: one.suggest(asked) for one in self.ranges}
-            asked.set_user_attr("values", values)
-            candidate = self._try(found, values)
-            usable = all(map(isfinite, candidate.means)) and not candidate.refused
+            candidate = self._try(found, {one.key: one.suggest(asked) for one in self.ranges})
             if hasattr(asked, "set_constraint"):  # older than Optuna 5, proposals know nothing of the limits
                 for metric, more in zip(self.within, candidate.excess(self._limits), strict=True):
                     asked.set_constraint(metric, min(more, 1e300))
-            study.tell(asked, list(candidate.means) if usable else [1e300] * len(self.signs))
+            study.tell(asked, [1e300] * len(self.signs) if candidate.refused else list(candidate.means))
             self._report(number, candidate, found)
-        known = [candidate for candidate in found.values() if not candidate.refused and isfinite(sum(candidate.means))]
+        known = [candidate for candidate in found.values() if not candidate.refused]
         if not known:
-            why = next((candidate.refused for candidate in found.values() if candidate.refused), "no run has a value")
-            raise SearchError(f"no candidate can be run: {why}")
-        best = self._front(known) if len(self.signs) > 1 else [self._race(known)]
+            raise SearchError(f"no candidate can be run: {next(iter(found.values())).refused}")
+        best, close = (self._front(known), []) if len(self.signs) > 1 else self._race(known)
         winners = []
         for candidate in best:
             estimates = self._again(candidate)
             winners.append(Winner(candidate.values, estimates[: len(self.signs)], estimates[len(self.signs) :]))
-        return SearchResult(
-            winners, len(known), len(found) - len(known), self.size == len(found), self.seed + FRESH, self.final
-        )
+        complete = self.size == len(found)
+        refused = len(found) - len(known)
+        return SearchResult(winners, len(known), refused, complete, self.seed + FRESH, self.final, len(close))
 
     @property
     def _limits(self) -> list[float]:
@@ -315,19 +313,10 @@ class Search:
             raise SearchError(f"{self.folder} holds another search, which differs in {differ}: choose another --out")
         write_whole(file, json.dumps(asked))
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        storage = optuna.JournalStorage(optuna.JournalFileBackend(str(self.folder / _JOURNAL)))
         study = optuna.create_study(
-            study_name="search",
-            storage=storage,
-            load_if_exists=True,
-            directions=["minimize"] * len(self.signs),
+            sampler=optuna.TPESampler(seed=self.seed, multivariate=True), directions=["minimize"] * len(self.signs)
         )
-        # A sampler begins anew when a search goes on: with the same seed it would propose the same once more.
-        study.sampler = optuna.TPESampler(seed=self.seed + len(study.trials), multivariate=True)
-        for trial in study.trials:
-            if not trial.state.is_finished() and "values" in trial.user_attrs:
-                study.tell(trial.number, state=optuna.TrialState.FAIL)
-        if self.size is not None and self.size <= self.trials and not study.trials:
+        if self.size is not None and self.size <= self.trials:
             for values in product(*(one.values or () for one in self.ranges)):
                 proposed = {one.key: one.proposed(value) for one, value in zip(self.ranges, values, strict=True)}
                 study.enqueue_trial(proposed)
@@ -349,6 +338,8 @@ class Search:
         else:
             candidate.samples = [self._signed(one[: len(self.signs)]) for one in samples]
             candidate.limited = [tuple(one[len(self.signs) :]) for one in samples]
+            if not all(map(isfinite, candidate.means)):
+                candidate.refused = "a run has no value"
 
     def _signed(self, figures: Sequence[float]) -> tuple[float, ...]:
         return tuple(
@@ -356,7 +347,7 @@ class Search:
         )
 
     def _report(self, number: int, candidate: Candidate, found: Mapping[str, Candidate]) -> None:
-        feasible = [one for one in found.values() if one.is_within(self._limits)]
+        feasible = [one for one in found.values() if not one.refused and one.is_within(self._limits)]
         best = min(feasible, key=lambda one: one.means[0], default=None)
         values = ", ".join(f"{key} = {value}" for key, value in candidate.values.items())
         came = candidate.refused or ", ".join(
@@ -370,8 +361,8 @@ class Search:
         star = f" ({', '.join(above)})" if above else " (best so far)" if candidate is best else ""
         self.tell(f"{number + 1} of {self._wanted}: {values}: {came}{star}")
 
-    def _race(self, known: Sequence[Candidate]) -> Candidate:
-        """Return the best candidate, after giving close competitors more replications."""
+    def _race(self, known: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
+        """Return the best candidate, and those still close, after giving close competitors more replications."""
         while True:
             best = min(self._feasible(known), key=lambda one: one.means)
             close = [
@@ -381,7 +372,7 @@ class Search:
             ]
             racing = [one for one in (best, *close) if len(one.samples) < self.most]
             if not close or not racing or self.over():
-                return best
+                return [best], close
             wanted = min(self.most, 2 * max(len(one.samples) for one in racing))
             self.tell(f"{pluralize(len(close) + 1, 'candidate')} too close to tell: {wanted} replications each")
             for one in racing:
@@ -432,8 +423,9 @@ def lines_of(result: SearchResult, metrics: Sequence[str], within: Mapping[str, 
     """Yield what a search among candidates *within* limits has found, a line each."""
     limits = within or {}
     tried = "all" if result.complete else "the"
-    refused = f", {result.refused} could not be run" if result.refused else ""
-    what = "the best" if len(metrics) == 1 else "the front"
+    have = "has" if result.refused == 1 else "have"
+    refused = f", {result.refused} could not be run or {have} no value" if result.refused else ""
+    what = "the winner" if len(metrics) == 1 else "the front"
     yield f"{what} of {tried} {pluralize(result.tried, 'candidate')}{refused}, measured again with fresh seeds:"
     for winner in result.winners:
         values = ", ".join(f"{key} = {value}" for key, value in winner.values.items())
@@ -443,6 +435,8 @@ def lines_of(result: SearchResult, metrics: Sequence[str], within: Mapping[str, 
             reaches = "exceeds" if each.value > limit else "its interval reaches above"
             figures.append(f"{metric} {_text(each)}{f' ({reaches} {limit:.6g})' if high > limit else ''}")
         yield f"  {values}: {', '.join(figures)}"
+    others = f"; {pluralize(result.close, 'other')} not decidedly worse" if result.close else ""
+    yield f"intervals (95 %) are of the means at these values, not of the best means{others}"
 
 
 def _text(estimate: Interval) -> str:

@@ -94,7 +94,7 @@ class Interrupted(KeyboardInterrupt):
     """
 
     def __init__(self, finished: int, total: int) -> None:
-        super().__init__(f"{finished} of {pluralize(total, 'run')} {'is' if finished == 1 else 'are'} complete")
+        super().__init__(f"{finished} of {pluralize(total, 'run')} are done; the same command continues from there")
         self.finished = finished
         self.total = total
 

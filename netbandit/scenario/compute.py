@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from netbandit.parts.settings import DurationText, Settings
+from netbandit.parts.settings import DurationText, FileSettings, Settings
 from netbandit.scenario.delay import Delay
 from netbandit.scenario.energy import Power
 from netbandit.scenario.link_faults import Probability, number_or_list
@@ -69,10 +69,13 @@ class ShareSpeed(Settings):
     factor: Factor = Field(description="The factor of their times.")
 
 
-class SpeedFile(Settings):
+class SpeedFile(FileSettings):
     """A table of devices."""
 
-    file: str = Field(description="A CSV file, also gzipped; agent i is row i, from the first on again and again.")
+    file: str = Field(
+        description="A CSV file, also gzipped; a row is that of the agent that a column names, or else agent i is row "
+        "i, from the first on again and again."
+    )
     column: str = Field(
         default="computation", description="The column that counts, over its mean: computing times of devices."
     )

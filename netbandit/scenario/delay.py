@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from netbandit.parts.settings import DurationText, PositiveDuration, Settings, duration_text
+from netbandit.parts.settings import DurationText, FileSettings, PositiveDuration, Settings, duration_text
 from netbandit.scenario.link_faults import ExponentialJitter, LognormalJitter
 from netbandit.util.wording import Allowed, show
 
@@ -30,12 +30,12 @@ class ParetoDelay(Settings):
     )
 
 
-class DelayFile(Settings):
+class DelayFile(FileSettings):
     """Delays that a file lists, each row as likely as any other."""
 
     file: str = Field(
-        description="A CSV file, also gzipped, with the column DELAY (seconds; empty: never), and ARM or AGENT if rows "
-        "are of one arm or agent each."
+        description="A CSV file, also gzipped, with the column DELAY (seconds; empty: never), and ARM (a number from "
+        "0) or AGENT (a name or number) if rows are of one arm or agent each."
     )
 
 

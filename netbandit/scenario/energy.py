@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, ModelWrapValidatorHandler, WithJsonSchema, model_validator
 
-from netbandit.parts.settings import DurationText, PositiveDuration, Settings
+from netbandit.parts.settings import DurationText, FileSettings, PositiveDuration, Settings, filled_in
 from netbandit.scenario.links import Energy
 from netbandit.util.units import ENERGY, POWER, parse_energy, parse_power
 from netbandit.util.wording import Allowed, show
@@ -74,7 +74,7 @@ class OnOffHarvest(Settings):
     off_for: PositiveDuration = Field(description="Mean time that it is gone.")
 
 
-class HarvestFile(Settings):
+class HarvestFile(FileSettings):
     """A power that a file lists."""
 
     file: str = Field(
@@ -172,14 +172,14 @@ class EnergySettings(Settings):
         "what it knew, faults.nodes.memory says.",
     )
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _filled_in(cls, keys: Any) -> Any:
+    def _fill_in(cls, keys: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         """Fill in the values of a preset, where they are not given."""
         chip = CHIPS.get(str(keys.get("preset"))) if isinstance(keys, Mapping) else None
         if chip is None:
-            return keys
-        return {"idle": chip.idle, "send": chip.send, "receive": chip.receive, **keys}
+            return handler(keys)
+        return filled_in(keys, {"idle": chip.idle, "send": chip.send, "receive": chip.receive}, handler)
 
     def __bool__(self) -> bool:
         return self != EnergySettings()

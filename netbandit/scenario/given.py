@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from netbandit.parts.conditions import CONDITIONS
 from netbandit.parts.settings import KeyPath, Raw
 from netbandit.scenario.errors import Place, ScenarioError
 from netbandit.scenario.overrides import Override
@@ -12,10 +13,7 @@ from netbandit.scenario.source import flat_sweep, sweep_path
 from netbandit.util.wording import did_you_mean
 
 TABLES: Mapping[str, tuple[str, ...]] = {
-    "": (
-        *("run", "topology", "links", "faults", "adversary", "energy", "feedback", "compute"),
-        *("bandit", "learner", "protocol", "sweep"),
-    ),
+    "": (*("run", "topology", "links", *CONDITIONS, "bandit", "learner", "protocol", "sweep"),),
     "compute": ("agents", "server"),
     "links": ("peer", "uplink"),
     "links.peer": ("energy",),

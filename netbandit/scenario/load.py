@@ -21,6 +21,9 @@ _KEYS = re.compile(r"\b(?:run|topology|links|bandit|learner|protocol)(?:\.[a-z_]
 
 _WORD = re.compile(r"[a-z_]+")
 
+LONGEST_CHAIN = 32
+"""The most files that a scenario may extend, one after the other."""
+
 _Origin = TypeVar("_Origin", Source, Given)
 
 
@@ -244,6 +247,9 @@ def _sources(first: Source | Given, changes: Sequence[Override]) -> list[Source 
         if again:
             circle = " -> ".join([*names[again[0] :], base])
             raise ScenarioError([f"{place}: extends: must not lead back to the file itself: {circle}"])
+        if len(sources) > LONGEST_CHAIN:
+            text = f"at most {LONGEST_CHAIN} files may extend one another; put some of them together"
+            raise ScenarioError([f"{place}: extends: {text}"])
         sources.append(_checked(read_source(base, len(sources), (place, "extends"))))
         extends, place = sources[-1].data.get("extends"), sources[-1].place(("extends",))
     return sources

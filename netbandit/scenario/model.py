@@ -1,22 +1,23 @@
 """The scenario file: the tables every scenario has, and the parts' tables as they were written."""
 
 import os
-from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, create_model
 from pydantic_core import PydanticCustomError
 
-from netbandit.parts.settings import Raw, Settings, duration_text
+from netbandit.parts.conditions import CONDITIONS
+from netbandit.parts.registry import condition_classes
+from netbandit.parts.settings import Problem, Raw, Settings, duration_text
+from netbandit.parts.validation import read
 from netbandit.scenario.activity import Activity, ShareActivity
-from netbandit.scenario.adversary import AdversarySettings
-from netbandit.scenario.compute import ComputeSettings
-from netbandit.scenario.energy import EnergySettings
-from netbandit.scenario.faults import FaultsSettings
-from netbandit.scenario.feedback import FeedbackSettings
 from netbandit.scenario.links import LinksSettings
 from netbandit.util.units import DURATION, Duration
 from netbandit.util.wording import Allowed, show
+
+Table = TypeVar("Table", bound=Settings)
 
 LONGEST_HORIZON = 10**12
 LARGEST_SEED = 2**63 - 1  # the largest integer of TOML
@@ -130,7 +131,10 @@ Part = Annotated[
 
 
 class Scenario(Settings):
-    """A scenario: the tables that are everybody's, validated, and those of the parts, raw."""
+    """A scenario: the tables that are everybody's, validated, and those of the parts, raw.
+
+    Those of its conditions are given by `table`.
+    """
 
     model_config = ConfigDict(serialize_by_alias=True)
 
@@ -139,18 +143,66 @@ class Scenario(Settings):
         default="scenario", description="Name of the folder of the results; by default that of the file."
     )
     description: str = Field(default="", description="What the scenario shows.")
-    extends: str | None = Field(default=None, exclude=True, description="A file whose tables this one overrides.")
+    extends: str | None = Field(
+        default=None,
+        exclude=True,
+        description="A file whose tables this one overrides; it may extend another, up to 32 in a row.",
+    )
     run: RunSettings
     topology: TopologyPart
     links: LinksSettings = LinksSettings()
-    faults: FaultsSettings = FaultsSettings()
-    adversary: AdversarySettings = AdversarySettings()
-    energy: EnergySettings = EnergySettings()
-    feedback: FeedbackSettings = FeedbackSettings()
-    compute: ComputeSettings = ComputeSettings()
     bandit: Part
     learner: Part
     protocol: Part
     sweep: dict[str, list[Any]] = Field(
         default={}, exclude=True, description="Dotted key -> list of values; all combinations are run."
     )
+
+    _conditions: dict[str, Settings] = PrivateAttr(default_factory=dict)
+
+    @property
+    def conditions(self) -> Mapping[str, Settings]:
+        """Its conditions by the names of their tables."""
+        return self._conditions
+
+    @property
+    def tables(self) -> Mapping[str, Settings]:
+        """Those that are read whatever the parts are, by name."""
+        return {"run": self.run, "links": self.links, **self._conditions}
+
+    def table(self, kind: type[Table]) -> Table:
+        """Return the condition of a *kind*."""
+        return next(table for table in self._conditions.values() if isinstance(table, kind))
+
+    def with_condition(self, name: str, settings: Settings) -> Self:
+        """Return the scenario with other *settings* of a condition."""
+        copy = self.model_copy()
+        copy._conditions = {**self._conditions, name: settings}
+        return copy
+
+
+def tables_of(data: Mapping[str, Any]) -> Mapping[str, type[Settings]]:
+    """Return the conditions that *data*, the tables of a scenario, may have: ours, and those of packages it names."""
+    return condition_classes(tuple(sorted(data.keys() - Scenario.model_fields.keys() - {"schema"} - CONDITIONS.keys())))
+
+
+@cache
+def scenario_model(conditions: Iterable[tuple[str, type[Settings]]]) -> type[Settings]:
+    """Return a table with the tables of a scenario as keys, those of *conditions*, by name, among them."""
+    fields: dict[str, Any] = {}
+    for name, field in Scenario.model_fields.items():
+        if name == PARTS[0]:
+            fields |= {table: (kind, kind()) for table, kind in conditions}
+        fields[name] = (field.annotation, field)
+    return create_model("Scenario", __base__=Settings, __doc__=Scenario.__doc__, **fields)
+
+
+def read_scenario(data: Raw) -> tuple[Scenario | None, list[Problem]]:
+    """Return the scenario of the tables *data*, or None and all mistakes in those that every scenario has."""
+    conditions = tables_of(data)
+    found, problems = read(scenario_model(tuple(conditions.items())), data)
+    if found is None:
+        return None, problems
+    scenario = Scenario.model_construct(**{name: getattr(found, name) for name in Scenario.model_fields})
+    scenario._conditions = {table: getattr(found, table) for table in conditions}
+    return scenario, problems

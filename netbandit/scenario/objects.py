@@ -128,15 +128,16 @@ def swept(key: str, values: Any) -> Any:
 
     Args:
         key: The dotted key.
-        values: A list of arguments of `table_of`, or a table of such lists.
+        values: A list of arguments of `table_of`, or what `native` makes one of; or a table of such lists.
     """
-    if key == "cases" and isinstance(values, list | tuple):
-        return [tables_of(case) if isinstance(case, Mapping) else case for case in values]
-    if isinstance(values, list | tuple):
-        return [table_of(key, value) for value in values]
     if isinstance(values, Mapping):
         return {str(inner): swept(f"{key}.{inner}", value) for inner, value in values.items()}
-    return native(values)
+    found = native(values)
+    if not isinstance(found, list):
+        return found
+    if key == "cases":
+        return [tables_of(case) if isinstance(case, Mapping) else case for case in found]
+    return [table_of(key, value) for value in found]
 
 
 def _written(model: BaseModel) -> Raw:

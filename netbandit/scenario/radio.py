@@ -1,11 +1,11 @@
 """``[links.peer.radio]``: a shared medium, with its airtime, access, duty cycle and collisions."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, ModelWrapValidatorHandler, model_validator
 
-from netbandit.parts.settings import PositiveDuration, Settings
+from netbandit.parts.settings import PositiveDuration, Settings, filled_in
 from netbandit.util.units import parse_frequency
 from netbandit.util.wording import Allowed, one_of, show
 
@@ -92,19 +92,12 @@ class RadioSettings(Settings):
         default=None, description="Fills in the airtime and the duty cycle of LoRa in Europe; keys that are given win."
     )
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _fill_in(cls, keys: Any) -> Any:
+    def _fill_in(cls, keys: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         """Fill in the values of the preset, where they are not given."""
         preset = keys.get("preset") if isinstance(keys, Mapping) else None
         if preset not in PRESETS:
-            return keys
+            return handler(keys)
         lora = {"sf": int(preset.rpartition("sf")[2]), "bandwidth": BANDWIDTHS[0], "coding": 1, "preamble": 8}
-        return _under(keys, {"airtime": {"lora": lora}, "duty": _DUTY_OF_BAND_M})
-
-
-def _under(keys: Any, defaults: Any) -> Any:
-    """Return *keys* with *defaults* where there are none, table by table."""
-    if not (isinstance(keys, Mapping) and isinstance(defaults, Mapping)):
-        return defaults if keys is None else keys
-    return {**keys, **{key: _under(keys.get(key), value) for key, value in defaults.items()}}
+        return filled_in(keys, {"airtime": {"lora": lora}, "duty": _DUTY_OF_BAND_M}, handler)

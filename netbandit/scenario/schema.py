@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from netbandit.scenario.model import PARTS, Scenario
+from netbandit.parts.registry import condition_classes
+from netbandit.scenario.model import PARTS, scenario_model
 
 Schema = dict[str, Any]
 
@@ -25,7 +26,7 @@ def json_schema(parts: Mapping[str, Mapping[str, type[BaseModel]]]) -> Schema:
         parts: For each of ``topology``, ``bandit``, ``learner`` and ``protocol``, its kinds with their keys.
     """
     definitions: Schema = {}
-    schema = _of(Scenario, definitions)
+    schema = _of(scenario_model(tuple(condition_classes().items())), definitions)
     definitions["topology"] = _topology(parts.get("topology", {}), definitions)
     schema["properties"]["topology"] = {
         "$ref": "#/$defs/topology",

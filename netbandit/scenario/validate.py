@@ -1,26 +1,27 @@
 """Validation of the tables of every scenario, and of combinations among them."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from netbandit.parts.registry import BUILT_IN
 from netbandit.parts.settings import Problem, Raw, Settings
 from netbandit.parts.validation import read
 from netbandit.scenario.energy import with_bandwidth
 from netbandit.scenario.links import LinksSettings, UniformLatency
-from netbandit.scenario.model import RunSettings, Scenario
+from netbandit.scenario.model import RunSettings, Scenario, read_scenario, tables_of
+from netbandit.util.key_paths import lookup
 from netbandit.util.wording import show
 
 
-def valid_tables(data: Raw) -> dict[str, Any]:
+def valid_tables(data: Raw) -> Mapping[str, Settings]:
     """Return those of the tables that every scenario has which have no mistakes, by name; see `validate`."""
-    data = with_bandwidth(data)
-    found = {}
-    for name, field in Scenario.model_fields.items():
-        if isinstance(field.annotation, type) and issubclass(field.annotation, Settings):
-            table, problems = read(field.annotation, data.get(name, {}))
-            if not problems:
-                found[name] = table
+    filled = with_bandwidth(data)
+    found: dict[str, Settings] = {}
+    kinds: dict[str, type[Settings]] = {"run": RunSettings, "links": LinksSettings, **tables_of(data)}
+    for name, kind in kinds.items():
+        table, problems = read(kind, filled.get(name, {}))
+        if table is not None and not problems:
+            found[name] = table
+    _forget_bandwidth(found.get("links"), data)
     return found
 
 
@@ -33,14 +34,22 @@ def validate(data: Raw) -> tuple[Scenario | None, list[Problem]]:
     Returns:
         The scenario and no problem, or None and all problems.
     """
-    data = with_bandwidth(data)
-    scenario, problems = read(Scenario, data)
+    filled = with_bandwidth(data)
+    scenario, problems = read_scenario(filled)
     # A mistake in one table must not hide an impossible combination of two others.
     run, _ = read(RunSettings, data.get("run"))
     topology = data.get("topology")
-    links, _ = read(LinksSettings, data.get("links", {}))
+    links, _ = read(LinksSettings, filled.get("links", {}))
+    _forget_bandwidth(None if scenario is None else scenario.links, data)
     problems = problems + combinations(run, topology.get("family") if isinstance(topology, dict) else None, links)
     return (None if problems else scenario), problems
+
+
+def _forget_bandwidth(links: Settings | None, data: Raw) -> None:
+    """Let a bandwidth that a preset filled in, and *data* does not have, count as not written."""
+    for table in ("peer", "uplink") if links is not None else ():
+        if lookup(data, f"links.{table}.bandwidth", None) is None:
+            getattr(links, table).model_fields_set.discard("bandwidth")
 
 
 def combinations(run: RunSettings | None, family: object, links: LinksSettings | None) -> list[Problem]:

@@ -1,6 +1,6 @@
 """Builds the graph and the network from a scenario."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
@@ -10,7 +10,7 @@ from netbandit.network.airtime import LoRa
 from netbandit.network.batteries import EnergyPlan
 from netbandit.network.clock import Clock
 from netbandit.network.computing import ComputePlan
-from netbandit.network.edge_latencies import LONGEST, given_latencies
+from netbandit.network.edge_latencies import given_latencies
 from netbandit.network.families.family import Family
 from netbandit.network.families.meeting import Meeting
 from netbandit.network.faults import Faults
@@ -21,7 +21,6 @@ from netbandit.network.message import HEADER_BYTES
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.network.trace_writer import Trace
-from netbandit.parts.settings import Problem
 from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinkSettings, LinksSettings, UniformLatency, UplinkSettings
 from netbandit.scenario.radio import LoRaSettings
@@ -167,18 +166,6 @@ def build_network(
         energy=energy,
         compute=compute,
     )
-
-
-def latency_problems(links: LinksSettings, slot: int) -> Iterator[Problem]:
-    """Yield each latency that is too long for the clock; *slot* is the length of a slot (ns)."""
-    for table, latency in (("peer", links.peer.latency), ("uplink", links.uplink.latency)):
-        durations = latency.ends if isinstance(latency, UniformLatency) else [latency]
-        for duration in durations:
-            if isinstance(duration, Duration) and duration.nanoseconds(slot) >= LONGEST:
-                yield (
-                    ("links", table, "latency"),
-                    f'must be less than "{LONGEST // 10**9} s" (146 years), not "{duration}"',
-                )
 
 
 def _latencies(latency: str | UniformLatency, links: int, slot: int, rng: np.random.Generator) -> NDArray[np.int64]:

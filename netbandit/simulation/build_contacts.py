@@ -1,35 +1,26 @@
 """Builds the contact plan (when each link is up) from ``topology.changes``."""
 
-from collections.abc import Iterator
-
 from netbandit.network.contacts import (
-    MOST_CONTACTS,
     ContactModel,
     GeneratedContacts,
     Markov,
     Matching,
     Recurring,
-    expected_contacts,
     is_always_up,
 )
 from netbandit.network.families.changes import (
     Changes,
     MarkovChanges,
     MatchingChanges,
-    RecurringChanges,
     RedrawnChanges,
 )
 from netbandit.network.families.family import Family
-from netbandit.network.families.meeting import Meeting
 from netbandit.network.outages import LinkSchedule, Redrawn
 from netbandit.network.topology import Topology
-from netbandit.parts.settings import Problem
-from netbandit.protocols.local import Local
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.simulation.build_faults import Changing
 from netbandit.util.streams import Streams
 from netbandit.util.units import parse_duration
-from netbandit.util.wording import show
 
 
 def build_contacts(family: Family, topology: Topology, streams: Streams, slot: int, end: int) -> LinkSchedule | None:
@@ -79,53 +70,6 @@ def model_of(changes: Changes | None, slot: int) -> ContactModel | None:
     if isinstance(changes, MatchingChanges):
         return Matching(every)
     return Recurring(_ns(changes.up_for, slot), every, changes.phase)
-
-
-def contact_problems(
-    family: Family, topology: Topology, slot: int, end: int, protocol: NetworkProtocol, kind: str, talk: str
-) -> Iterator[Problem]:
-    """Yield models that are impossible or have too many contacts, and protocols that cannot see link changes.
-
-    Args:
-        family: The family of the graph.
-        topology: The graph.
-        slot: The length of a slot (ns).
-        end: The time of the horizon (ns).
-        protocol: The protocol.
-        kind: Its kind, as written.
-        talk: The communication pattern.
-    """
-    changes, model = family.changes, model_of(family.changes, slot)
-    changing = model is not None or topology.contacts is not None
-    if getattr(protocol, "carry", None) is not None and not (changing and family.neighbours == "sensed"):
-        yield ("protocol", "carry"), "must be left out: nothing waits where agents do not see links come and go"
-    if not changing:
-        return
-    if family.neighbours == "sensed" and protocol.uses_peer_links and protocol.over_seen_links(talk) is None:
-        without = " without a deadline" if isinstance(protocol, Local) else ""  # applies to calls only
-        text = f"protocol.kind = {show(kind)} does not say{without} what agents do who see links come and go"
-        yield ("topology", "neighbours"), f'must be "unknown": {text}'
-    if model is None:
-        return
-    if isinstance(changes, RecurringChanges) and isinstance(model, Recurring) and model.up_for >= model.every:
-        text = (
-            f"must be shorter than every = {show(changes.every)}, not {show(changes.up_for)}: links would never be down"
-        )
-        yield ("topology", "changes", "up_for"), text
-        return
-    contacts = expected_contacts(model, topology.links, topology.agents, end)
-    if contacts > MOST_CONTACTS:
-        text = f"too short: about {contacts:.2g} contacts in a run; at most {MOST_CONTACTS:,} are possible"
-        yield ("topology", "changes", "every"), text
-
-
-def contact_notes(family: Family, protocol: NetworkProtocol) -> Iterator[Problem]:
-    """Yield keys that need a time-varying graph, and a link model without effect because nothing is sent."""
-    changing = family.changes is not None or isinstance(family, Meeting)
-    if family.changes is not None and not protocol.uses_peer_links:
-        yield ("topology", "changes"), "has no effect: the protocol sends nothing over links between agents"
-    if not changing and "neighbours" in family.model_fields_set:
-        yield ("topology", "neighbours"), "is used only where links come and go"
 
 
 def _ns(duration: str, slot: int) -> int:

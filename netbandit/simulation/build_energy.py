@@ -1,6 +1,5 @@
 """Builds the agents' energy model from ``[energy]`` and the energy costs of messages."""
 
-from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from math import inf, isfinite
 from pathlib import Path
@@ -9,19 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.network.batteries import JOULE, Daily, EnergyPlan, OnAndOff, Price
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
-from netbandit.parts.settings import Problem
-from netbandit.scenario.energy import CHIPS, DailyHarvest, EnergySettings, HarvestFile, OnOffHarvest, UniformCapacity
-from netbandit.scenario.faults import FaultsSettings
+from netbandit.scenario.energy import DailyHarvest, EnergySettings, HarvestFile, OnOffHarvest, UniformCapacity
 from netbandit.scenario.links import LinkEnergySettings, LinksSettings
-from netbandit.scenario.model import RunSettings
-from netbandit.simulation.build import link_class
-from netbandit.simulation.build_faults import NodeNumbers, node_problems
-from netbandit.util.table_files import Table, TableFileError, finite
-from netbandit.util.units import parse_duration, parse_power
+from netbandit.simulation.build_faults import NodeNumbers
+from netbandit.util.table_files import Table, finite
+from netbandit.util.units import parse_duration
 from netbandit.util.wording import show
 
 _NANO = 10**9
@@ -71,12 +65,6 @@ def _harvested(energy: EnergySettings, slot: int) -> Any:
     return nanowatt(law)
 
 
-def mains_problems(energy: EnergySettings, topology: Topology) -> Iterator[Problem]:
-    """Yield each agent of ``energy.mains`` that is missing from the graph or listed twice."""
-    if isinstance(energy.mains, list):
-        yield from node_problems(("energy", "mains"), energy.mains, topology, set(), "is named twice")
-
-
 def read_harvest(path: Path) -> list[tuple[int, int]]:
     """Return the times (ns) and harvested powers (nW) listed in a file; each power applies from its time on.
 
@@ -98,77 +86,6 @@ def read_harvest(path: Path) -> list[tuple[int, int]]:
             raise table.error("each line must be later than the one before", line)
         found.append((moment, nanowatt(watt)))
     return found
-
-
-def energy_problems(
-    energy: EnergySettings,
-    links: LinksSettings,
-    faults: FaultsSettings,
-    run: RunSettings,
-    known: Mapping[str, Any],
-) -> Iterator[Problem]:
-    """Yield invalid settings of ``[energy]``, and conflicts with other tables.
-
-    Args:
-        energy: ``[energy]``.
-        links: ``[links]``.
-        faults: ``[faults]``.
-        run: ``[run]``.
-        known: The parts known so far, the communication pattern (``talk``), and the links that the protocol uses.
-    """
-    chip = CHIPS.get(str(energy.preset))
-    differ = [key for key in ("send", "receive") if getattr(energy, key) not in (None, energy.idle)]
-    filled_in = [key for key in differ if chip is not None and getattr(energy, key) == parse_power(getattr(chip, key))]
-    for table in sorted(known["used_links"]):
-        if link_class(getattr(links, table)).takes_time:
-            continue
-        needed = f"links.{table}.bandwidth" + (" or links.peer.radio.airtime" if table == "peer" else "")
-        for key in differ:
-            if key not in filled_in:
-                yield ("energy", key), f"needs {needed}: without it nothing takes any time to send"
-        if filled_in:
-            keys = " and ".join(f"energy.{key}" for key in filled_in)
-            text = (
-                f"{show(energy.preset)} sets {keys}, what an agent takes during a transmission, which needs {needed}: "
-                f"set it, or {keys} to energy.idle ({energy.idle:g} W)"
-            )
-            yield ("energy", "preset"), text
-    if isinstance(energy.harvest, DailyHarvest):
-        yield from _daily_problems(energy.harvest, run.slot_nanoseconds)
-    if isinstance(energy.harvest, HarvestFile):
-        try:
-            read_harvest(Path(energy.harvest.file))
-        except TableFileError as error:
-            yield ("energy", "harvest", "file"), str(error)
-    if energy.capacity is None:
-        if energy.harvest:
-            yield ("energy", "harvest"), "needs energy.capacity: there is no battery to fill"
-        if energy.mains is not None:
-            yield ("energy", "mains"), "needs energy.capacity: nobody runs empty"
-        if energy.recover is not None:
-            yield ("energy", "recover"), "needs energy.capacity: nobody runs empty"
-        return
-    for table in ("peer", "uplink"):
-        if getattr(links, table).retry is not None:
-            text = "cannot be combined with energy.capacity: nothing is repeated where batteries may run empty"
-            yield ("links", table, "retry"), text
-    if energy.pull and (run.activity != "every" or known["talk"] == "gather"):
-        why = "run.activity says otherwise" if run.activity != "every" else "users come, and one agent decides"
-        yield ("energy", "pull"), f"with energy.capacity every agent must pull in every slot, but {why}"
-    lost = faults.nodes is not None and faults.nodes.memory == "lost"
-    learner: AnyLearner | None = known["learner"]
-    if lost and isinstance(learner, EpochLearner):
-        text = 'must be "kept" with energy.capacity and a learner of rounds, whose lives are planned ahead'
-        yield ("faults", "nodes", "memory"), text
-
-
-def _daily_problems(law: DailyHarvest, slot: int) -> Iterator[Problem]:
-    begin, end, every = (parse_duration(each).nanoseconds(slot) for each in (law.from_, law.until, law.every))
-    here = ("energy", "harvest")
-    if end <= begin:
-        yield (*here, "until"), f"must be after from = {show(law.from_)}, not {show(law.until)}"
-    elif end - begin >= every or end > every:
-        yield (*here, "until"), f"must be within the period: every = {show(law.every)}"
 
 
 def _price(energy: LinkEnergySettings, end: int) -> Price:

@@ -173,7 +173,7 @@ class MeanLies(Liars):
         truth: NDArray[np.float64],
         releases: NDArray[np.float64] | None,
     ) -> NDArray[np.float64]:
-        if agent not in self.liars or not self._lies_now:
+        if agent not in self.liars or not self._lies_now or not len(arms):  # with no reward yet, it reports no arm
             return truth
         means = self._bandit.global_means[arms]
         honest = [each for each in range(len(releases)) if each not in self.liars] if releases is not None else []

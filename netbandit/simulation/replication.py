@@ -20,6 +20,11 @@ from netbandit.parts.plugins import packages_of
 from netbandit.parts.registry import BUILT_IN, kind_key
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import NetworkProtocol
+from netbandit.scenario.adversary import AdversarySettings
+from netbandit.scenario.compute import ComputeSettings
+from netbandit.scenario.energy import EnergySettings
+from netbandit.scenario.faults import FaultsSettings
+from netbandit.scenario.feedback import FeedbackSettings
 from netbandit.scenario.model import Scenario
 from netbandit.simulation.accounting import (
     absent_slots,
@@ -200,12 +205,12 @@ class Simulation:
             writer,
             own_streams=streams,
             peers=point.protocol.uses_peer_links,
-            faults=scenario.faults,
+            faults=scenario.table(FaultsSettings),
             changing=build_changing(
                 point.family, topology, drawn_from, clock.slot, clock.end, point.protocol, self._talk
             ),
-            energy=build_energy(scenario.energy, scenario.links, topology, clock.slot),
-            compute=build_compute(scenario.compute, topology.agents, clock.slot, streams),
+            energy=build_energy(scenario.table(EnergySettings), scenario.links, topology, clock.slot),
+            compute=build_compute(scenario.table(ComputeSettings), topology.names, clock.slot, streams),
         )
         bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
         bandit = checked(point.bandit.fresh())
@@ -216,8 +221,8 @@ class Simulation:
             learner=point.learner,
             protocol=point.protocol,
             run=scenario.run,
-            adversary=scenario.adversary,
-            feedback=scenario.feedback,
+            adversary=scenario.table(AdversarySettings),
+            feedback=scenario.table(FeedbackSettings),
             attack=point.attack,
             topology=topology,
             network=network,
@@ -225,7 +230,7 @@ class Simulation:
             bandit=bandit,
             streams=streams,
             fingerprint=fingerprint,
-            liars=liars_of(scenario.adversary, topology, streams),
+            liars=liars_of(scenario.table(AdversarySettings), topology, streams),
         )
 
 

@@ -127,7 +127,7 @@ class Slots(Driver):
 
     def _late_feedback(self, learner: Learner) -> FeedbackQueue | None:
         """Return where the rewards of a *learner*'s agents wait; None: they are learned at once."""
-        plan = build_feedback(self.context.feedback, self._clock.slot)
+        plan = build_feedback(self.context.feedback, self._clock.slot, self.context.topology.names)
         if plan is None:
             return None
         facts = self.world.facts()

@@ -6,8 +6,8 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-MOVED = {"netbandit.part": "netbandit.parts.component"}
-"""Former name -> name."""
+MOVED: dict[str, str] = {}
+"""Former name -> name, of modules of the reference that have moved since 0.2.0."""
 
 
 class MovedModules:

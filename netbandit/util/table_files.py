@@ -3,7 +3,8 @@
 A table is text in UTF-8, with or without a byte order mark, plain or gzipped (by its name or its first bytes), with
 line ends of any kind. Fields are separated by commas, semicolons or tabs, whichever the first line has most of, or by
 blanks where a format has them, and may be enclosed in double quotes. A line whose first nonblank character is ``#`` is
-a comment; ``#`` elsewhere is content. Every field is returned as text, without surrounding blanks; the caller converts
+a comment; ``#`` elsewhere is content. A blank line is none of the table, but where there is a single column: there it
+is an empty field. Every field is returned as text, without surrounding blanks; the caller converts
 it by the meaning of its column.
 """
 
@@ -164,6 +165,10 @@ class TextLines:
         wrong = next((sign for sign in line if "\ud800" <= sign <= "\udfff"), None)
         if wrong is not None:
             raise self.error(f"the byte 0x{ord(wrong) - 0xDC00:02x} is not UTF-8: the file must be saved as UTF-8")
+        if "\ufeff" in line:  # a name with one looks like another without
+            raise self.error(
+                "has a byte order mark, which is only at the beginning of a file: was one put behind another?"
+            )
 
 
 class Records:
@@ -203,7 +208,7 @@ class Records:
             nonlocal inside, begin
             yield first
             for line in lines:
-                if not inside and not is_content(line):
+                if not inside and not (is_content(line) or self._is_empty_row(line)):
                     continue
                 begin = begin if inside else self.lines.number
                 inside = True
@@ -216,9 +221,13 @@ class Records:
         try:
             for cells in rows:
                 inside = False
-                yield Record(begin, [cell.strip() for cell in cells])
+                yield Record(begin, [cell.strip() for cell in cells or [""]])
         except csv.Error:  # the only one of lines without zero bytes
             raise TableFileError(self.lines.path, _LONG_FIELD, begin) from None
+
+    def _is_empty_row(self, line: str) -> bool:
+        """Return whether a line of blanks is a row of empty fields: of a single one, or of some between tabs."""
+        return line.isspace() and (self.separator == "" or (self.separator == "\t" and "\t" in line))
 
 
 def is_content(line: str, comments: str = "#") -> bool:
@@ -357,3 +366,8 @@ def shown(text: str) -> str:
 def listed(names: Sequence[str], most: int = 5) -> str:
     """Return the first of *names*, with commas between them."""
     return ", ".join(map(shown, names[:most])) + (", ..." if len(names) > most else "")
+
+
+def not_used(names: Sequence[str]) -> str:
+    """Return the note that columns with these *names* are not used; some may have none."""
+    return f"{pluralize(len(names), 'column')} not used: {listed([name or 'one without a name' for name in names])}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -92,12 +92,42 @@ def one_of(values: Iterable[Any]) -> str:
 
 
 def did_you_mean(word: Any, candidates: Iterable[str]) -> str:
-    """Return `` (did you mean "horizon"?)`` for the candidate closest to *word*, or nothing."""
+    """Return `` (did you mean "horizon"?)`` for the candidate closest to *word* that is no `opposite`, or nothing."""
     if not isinstance(word, str):
         return ""
     folded = {_folded(candidate): candidate for candidate in candidates}
-    close = get_close_matches(_folded(word), folded, n=1, cutoff=0.65)
-    return f" (did you mean {quoted(folded[close[0]])}?)" if close else ""
+    close = [folded[one] for one in get_close_matches(_folded(word), folded, cutoff=0.65)]
+    meant = next((candidate for candidate in close if not opposite(word, candidate)), None)
+    return "" if meant is None else f" (did you mean {quoted(meant)}?)"
+
+
+_OPPOSITES = (
+    *(("max", "min"), ("most", "least"), ("best", "worst"), ("high", "low"), ("first", "last"), ("good", "bad")),
+    *(("up", "down"), ("on", "off"), ("sync", "async"), ("homo", "hetero"), ("include", "exclude")),
+)
+"""Beginnings of words that mean the opposite."""
+
+_NEGATIONS = ("un", "no", "non", "dis")
+
+
+def opposite(word: str, candidate: str) -> bool:
+    """Return whether a name, perhaps misspelt, means the opposite of *candidate*, however close their letters are.
+
+    So do ``maximise`` and ``minimize``, ``up_for`` and ``down_for``, ``sent`` and ``unsent``.
+    """
+    one, other = (_folded(name).strip("-") for name in (word, candidate))
+    if any(_begin(one, this) and _begin(other, that) for pair in _OPPOSITES for this, that in (pair, pair[::-1])):
+        return True
+    likeness = SequenceMatcher(None, one, other).ratio()
+    return any(
+        longer.startswith(no) and SequenceMatcher(None, longer.removeprefix(no).strip("-"), shorter).ratio() > likeness
+        for no in _NEGATIONS
+        for longer, shorter in ((one, other), (other, one))
+    )
+
+
+def _begin(name: str, letters: str) -> bool:
+    return any(part.startswith(letters) for part in name.split("-"))
 
 
 def integer_meant(value: Any, metadata: Iterable[Any]) -> str:

@@ -5,10 +5,12 @@ from datetime import date
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import netbandit as nb
 from netbandit.parts.validation import KeysError
+from netbandit.running.search import Range
 from netbandit.scenario.errors import ScenarioError
 
 ITSELF: list[Any] = []
@@ -36,6 +38,41 @@ def test_a_number_of_processes_is_one(tmp_path, value):
 def test_swept_keys_are_texts(values):
     with pytest.raises(ValueError, match="values must be a dictionary of dotted keys with a list of values each"):
         SCENARIO.sweep(values)
+
+
+LISTS = {
+    "list": [5, 6, 7, 8],
+    "array": np.array([5, 6, 7, 8]),
+    "whole-numbers": [np.int64(5), np.int32(6), 7, np.uint8(8)],
+    "objects": np.array([5, 6, 7, 8], dtype=object),
+    "range": range(5, 9),
+    "series": pd.Series([5, 6, 7, 8], index=[3, 1, 2, 0]),
+    "index": pd.RangeIndex(5, 9),
+}
+
+
+@pytest.mark.parametrize("values", LISTS.values(), ids=LISTS)
+def test_what_holds_values_is_swept_like_a_list(tmp_path, values):
+    for number, results in enumerate(
+        [
+            SCENARIO.sweep({"run.horizon": values}, replications=1, out=tmp_path / "0"),
+            nb.sweep(SCENARIO, run__horizon=values, run__replications=1, out=tmp_path / "1"),
+            nb.run(SCENARIO.tables | {"sweep": {"run.horizon": values}}, run__replications=1, out=tmp_path / "2"),
+        ]
+    ):
+        assert list(results.groupby("run.horizon").groups) == [5, 6, 7, 8], number
+    assert results.table(where={"run.horizon": values[:2]}).to_frame()["run.horizon"].tolist() == [5, 6]
+    assert Range.read("run.horizon", values).values == (5, 6, 7, 8)
+
+
+def test_numbers_of_numpy_are_taken_at_any_depth(tmp_path):
+    means = {"rows": np.array([[0.2, 0.8], [0.5, 0.4]]), "of-numpy": [np.array([0.2, 0.8]), pd.Series([0.5, 0.4])]}
+    for name, values in means.items():
+        results = SCENARIO.sweep(bandit__means=values, replications=1, out=tmp_path / name)
+        assert sorted(results.groupby("bandit.means").groups) == ["[0.2, 0.8]", "[0.5, 0.4]"]
+    found = nb.sweep(SCENARIO, learner__kappa=np.linspace(1, 2, 4), run__replications=1, out=tmp_path / "linspace")
+    assert len(found.groupby("learner.kappa")) == 4
+    assert list(nb.bandits.Bernoulli(means=pd.Series([0.5, 0.1])).means) == [0.5, 0.1]
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ def results(tmp_path_factory):
     return scenario.sweep({"links.peer.latency": ["0 ms", "40 ms"], "protocol.kind": ["gis", "silent"]}, out=folder)
 
 
-def test_curves_are_tidy_and_those_of_the_runs(results):
-    curves = results.curves("regret")
+def test_knots_of_curves_are_tidy_and_those_of_the_runs(results):
+    curves = results.curves("regret", knots=True)
     assert list(curves) == ["links.peer.latency", "protocol.kind", "replication", "slot", "value"]
     study = load_study(results.folder)
     for point in study.points:
@@ -37,6 +37,48 @@ def test_curves_are_tidy_and_those_of_the_runs(results):
     assert at_the_end == pytest.approx(results[results["metric"] == "regret"]["value"].tolist())
     with pytest.raises(ValueError, match="no run has a curve 'regrets'; there are: regret"):
         results.curves("regrets")
+
+
+@pytest.fixture(scope="module")
+def two_horizons(tmp_path_factory):
+    """Return results whose runs have knots of their own."""
+    tables = {
+        "topology": {"family": "ring", "agents": 4},
+        "bandit": {"kind": "bernoulli", "arms": 3},
+        "learner": {"kind": "elimination"},
+        "protocol": {"kind": "gis"},
+    }
+    out = tmp_path_factory.mktemp("horizons")
+    return nb.sweep(tables, run__horizon=[1_000, 3_000], run__replications=4, out=out)
+
+
+def test_curves_have_values_of_all_runs_at_each_slot(two_horizons):
+    regret = two_horizons[two_horizons["metric"] == "regret"].groupby("run.horizon").value.mean()
+    for horizon, part in two_horizons.curves().groupby("run.horizon"):
+        found = part.groupby("slot").value.agg(["mean", "count"])
+        assert set(found["count"]) == {4}
+        assert min(horizon, 1_500) < len(found) <= 2_000
+        assert found["mean"].is_monotonic_increasing
+        assert found["mean"].loc[horizon] == pytest.approx(regret.loc[horizon])
+
+
+def test_curves_are_read_between_the_knots_of_each_run(two_horizons):
+    asked = [1_000, 0, 700.5, 145]
+    read = two_horizons.curves(at=asked)
+    assert read["slot"].tolist() == 8 * asked
+    at = read.groupby(["run.horizon", "replication"]).value
+    for point, run in two_horizons.curves(knots=True).groupby(["run.horizon", "replication"]):
+        assert at.get_group(point).tolist() == pytest.approx(np.interp(asked, run["slot"], run["value"]))
+    assert two_horizons.curves(at=range(3))["slot"].tolist() == 8 * [0, 1, 2]
+    assert two_horizons.curves(at=500)["slot"].tolist() == 8 * [500]
+
+
+@pytest.mark.parametrize("at", [[1_001], [-1], [], "100", [[1, 2]], [True], [float("nan")], {5}])
+def test_slots_that_not_all_curves_have_are_refused(two_horizons, at):
+    with pytest.raises(ValueError, match=r"^at must be a list of slots from 0 to 1000, where the shortest curve ends$"):
+        two_horizons.curves(at=at)
+    with pytest.raises(ValueError, match="knots=True exclude"):
+        two_horizons.curves(at=at, knots=True)
 
 
 def test_links_are_tidy_and_add_up(results):

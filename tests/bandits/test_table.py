@@ -253,6 +253,11 @@ def test_each_agent_has_the_rewards_of_its_name(tmp_path):
     bandit.horizon, bandit.agent_names = 1, lambda: ["b", "a9", "a10"]
     bandit.start(3, Streams(0, 0).generator)
     assert bandit.means_at(0).tolist() == [[1], [9], [10]]
+    (tmp_path / "rewards.csv").write_text("agent,arm,reward\n1,x,9\n2,x,10\n0,x,1\n")
+    numbered = nb.bandits.Table(path=str(tmp_path / "rewards.csv")).fresh()
+    numbered.horizon, numbered.agent_names = 1, bandit.agent_names
+    numbered.start(3, Streams(0, 0).generator)
+    assert numbered.means_at(0).tolist() == [[1], [9], [10]]
     slots = pandas.DataFrame({"agent": ["b", "a"], "slot": [0, 0], "arm": ["x", "x"], "reward": [1, 2]})
     assert of_frame(slots).of_agents(["b", "a"]).rows.tolist() == [[[1], [2]]]
     assert of_frame(slots).of_agents(["a", "b"]).rows.tolist() == [[[2], [1]]]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.examples import examples
+from helpers.scenes import run
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -11,6 +12,7 @@ from netbandit.bandits.bernoulli import Bernoulli
 from netbandit.bandits.gaussian import Gaussian
 from netbandit.bandits.mixed import Mixed, centre, truncated_mean, truncated_quantile
 from netbandit.parts.component import Others
+from netbandit.simulation.execution import executed
 from netbandit.util.streams import Streams
 
 EVERYBODY = np.arange(3)
@@ -54,6 +56,38 @@ def test_breakpoints_are_distinct_slots_within_the_horizon(horizon, arms, count,
     for slot in range(horizon):
         period = max(place for place, start in enumerate(starts) if start <= slot)
         assert world.course.period(slot) == period
+
+
+@examples(60)
+@given(st.integers(1, 12), st.sets(st.integers(1, 14), min_size=1), st.booleans())
+def test_listed_changes_begin_at_their_slots_however_many_and_however_late(horizon, slots, own):
+    listed = [0, *sorted(slots)]
+    changes = [{"slot": slot, "means": [0.5, slot / 20]} for slot in listed[1:]]
+    sets = [[0, 1], [1], [0]] if own else None
+    world = started(Bernoulli(means=[0.5, 0.0], changes=changes, arm_sets=sets), horizon=horizon)
+    for slot in range(horizon):
+        now = max(each for each in listed if each <= slot)
+        assert world.means_at(slot).tolist() == [0.5, now / 20]
+    assert world.course.lengths().sum() == horizon
+    found = texts(world.check_with(Others(horizon=horizon, agents=3, kinds={"learner": "ucb"})))
+    late = [place for place, slot in enumerate(listed[1:]) if slot >= horizon]
+    assert [key for key, _ in found] == [("changes", place, "slot") for place in late[:1]]
+    assert all("has no effect: the run ends before it" in text for _, text in found)
+
+
+@pytest.mark.parametrize("how", ["plain", "compiled"])
+@pytest.mark.parametrize(("horizon", "slot"), [(2, 7), (3, 3), (2, 1)])
+@pytest.mark.parametrize(("learner", "protocol"), [("ucb", "silent"), ("thompson", "local"), ("dec-ucb", "consensus")])
+def test_a_change_beyond_the_horizon_costs_nothing(tmp_path, how, horizon, slot, learner, protocol):
+    """Means of 0 and 1: whoever tries each arm once loses 1, and less is lost only by a change that comes."""
+    world = 'kind = "bernoulli"\nmeans = [0.0, 1.0]'
+    text = SCENARIO.format(bandit=world, learner=learner).replace("silent", protocol)
+    later = f"bandit.changes=[{{ slot = {slot}, means = [0.8, 0.2] }}]"
+    with executed(how):
+        changed, constant = (
+            run(tmp_path, f"run.horizon={horizon}", *more, text=text).metrics for more in ([later], [])
+        )
+    assert (changed["regret"] == constant["regret"]) == (slot >= horizon)
 
 
 def test_a_drift_takes_normal_steps_and_stays_between_zero_and_one():

@@ -53,5 +53,6 @@ def test_counts_and_arms():
     assert not sound_pulls(0, 1000)
     assert sound_pulls(np.int64(1000), 1000)
     assert sound_arms(np.array([0, 2]), 3)
-    for wrong in ([2, 0], [1, 1], [-1, 0], [0, 3], []):
+    assert sound_arms(np.array([], dtype=np.int64), 3)  # what an honest agent says before rewards come
+    for wrong in ([2, 0], [1, 1], [-1, 0], [0, 3]):
         assert not sound_arms(np.array(wrong, dtype=np.int64), 3)

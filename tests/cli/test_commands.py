@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -501,3 +502,28 @@ def test_every_mistake_that_stands_in_no_file_has_the_same_prefix(arguments, tmp
     done = call(*arguments)
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith("Error: ")
+
+
+def options_of_commands(command=main, path=()):
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            yield from options_of_commands(inner, (*path, name))
+    for name in [name for one in command.params if isinstance(one, click.Option) for name in one.opts]:
+        if path and name.startswith("--"):
+            yield path, name
+
+
+TURNED = {"maximize": "minimize", "minimize": "maximize", "maximise": "minimize", "minimise": "maximize"}
+
+
+def test_no_option_is_suggested_for_its_opposite():
+    suggested = 0
+    for path, name in options_of_commands():
+        plain = name.removeprefix("--no-").removeprefix("--")
+        for word in {f"--{plain}", f"--no-{plain}", f"--un{plain}", f"--{TURNED.get(plain, plain)}"} - {name}:
+            said = CliRunner().invoke(main, [*path, word, "x"]).stderr
+            assert f"'{name}'" not in said.replace(f"option '{word}'", ""), (path, word)
+        near = CliRunner().invoke(main, [*path, f"{name}e", "x"]).stderr
+        suggested += f"'{name}'" in near
+    assert suggested >= 100
+    assert "Did you mean '--maximize'?" in CliRunner().invoke(main, ["optimize", "a", "--maximise", "alive"]).stderr

@@ -1,5 +1,7 @@
 """What is too long, too deep, too much or no text at all is answered by one clear line, at once."""
 
+import errno
+import io
 import os
 import subprocess
 import sys
@@ -11,6 +13,7 @@ from helpers.processes import BACKSTOP, started
 from helpers.scenes import SMALL
 
 from netbandit.cli import main
+from netbandit.results.merging import Leftover
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="uses files of /dev")
 
@@ -116,6 +119,16 @@ def test_standard_streams_that_are_closed_are_none_to_write_to(tmp_path, command
         assert (tmp_path / "out" / "table.csv").read_text().startswith("replication,seed,metric,value")
 
 
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])
+def test_too_many_open_files_name_no_module_of_ours(check, monkeypatch, number):
+    def out_of_files(*arguments, **more):
+        raise OSError(number, os.strerror(number), "netbandit/running/sweeps.py")
+
+    monkeypatch.setattr("netbandit.cli.checking.valid_and_mistakes", out_of_files)
+    said = "Error: too many open files; allow more (ulimit -n), or use fewer processes"
+    assert check() == (1, [said])
+
+
 INTERRUPTED = """\
 import os, signal, sys
 sys.argv[0] = "netbandit"
@@ -138,5 +151,76 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, name):
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=BACKSTOP
     )
-    assert done.returncode in (1, 130)
-    assert len(done.stderr.split()) == 1, done.stderr
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nstopped\n")
+
+
+COMMANDS = (
+    "check scene.toml", "run scene.toml", "optimize scene.toml --minimize regret --over learner.rounds=1..3", "parts",
+    "emulate scene.toml", "suite show", "table out", "plot out", "compare out", "report out", "merge out other",
+    "topology ring", "clean out",
+)  # fmt: skip
+INTERRUPTED_AT = """\
+import os, signal, sys
+sys.argv = ["netbandit", *{command!r}.split()]
+from netbandit.cli import main
+class Presses:
+    left = {number}
+    def find_spec(self, name, path=None, target=None):
+        self.left -= 1
+        if not self.left:
+            os.kill(os.getpid(), signal.{signal})
+sys.meta_path.insert(0, Presses())
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored
+main()
+"""
+
+
+@LINUX
+@pytest.mark.sampled(12)
+@pytest.mark.parametrize("number", [1, 2, 5, 20])
+@pytest.mark.parametrize("signal", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_signal_at_the_nth_import_of_a_command_is_one_line(fresh, tmp_path, command, signal, number):
+    (tmp_path / "scene.toml").write_text(SMALL)
+    done = fresh(["-c", INTERRUPTED_AT.format(command=command, number=number, signal=signal)], tmp_path)
+    if number > 2 and done.returncode in (0, 2):  # it imports less
+        assert "stopped" not in done.stderr
+    else:
+        assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nstopped\n")
+
+
+def pressed(*arguments, **more):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        *("click.Context.__init__", "click.Command.parse_args"),
+        *("netbandit.results.merging.leftovers", "netbandit.results.merging.remove"),
+    ],
+)
+def test_a_signal_within_click_is_the_same_line(tmp_path, monkeypatch, place):
+    monkeypatch.setattr("netbandit.results.merging.leftovers", lambda folder: [Leftover(tmp_path, 3)])
+    monkeypatch.setattr(place, pressed)
+    done = CliRunner().invoke(main, ["clean", str(tmp_path), "--yes"])
+    assert (done.exit_code, done.stderr) == (130, "\nstopped\n")
+
+
+def test_a_signal_while_a_question_is_asked_is_the_same_line(tmp_path, monkeypatch):
+    monkeypatch.setattr("netbandit.results.merging.leftovers", lambda folder: [Leftover(tmp_path, 3)])
+    monkeypatch.setattr("click.testing.make_input_stream", lambda *arguments: Answers())
+    done = CliRunner().invoke(main, ["clean", str(tmp_path)])
+    assert (done.exit_code, done.stderr.splitlines()) == (130, ["", "stopped"])
+
+
+class Answers(io.BytesIO):
+    """What is typed: Ctrl-C."""
+
+    read1 = read = pressed
+
+
+def test_the_end_of_answers_is_no_signal(tmp_path, monkeypatch):
+    monkeypatch.setattr("netbandit.results.merging.leftovers", lambda folder: [Leftover(tmp_path, 3)])
+    done = CliRunner().invoke(main, ["clean", str(tmp_path)], input="")
+    assert (done.exit_code, done.stderr) == (1, "Aborted!\n")

@@ -1,6 +1,7 @@
 """``netbandit emulate``: its table, its files, and its exit codes."""
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -8,8 +9,9 @@ from helpers.hub import Hub
 
 from netbandit import Scenario, ScenarioError
 from netbandit.cli import main
-from netbandit.emulation import Emulation, emulation, load, processes
-from netbandit.emulation.notes import Notes
+from netbandit.emulation import Emulation, emulation, load, node, processes
+from netbandit.emulation.comparison import Row
+from netbandit.emulation.notes import Notes, put
 
 SCENARIO = """
 [run]
@@ -39,11 +41,17 @@ def scenario(tmp_path):
     return path
 
 
+@pytest.fixture
+def untimed(monkeypatch):
+    """What times are on a busy host decides no test."""
+    monkeypatch.setattr(emulation.comparison, "time_rows", lambda *arguments, **more: [])
+
+
 def called(*arguments):
     return CliRunner().invoke(main, ["emulate", *map(str, arguments)])
 
 
-def test_all_equal(scenario, tmp_path):
+def test_all_equal(scenario, tmp_path, untimed):
     found = called(scenario, "--dilation", 2, "--out", tmp_path / "out")
     assert found.exit_code == 0, found.output
     assert "replay" in found.stdout
@@ -64,6 +72,29 @@ def test_not_equal(scenario, monkeypatch):
     found = called(scenario, "--dilation", 2, "--processes", 1)
     assert found.exit_code == 1
     assert "differs" in found.stdout
+
+
+@pytest.mark.parametrize(("verdict", "code"), [("differs", 1), ("host too noisy", 0)])
+def test_a_time_that_differs_is_told_by_the_exit_code_and_its_cure(scenario, monkeypatch, verdict, code):
+    row = Row("time", "a round", "0 %", "+10.91 % [+10.02, +11.80]", verdict)
+    monkeypatch.setattr(emulation.comparison, "time_rows", lambda *arguments, **more: [row])
+    found = called(scenario, "--dilation", 2, "--processes", 1)
+    assert found.exit_code == code
+    note = "note: times include what this host takes: a larger --dilation makes that less, and auto measures it\n"
+    assert (note in found.stdout) == (code == 1)
+
+
+@pytest.mark.slow
+@pytest.mark.ci
+def test_a_link_that_is_slower_than_the_scenario_says_differs(scenario, monkeypatch, untimed):
+    def slower(network, engine, message, channel):
+        due = put(network, engine, message, channel)
+        return due + (due - network.environment._now) // 10 if (channel.sender, channel.receiver) == (0, 2) else due
+
+    monkeypatch.setattr(node, "put", slower)
+    found = called(scenario, "--dilation", 2)
+    assert found.exit_code == 1
+    assert re.search(r"delays of links +2\.000 ms +2\.200 ms \(0 to 2\) +differs", found.stdout)
 
 
 def test_refused_at_its_place(scenario):
@@ -88,7 +119,7 @@ def test_mistakes_on_the_command_line(scenario, arguments):
     assert called(scenario, *arguments).exit_code == 2
 
 
-def test_from_python(scenario):
+def test_from_python(scenario, untimed):
     found = Scenario.from_toml(scenario, protocol={"kind": Hub}).emulate(dilation=1.0, transport="udp")
     assert isinstance(found, Emulation)
     assert found.equal

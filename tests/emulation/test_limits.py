@@ -1,5 +1,7 @@
 """What cannot be emulated is refused before anything is run, at the key that says so."""
 
+import re
+import resource
 from dataclasses import replace
 
 import pytest
@@ -7,8 +9,9 @@ import pytest
 import netbandit as nb
 from netbandit.checks.check import check
 from netbandit.emulation import RefusedError, emulate
-from netbandit.emulation.limits import too_long
+from netbandit.emulation.limits import too_long, too_many_files
 from netbandit.scenario.load import load_tables
+from netbandit.scenario.toml_text import toml_text
 
 BASE = {
     "run": {"horizon": 400},
@@ -93,3 +96,46 @@ def test_what_cannot_be_simulated_is_refused_in_a_line():
 def test_what_takes_too_long_says_how_long():
     assert too_long(48_000_000_000, 50.0) == ("would take 40 min at dilation 50: use fewer slots, or longer latencies")
     assert too_long(18_000_000_000, 50.0) is None
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+sys.argv = ["netbandit", "emulate", "scene.toml", "--set", "topology.agents={agents}", "--dilation", "2"]
+from netbandit.cli import main
+main()
+"""
+
+
+def test_more_open_files_than_are_allowed_are_refused_with_their_number(fresh, tmp_path):
+    (tmp_path / "scene.toml").write_text(toml_text(BASE | {"topology": {"family": "complete"}}))
+    done = fresh(["-c", LIMITED.format(agents=10)], tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(
+        r"scene\.toml:\d+:\d+: topology\.family: emulate needs 1[23]\d open files here, two for each link, and 64 "
+        r"are allowed: use fewer links, or allow more \(ulimit -Hn\)\n",
+        done.stderr,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.ci
+def test_fewer_links_need_fewer_files(fresh, tmp_path):
+    (tmp_path / "scene.toml").write_text(toml_text(BASE | {"topology": {"family": "complete"}}))
+    assert "frames" in fresh(["-c", LIMITED.format(agents=3)], tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    ("limits", "raised"),
+    [((64, 20_000), True), ((64, -1), True), ((1_024, 20_000), False), ((-1, -1), False), ((64, 64), None)],
+)
+def test_as_many_open_files_as_are_needed_are_allowed(monkeypatch, limits, raised):
+    now = {"limits": limits}
+    monkeypatch.setattr(resource, "getrlimit", lambda which: now["limits"])
+    monkeypatch.setattr(resource, "setrlimit", lambda which, limits: now.update(limits=limits))
+    why = too_many_files(links=45, processes=10)
+    assert (why is None) == (raised is not None)
+    soft, hard = now["limits"]
+    assert hard == limits[1]
+    assert 100 < soft < 200 if raised else soft == limits[0]
+    assert "1,024 are allowed: use fewer links" in too_many_files(links=550, processes=10) or hard == 64

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from helpers.processes import eventually
+from helpers.processes import eventually, is_alive
 
 SCENARIO = Path(__file__).parents[2] / "scenarios/emulate.toml"
 COMMAND = [sys.executable, "-m", "netbandit", "emulate", str(SCENARIO), "--dilation", "100"]
@@ -22,7 +22,7 @@ def started(process):
 
 
 def gone(children):
-    return not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children)
+    return not any(is_alive(child.pid) for child in children)
 
 
 @pytest.mark.parametrize(

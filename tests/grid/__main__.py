@@ -4,7 +4,7 @@
     cd tests
     python -m grid                              # every line, with a process for each core
     python -m grid gossip deadline              # the lines whose scenario has all these words
-    python -m grid --one-in 10                  # a tenth of the lines of every protocol
+    python -m grid --one-in 10                  # a tenth of the lines of every protocol, or condition
     python -m grid --execution plain            # in one way only
     python -m grid --pin gossip                 # write what is found instead of comparing it
     python -m grid --pin --add 'KEY=VALUE; ...' # add a line: its protocol.kind, learner.kind, ... over base.toml
@@ -81,7 +81,7 @@ def pin(table: Sequence[Line], done: Iterable[Outcome]) -> Iterator[str]:
 
 @click.command(help=__doc__, context_settings={"max_content_width": 120})
 @click.argument("words", nargs=-1)
-@click.option("--one-in", "part", default=1, metavar="N", help="Only one in N lines of every protocol.")
+@click.option("--one-in", "part", default=1, metavar="N", help="Only one in N lines of every protocol, or condition.")
 @click.option("--execution", "executions", type=click.Choice(EXECUTIONS), multiple=True, default=EXECUTIONS)
 @click.option("--jobs", default=os.cpu_count() or 1, help="How many processes there are.")
 @click.option("--pin", "pins", is_flag=True, help="Write what is found instead of comparing it.")

@@ -29,6 +29,7 @@ METRICS = Path(__file__).with_name("metrics.txt")
 _LEDGER = (
     *("messages", "bytes", "activations", "cost", "energy_j", "broadcasts"),
     *("delivered", "lost", "missed", "duplicates", "duplicates_dropped", "retransmissions", "given_up", "in_flight"),
+    *("dropped", "unsent", "cut_off", "collided", "refused", "unhandled"),
 )
 _LINKS = ("first", "second", "messages", "bytes", "activations", "lost")
 
@@ -43,15 +44,15 @@ def run(scenario: str, execution: Execution) -> RunResult:
 def numbers(found: RunResult) -> dict[str, Any]:
     """Return all that a line hashes, by column, ready for JSON."""
     names = METRICS.read_text(encoding="utf-8").split()
-    ledger = {name: found.metrics[name] for name in names if name in _LEDGER and name in found.metrics}
+    metrics = {name: found.metrics[name] for name in names if name in found.metrics}
     curves = {name: [curve.slots.tolist(), curve.values.tolist()] for name, curve in sorted(found.curves.items())}
     return {
         "ledger": {
-            "metrics": ledger,
+            "metrics": {name: value for name, value in metrics.items() if name in _LEDGER},
             "kinds": dict(sorted(found.kinds.items())),
             "links": {name: getattr(found.links, name).tolist() for name in _LINKS},
         },
-        "metrics": _cut({name: found.metrics.get(name, "gone") for name in names if name not in _LEDGER}),
+        "metrics": _cut({name: value for name, value in metrics.items() if name not in _LEDGER}),
         "curves": _cut(curves),
         "remarks": {
             "remarks": [remark for remark in found.remarks if remark != slots._NO_COMPILED_LOOP],  # no result

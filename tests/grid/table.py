@@ -8,6 +8,12 @@ from zlib import crc32
 
 TABLE = Path(__file__).with_name("grid.csv")
 
+CONDITIONS = (
+    *("topology.changes", "topology.family=contacts", "topology.family=mobile"),
+    *("links.peer.queue", "links.peer.radio", "links.uplink.queue", "compute.", "energy.", "feedback.", "adversary."),
+)
+"""How keys begin that have every message decided as it happens, or that few lines have."""
+
 
 class Line(NamedTuple):
     """A line of the table.
@@ -45,6 +51,11 @@ def protocol_of(scenario: str) -> str:
     return next(key.partition("=")[2] for key in scenario.split("; ") if key.startswith("protocol.kind="))
 
 
+def group_of(scenario: str) -> str:
+    """Return what a scenario is an example of: the first of its `CONDITIONS`, else the kind of its protocol."""
+    return next((key for key in CONDITIONS if f"; {key}" in scenario), protocol_of(scenario))
+
+
 def read() -> list[Line]:
     """Return the table."""
     with TABLE.open(newline="", encoding="utf-8") as file:
@@ -60,8 +71,8 @@ def write(lines: Sequence[Line]) -> None:
 
 
 def one_in(part: int, lines: Sequence[Line]) -> list[Line]:
-    """Return one in *part* of the lines of every protocol: those that do not depend on which others there are."""
-    kinds: dict[str, list[Line]] = {}
+    """Return one in *part* of the lines of every group: those that do not depend on which others there are."""
+    groups: dict[str, list[Line]] = {}
     for line in sorted(lines, key=lambda line: crc32(line.scenario.encode())):
-        kinds.setdefault(protocol_of(line.scenario), []).append(line)
-    return [line for own in kinds.values() for line in own[: -(-len(own) // part)]]
+        groups.setdefault(group_of(line.scenario), []).append(line)
+    return [line for own in groups.values() for line in own[: -(-len(own) // part)]]

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from grid.executions import EXECUTIONS, METRICS, line_of
-from grid.table import one_in, protocol_of, read
+from grid.table import CONDITIONS, group_of, one_in, protocol_of, read
 
 from netbandit.parts.registry import BUILT_IN
 
@@ -12,7 +12,7 @@ TABLE = read()
 
 
 @pytest.mark.parametrize("execution", EXECUTIONS)
-@pytest.mark.parametrize("line", one_in(100, TABLE), ids=lambda line: protocol_of(line.scenario))
+@pytest.mark.parametrize("line", one_in(100, TABLE), ids=lambda line: group_of(line.scenario))
 def test_a_sample_is_as_it_was(line, execution):
     assert not line.differences(line_of(line.scenario, execution)), line.scenario
 
@@ -32,6 +32,10 @@ def test_every_kind_of_part_is_in_the_grid(table):
     key = "family" if table == "topology" else "kind"
     found = {kind for line in TABLE for kind in re.findall(rf"(?:^|; ){table}\.{key}=([\w-]+)(?:;|$)", line.scenario)}
     assert found == set(BUILT_IN[table]) - {"file"}
+
+
+def test_every_condition_is_in_the_sample():
+    assert {group_of(line.scenario) for line in one_in(100, TABLE)} >= set(CONDITIONS)
 
 
 def test_every_scenario_stands_there_once_and_in_order():

@@ -48,7 +48,7 @@ class Counts:
         fade = self.keys.get("discount", 1.0)
         pulls, sums = np.zeros((2, self.arms))
         for arm, reward, pulled in self.learned:
-            decisions = sum(then >= pulled for _, then in self.pulled)
+            decisions = sum(then > pulled for _, then in self.pulled)
             pulls[arm] += fade**decisions
             sums[arm] += reward * fade**decisions
         made = np.bincount([arm for arm, _ in self.pulled], minlength=self.arms)

@@ -53,7 +53,6 @@ def coop_ucb2(matrix, horizon, *, gamma=2.0, eta=2.0, every=1, discount=1.0, pla
             own = fresh
         else:
             own = fresh + since
-        state, fresh, own = state * discount, fresh * discount, own * discount
         pulls, sums = state + own / agents
         level = log(slot) if slot else 0.0
         level = np.full((agents, 1), level) if discount == 1 else np.log(np.maximum(pulls.sum(axis=1), 1))[:, None]
@@ -63,6 +62,7 @@ def coop_ucb2(matrix, horizon, *, gamma=2.0, eta=2.0, every=1, discount=1.0, pla
             index = np.where(pulls > 0, sums / pulls + bonus, np.inf)
         arm = np.full(agents, slot) if slot < arms else best(index)
         chosen.append(arm)
+        state, fresh = state * discount, fresh * discount
         fresh[0, np.arange(agents), arm] += 1
         fresh[1, np.arange(agents), arm] += np.array(MEANS)[arm] + SIGMA * noise[:, slot]
         if slot % every == 0:

@@ -12,6 +12,7 @@ CASES = [
     ("star", 5, {"gamma": 1.01, "eta": 0.0}, ["learner.exploration=1.01", "learner.eta=0.0"]),
     ("path", 4, {"every": 3}, ["links.peer.latency=2.5 slots"]),
     ("ring", 5, {"discount": 0.97}, ["learner.discount=0.97"]),
+    ("ring", 5, {"discount": 0.4}, ["learner.discount=0.4"]),
     ("ring", 5, {"discount": 0.97, "every": 2}, ["learner.discount=0.97", "links.peer.latency=2 slots"]),
 ]
 
@@ -117,6 +118,16 @@ def test_alone_and_with_own_arms(tmp_path, monkeypatch):
     own = result.metrics["regret"]
     assert own > 0
     assert (learner.counts == 2).all()
+
+
+@pytest.mark.parametrize("overrides", [
+    ("feedback.delay=2 s",), ("feedback.delay=1 ms", "feedback.never=1.0"),
+    ("feedback.delay=90 ms", "learner.discount=0.5"), ("feedback.delay=2 s", "protocol.pace=slot"),
+    ("feedback.delay=2 s", "protocol.kind=silent"),
+])  # fmt: skip
+def test_where_no_reward_comes_sums_have_no_mass(tmp_path, monkeypatch, overrides):
+    found, _, _ = play(tmp_path, monkeypatch, "coop-ucb2", "run.horizon=60", "run.slot=1 ms", *overrides)
+    assert found.metrics["mass"] is None
 
 
 def test_what_does_not_go_together_is_refused(tmp_path, monkeypatch):

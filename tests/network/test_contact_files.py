@@ -89,6 +89,20 @@ def test_a_contact_plan_has_latencies_and_says_what_is_left_out(tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("form", "content", "said"),
+    [
+        ("intervals", "until,a,from,b,note,\n3,x,1,y,z,\n", {"the columns note"}),
+        ("intervals", "A B FROM UNTIL RATE colour\nx y 1 3 4 5\n", {"the columns RATE, colour"}),
+        ("intervals", "x y 1 3\n", set()),
+        ("moments", "20 x y 1A 1B\n40 x y\n", {"what follows the two nodes (2 fields)"}),
+        ("moments", "20 x y\n", set()),
+    ],
+)
+def test_columns_that_are_not_used_are_said(tmp_path, form, content, said):
+    assert set(trace_of(tmp_path, form, content).notes) == said
+
+
 WRONG = [
     ("one", "0 CONN 1 2 up\n1 CONN 1 2\n", 2, "must be TIME CONN A B up|down"),  # cut off
     ("one", "0 CONN 1 2 up\n1 CONN 2 1 up\n", 2, "2 and 1 are connected already, since line 1"),

@@ -252,3 +252,12 @@ def test_a_day_of_a_thousand_walkers_takes_less_than_a_minute(model):
     found = walkers.meetings(Streams(0, 0), S, 24 * 3600 * S)
     assert process_time() - began < 60
     assert len(found.contacts.times) > 10**5
+
+
+def test_agents_of_a_file_are_called_as_there(tmp_path):
+    file = tmp_path / "tracks.txt"
+    file.write_text("0 9 0 10 0 10\n0 p10 0 0\n0 c3 5 5\n0 p9 9 9\n")
+    family = Mobile(range="1 km", model="file", file=str(file))
+    assert family.meetings(Streams(0, 0), 1_000_000, S).names == ["c3", "p10", "p9"]
+    file.write_text("0 9 0 10 0 10\n0 12 0 0\n0 3 5 5\n")
+    assert family.meetings(Streams(0, 0), 1_000_000, S).names == ["3", "12"]

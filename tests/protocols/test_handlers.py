@@ -1,6 +1,5 @@
 """What nodes do by handlers: what a node sends, takes in, and acts on; and that one may step through it."""
 
-import subprocess
 import sys
 from collections import Counter
 
@@ -107,26 +106,3 @@ def test_no_message_has_a_negative_size():
 
     with pytest.raises(ValueError, match="a message of the kind NEWS cannot have -1 bytes"):
         one_round(Negative, nx.path_graph(3))
-
-
-OLD = [
-    "from netbandit.protocols.primitives import tell_all",
-    "@nb.text\ndef act(network, own, round, node, labels):\n    pass",
-    "nb.Handlers(print, print)",
-]
-
-
-@pytest.mark.parametrize("line", OLD)
-def test_the_old_form_is_refused_with_the_new_one(line, tmp_path):
-    (tmp_path / "mine.py").write_text(f"import netbandit as nb\n{line}\nclass Mine(nb.NeighbourRounds):\n    pass\n")
-    (tmp_path / "scene.toml").write_text(
-        'run.horizon = 9\ntopology = { family = "ring", agents = 4 }\nbandit = { kind = "bernoulli", arms = 2 }\n'
-        'learner.kind = "elimination"\nprotocol.kind = "mine:Mine"\n'
-    )
-    command = [sys.executable, "-m", "netbandit", "check", "scene.toml"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    *_, error = done.stderr.splitlines()
-    assert error.startswith("scene.toml:5:10: protocol.kind: cannot import mine: TypeError: handlers are methods now")
-    assert "on_message(self, node, neighbour, message)" in error
-    assert error.endswith("mine.py, line 2")

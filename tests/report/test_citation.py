@@ -82,4 +82,4 @@ def test_the_report_writes_it_and_shows_it(tmp_path):
 def test_the_repository_says_the_same():
     assert f"  year: {YEAR}\n" in CFF
     assert CFF.count(f'url: "{URL}"') == 2
-    assert CFF.count(f"version: {netbandit.__version__}\n") == 2
+    assert CFF.count(f"version: {netbandit.VERSION}\n") == 2

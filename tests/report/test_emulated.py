@@ -16,7 +16,7 @@ def test_the_page_has_a_section_where_there_is_an_emulation(tmp_path):
         dilation=5.0,
         processes=3,
         tolerance=0.02,
-        rows=[Row("replay", "waits", "1,081 ms", "1,082 ms", "differs", True)],
+        rows=[Row("replay", "waits", "1,081 ms", "1,082 ms", "differs")],
         round_times=[RoundTime(1, 0.06, 0.061, 1.7)],
         hop_times=[HopTime(0, 1, 1, "FLOOD", 48, 0.02, 0.0201)],
         wire_rows=[WireRow("frames", 12_345, 12_346)],

@@ -1,18 +1,17 @@
 """What is damaged is found out, whichever byte it is."""
 
-import json
 import math
 import random
+import re
 import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.earlier_format import as_format_1
 from helpers.fake_study import fake_result, fake_study, resolved
 
-from netbandit.results.run_folder import DamagedRunError, complete, load_run, read_run, save_run, verify
-from netbandit.results.safe_files import partial
+from netbandit.results.run_folder import FORMAT, DamagedRunError, complete, read_run, save_run, verify
+from netbandit.results.safe_files import partial, sealed
 from netbandit.results.store import load_study
 from netbandit.running.sweeps import run
 from netbandit.simulation.result import Nodes
@@ -111,82 +110,21 @@ def test_a_run_done_again_leaves_nothing_of_the_one_before(folder):
     assert sorted(path.name for path in folder.iterdir()) == sorted({*FILES} - {"nodes.json", "trace.jsonl"})
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("result.json", '{"seed": 100000000000000000000000000000'),
-        ("result.json", '{"metrics": {"regret": NaN}'),
-        ("result.json", '{"metrics": {"regret": 1e999}'),
-        ("result.json", '{"parameters": 7'),
-        ("result.json", '{"kinds": {"DATA": 3}'),
-        ("links.json", '{"first": [9223372036854775808]'),
-        ("curves.json", '{"regret": {"slots": [1e30], "values": [0]}'),
-        ("curves.json", '{"regret": [[[]]]'),
-        ("curves.json", "\0" * 40),
-        ("scenario.json", '{"scenario": []'),
-    ],
-)
-def test_a_file_of_format_1_that_says_something_else_is_damage(tmp_path, name, text):
-    run(fake_study(3, replications=1), tmp_path)
-    as_format_1(tmp_path)
-    (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())
-    assert complete(folder)
-    whole = json.loads((folder / name).read_text())
-    result = json.loads((folder / "result.json").read_text())
-    if name == "result.json":
-        inner = text.removeprefix("{")
-        key = inner.partition('"')[2].partition('"')[0]
-        del whole[key]
-        (folder / name).write_text(f"{{{inner}, {json.dumps(whole)[1:]}")
-    else:
-        content = text + "}" if text.startswith("{") else text
-        (folder / name).write_text(content)
-        result["sizes"][name] = len(content)
-        (folder / "result.json").write_text(json.dumps(result))
-    with pytest.raises(DamagedRunError):
-        verify(folder)
-    assert load_run(folder) is None
-    assert load_study(tmp_path).points[0].finished == []
-
-
-def test_runs_of_format_1_are_read_and_taken(tmp_path):
-    study = fake_study(3, 4, replications=2)
-    before = run(study, tmp_path)
-    table = (tmp_path / "table.csv").read_bytes()
-    as_format_1(tmp_path)
-    there = load_study(tmp_path)
-    assert [point.keys for point in there.points] == [point.keys for point in before.study.points]
-    assert [len(point.finished) for point in there.points] == [2, 2]
-    run(study, tmp_path)
-    assert (tmp_path / "table.csv").read_bytes() == table
-    result = run(fake_study(3, 4, replications=3), tmp_path)
-    assert (result.done, result.reused, result.repeated) == (2, 4, ())
-    assert len(list((tmp_path / "runs").iterdir())) == 2
-    assert [len(point.finished) for point in result.study.points] == [3, 3]
-
-
-def test_a_damaged_run_of_format_1_is_done_again_where_runs_are_now(tmp_path):
-    study = fake_study(3, replications=2)
-    run(study, tmp_path)
-    as_format_1(tmp_path)
-    curves = next(tmp_path.glob("*/curves.json"))
-    curves.write_bytes(b"\0" * curves.stat().st_size)
-    result = run(study, tmp_path)
-    assert (result.done, result.reused) == (1, 1)
-    assert result.repeated == (f"{curves.parent}: curves.json is not what was written",)
-    assert complete(tmp_path / "runs" / curves.parent.name)
-    assert run(study, tmp_path).reused == 2
-
-
-def test_a_run_of_a_format_to_come_is_done_again_and_said(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("format", "age"), [(2, "an earlier"), (7, "another")])
+def test_results_of_another_version_are_not_read_and_said_and_done_again(tmp_path, monkeypatch, format, age):
     study = fake_study(3, replications=1)
-    with monkeypatch.context() as later:
-        later.setattr("netbandit.results.run_folder.FORMAT", 7)
+    with monkeypatch.context() as other:
+        other.setattr("netbandit.results.run_folder.FORMAT", format)
+        other.setattr("netbandit.results.store.FORMAT", format)
         run(study, tmp_path)
+    said = f"is of {age} version of netbandit (format {format}, this one reads 3)"
+    with pytest.raises(ValueError, match=re.escape(f"{tmp_path / 'study.json'} {said}; run the scenario again")):
+        load_study(tmp_path)
     result = run(study, tmp_path)
     assert result.done == 1
     (line,) = result.repeated
-    assert line.endswith("result.json is of format 7, this version reads 2")
+    assert line.endswith(f"result.json {said}")
+    assert run(study, tmp_path).reused == 1
 
 
 def test_a_damaged_trace_is_written_again_though_it_was_not_asked_for(tmp_path):
@@ -224,8 +162,8 @@ def test_no_flipped_bit_of_the_study_is_missed(tmp_path):
     "point",
     [{"parameters": 7, "runs": []}, {"parameters": {}, "runs": ["../../etc"]}, {"parameters": {}, "runs": [3]}, 5],
 )
-def test_a_study_of_format_1_that_says_something_else_is_damaged(tmp_path, point):
-    (tmp_path / "study.json").write_text(json.dumps({"format": 1, "name": "x", "points": [point]}))
+def test_a_study_that_says_what_none_says_is_damaged(tmp_path, point):
+    (tmp_path / "study.json").write_text(sealed({"format": FORMAT, "name": "x", "points": [point]}))
     with pytest.raises(ValueError, match=r"study\.json is damaged"):
         load_study(tmp_path)
 

@@ -103,7 +103,7 @@ def test_a_result_cut_anywhere_is_no_result(tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        {"format": 3},
+        {"format": 4},
         {"run": "another"},
         {"metrics": {"regret": "many"}},
         {"metrics": {"regret": True}},

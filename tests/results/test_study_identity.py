@@ -77,7 +77,7 @@ def test_another_kind_of_part_in_a_sweep_of_kinds_belongs_to_it(place):
         ({"run__horizon": 50}, r"run\.horizon is 60 there and 50 here"),
         ({"run__seed": 7}, r"run\.seed is 0 there and 7 here"),
         ({"protocol__kind": "silent"}, r': protocol\.kind is "gis" there and "silent" here; these would'),
-        ({"links__peer__loss": 0.1}, r"links\.peer\.loss is not set there and 0\.1 here"),
+        ({"links__peer__loss": 0.1}, r"links\.peer\.loss is 0\.0 there and 0\.1 here"),
     ],
 )
 def test_what_is_not_swept_makes_another_study(place, changes, difference):

@@ -1,6 +1,7 @@
 """Somebody else's scheduler that cannot be used is one clear line, which names it."""
 
 import os
+import re
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -52,7 +53,8 @@ def test_its_workers_are_used(tmp_path, somebody_elses):
 
 def test_workers_of_another_version_are_refused(tmp_path, somebody_elses, monkeypatch):
     monkeypatch.setattr(cluster, "netbandit", SimpleNamespace(__version__="17.1"))
-    text = rf"^the worker tcp://\S+ of tcp://\S+ has netbandit {netbandit.__version__}, this is 17\.1: its results"
+    ours = re.escape(netbandit.__version__)
+    text = rf"^the worker tcp://\S+ of tcp://\S+ has netbandit {ours}, this is 17\.1: its results"
     with pytest.raises(SchedulerError, match=text):
         sweep.run(fake_study(3), tmp_path, scheduler=somebody_elses.scheduler_address)
 

@@ -100,29 +100,49 @@ def test_optuna_comes_near_the_best_of_what_has_no_end(tmp_path):
     assert truth(found.best)[0] < 0.6
 
 
-def test_a_search_that_was_interrupted_goes_on_and_tries_nothing_twice(tmp_path):
-    measure, calls = noisy(lambda values: (values["x"],)), count()
+@pytest.mark.parametrize("signs", [(1,), (-1, 1)], ids=["one", "front"])
+def test_an_interrupted_search_goes_on_as_if_it_had_not_been(tmp_path, signs):
+    measure = noisy(lambda values: ((values["x"] - 3) ** 2, values["x"])[: len(signs)])
+    how = {"trials": 14, "within": {"bytes": 50.0}} if signs == (1,) else {"trials": 14}
 
-    def interrupted(values, replications, fresh):
-        if next(calls) == 7:
-            raise KeyboardInterrupt
-        return measure(values, replications, fresh)
+    def measured(values, replications, fresh):
+        found = measure(values, replications, fresh)
+        return [(*figures, 10 * values["x"]) for figures in found] if "within" in how else found
 
-    how = {"trials": 12}
-    with pytest.raises(KeyboardInterrupt):
-        search(tmp_path, interrupted, {"x": "0.0..9.0"}, **how).run()
-    tried = []
+    def searched(folder, measure):
+        lines = []
+        found = search(folder, measure, {"x": "0.0..9.0"}, signs, tell=lines.append, **how).run()
+        return lines, found
 
-    def noted(values, replications, fresh):
-        tried.append(json.dumps(values))
-        return measure(values, replications, fresh)
+    whole = searched(tmp_path / "whole", measured)
+    for stop in (0, 7, 12, 13):
+        calls = count()
 
-    lines = []
-    search(tmp_path, noted, {"x": "0.0..9.0"}, tell=lines.append, **how).run()
-    told = [line for line in lines if " of 12: " in line]
-    assert len(told) == 12 - 8  # seven were done, and one was interrupted
+        def interrupted(*asked, calls=calls, stop=stop):
+            if next(calls) == stop:
+                raise KeyboardInterrupt
+            return measured(*asked)
+
+        with pytest.raises(KeyboardInterrupt):
+            searched(tmp_path / "parts", interrupted)
+    assert searched(tmp_path / "parts", measured) == whole
     with pytest.raises(SearchError, match="holds another search, which differs in a: choose another --out"):
-        Search([Range.read("x", "0.0..9.0")], [1], measure, tmp_path, {"a": 2}).run()
+        Search([Range.read("x", "0.0..9.0")], [1], measure, tmp_path / "parts", {"a": 2}).run()
+
+
+def test_a_search_that_goes_on_repeats_no_run(file, tmp_path):
+    def stopped(line):
+        if line.startswith("2 of 3"):
+            raise KeyboardInterrupt
+
+    over, how = {"learner.kappa": "1.0..3.0"}, {"trials": 3, "most": 5, "final": 2, "out": tmp_path, "run__horizon": 50}
+    with pytest.raises(KeyboardInterrupt):
+        nb.optimize(file, over, tell=stopped, **how)
+    before = {run: run.stat().st_mtime_ns for run in tmp_path.glob("candidates/*/runs/*/result.json")}
+    assert len(before) == 10
+    nb.optimize(file, over, **how)
+    assert {run: run.stat().st_mtime_ns for run in before} == before
+    assert len([*tmp_path.glob("candidates/*/runs/*/result.json")]) == 15
 
 
 def test_of_several_metrics_the_front_is_found(tmp_path):
@@ -138,6 +158,45 @@ def test_the_highest_reward_is_the_best_and_what_cannot_be_run_is_left_out(tmp_p
     assert found.winners[0].estimates[0].value == pytest.approx(5, abs=0.2)
     with pytest.raises(SearchError, match="no candidate can be run: it cannot be"):
         search(tmp_path / "b", noisy(lambda values: (1.0,), refuse=lambda values: True), {"k": [1, 2]}).run()
+
+
+def test_what_is_to_be_high_is_maximized_and_may_be_in_a_front_with_what_is_to_be_low(file, tmp_path):
+    over, how = {"protocol.ttl": [1, 3]}, {"most": 5, "final": 2, "run__horizon": 30, "topology__agents": 7}
+    most = nb.optimize(file, over, out=tmp_path / "most", maximize="messages", **how)
+    assert most.best == {"protocol.ttl": 3}
+    front = nb.optimize(
+        file, over, out=tmp_path / "front", minimize="messages", maximize=lambda run: 2 * run["messages"], **how
+    )
+    assert [winner.values["protocol.ttl"] for winner in front.winners] == [1, 3]
+    messages, twice = front.winners[1].estimates
+    assert twice.value == 2 * messages.value == 2 * most.winners[0].estimates[0].value > 0
+    with pytest.raises(SearchError, match="differs in maximize, minimize: choose another --out"):
+        nb.optimize(file, over, out=tmp_path / "most", minimize="messages", **how)
+
+
+def test_what_is_best_when_high_is_not_minimized_and_the_cure_cures(file, tmp_path):
+    given = ["optimize", str(file), "--over", "protocol.ttl=1..2", "--most", "5", "--final", "2"]
+    given += ["--set", "run.horizon=100", "--out", str(tmp_path)]
+    wrong = CliRunner().invoke(main, [*given, "--minimize", "availability"])
+    assert (wrong.exit_code, wrong.stderr) == (
+        2,
+        "Error: --minimize availability: the highest availability is the best: --maximize availability\n",
+    )
+    done = CliRunner().invoke(main, [*given, *wrong.stderr.split(": ")[-1].split()])
+    assert (done.exit_code, "availability 1" in done.stdout) == (0, True)
+    none = CliRunner().invoke(main, given)
+    assert (none.exit_code, "--minimize regret or --maximize alive." in none.stderr) == (2, True)
+
+
+def test_a_candidate_of_which_a_run_has_no_value_is_left_out_and_counted(tmp_path):
+    def measure(values, replications, fresh):
+        return [(np.inf if values["k"] == 1 and not number else values["k"],) for number in range(replications)]
+
+    lines = []
+    found = search(tmp_path, measure, {"k": [1, 2, 3]}, (-1,), tell=lines.append).run()
+    assert (found.best, found.tried, found.refused) == ({"k": 3}, 2, 1)
+    assert lines[0] == "1 of 3: k = 1: a run has no value"
+    assert ", 1 could not be run or has no value, measured again" in next(lines_of(found, ["a"]))
 
 
 def limited(truth):
@@ -205,9 +264,10 @@ def test_a_scenario_is_searched_from_the_command_and_from_python(file, tmp_path)
     given += ["--most", "10", "--final", "5", "--out", str(tmp_path / "out"), "--set", "run.horizon=150"]
     done = CliRunner().invoke(main, given)
     assert done.exit_code == 0, done.output
-    assert "the best of all 2 candidates, measured again with fresh seeds:" in done.stdout
+    assert "the winner of all 2 candidates, measured again with fresh seeds:" in done.stdout
     repeat = shlex.split(done.stdout.splitlines()[-1])
     sets = ["run.horizon=150", "topology.agents=4", "run.seed=1000006", "run.replications=5"]
+    assert done.stdout.splitlines()[-2] == "intervals (95 %) are of the means at these values, not of the best means"
     assert repeat == ["netbandit", "run", str(file), *(word for one in sets for word in ("--set", one))]
     assert CliRunner().invoke(main, [*repeat[1:], "--out", str(tmp_path / "repeated")]).exit_code == 0
     (interval,) = re.findall(r"agents = 4: regret ([\d.]+) \[", done.stdout)
@@ -216,7 +276,7 @@ def test_a_scenario_is_searched_from_the_command_and_from_python(file, tmp_path)
     assert np.mean(regrets) == pytest.approx(float(interval), rel=1e-2)
     assert "1 of 2: topology.agents = 4: " in done.stderr
     again = CliRunner().invoke(main, given)
-    assert (again.stdout, " of 2: " in again.stderr) == (done.stdout, False)
+    assert (again.stdout, again.stderr) == (done.stdout, done.stderr)
     over = {"topology.agents": [4, 12]}
     how = {"most": 10, "final": 5, "run__horizon": 150}
     found = nb.optimize(
@@ -246,17 +306,33 @@ def test_mistakes_are_one_line_and_write_nothing(file, tmp_path, more, text):
     assert not (tmp_path / "out" / "candidates").exists()
 
 
+def test_the_interval_is_of_the_winner_and_others_that_may_be_best_are_counted(tmp_path):
+    """The search's seeds favour 1, whose mean is higher than that of 2; 3 is far."""
+
+    def measure(values, replications, fresh):
+        mean = {1: 10.0 + 2 * fresh, 2: 10.1, 3: 90.0}[values["k"]]
+        return [(mean + (-1) ** number * values["k"],) for number in range(replications)]
+
+    found = search(tmp_path, measure, {"k": [1, 2, 3]}).run()
+    (estimate,) = found.winners[0].estimates
+    assert (found.best, found.close) == ({"k": 1}, 1)
+    assert 10.1 < estimate.low < 12 < estimate.high
+    heading, line, named = lines_of(found, ["regret"])
+    assert heading == "the winner of all 3 candidates, measured again with fresh seeds:"
+    assert line.startswith("  k = 1: regret 12")
+    assert named.endswith("are of the means at these values, not of the best means; 1 other not decidedly worse")
+
+
 @pytest.mark.slow
-def test_in_nineteen_of_twenty_searches_the_interval_of_the_winner_contains_the_best(tmp_path):
+@pytest.mark.parametrize("spread", [2.0, 0.05])
+def test_in_nineteen_of_twenty_searches_the_interval_of_the_winner_contains_its_mean(tmp_path, spread):
     """Of 2,000 grids of twelve candidates: 1,869 to 1,931 if 95 % are expected, but for one time in a thousand."""
-    of_best, of_itself = 0, 0
+    of_itself = 0
     for number in range(2_000):
-        worth = np.random.default_rng(number).normal(20, 2, 12)
+        worth = np.random.default_rng(number).normal(20, spread, 12)
         measure = noisy(lambda values, worth=worth: (worth[values["k"]],), seed=number)
         one = search(tmp_path, measure, {"k": list(range(12))})
-        winner = one._race([one._try({}, {"k": place}) for place in range(12)])
+        (winner,), _ = one._race([one._try({}, {"k": place}) for place in range(12)])
         (estimate,) = one._again(winner)
-        of_best += estimate.low <= worth.min() <= estimate.high
         of_itself += estimate.low <= worth[winner.values["k"]] <= estimate.high
-    assert 1_869 <= of_best <= 1_931
     assert 1_869 <= of_itself <= 1_931

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from netbandit.scenario.errors import ScenarioError
-from netbandit.scenario.load import load
+from netbandit.scenario.load import LONGEST_CHAIN, load
+from netbandit.scenario.model import Scenario
 from netbandit.scenario.validate import validate
 
 
@@ -120,6 +121,22 @@ def test_a_chain_of_files_in_folders(write, tmp_path: Path):
         "a/b/middle.toml:3:1: run.seed: y",
         "a/b/../base.toml:4:1: run.horizon: x",
     ]
+
+
+def test_a_chain_of_files_ends_at_a_depth(write):
+    write(
+        **{
+            f"f{number}": f"extends = 'f{number + 1}.toml'\nrun.seed = {number}\n"
+            for number in range(LONGEST_CHAIN + 1)
+        },
+        **{f"f{LONGEST_CHAIN + 1}": BASE},
+    )
+    with pytest.raises(ScenarioError) as refused:
+        load("f0.toml")
+    text = "extends: at most 32 files may extend one another; put some of them together"
+    assert refused.value.lines == [f"f{LONGEST_CHAIN}.toml:1:1: {text}"]
+    assert load("f1.toml").data["run"] == {"horizon": 100, "seed": 1}
+    assert f"up to {LONGEST_CHAIN} in a row" in Scenario.model_fields["extends"].description
 
 
 def test_inherited_mistakes_stand_under_the_name_of_their_file(write, check):

@@ -171,6 +171,34 @@ def test_what_was_probably_meant(word: Any, hint: str):
 
 
 @pytest.mark.parametrize(
+    ("word", "candidate"),
+    [
+        *(("--maximise", "--minimize"), ("--maximize", "--minimize"), ("--run", "--no-run"), ("--no-jobs", "--jobs")),
+        *(("synchronous", "asynchronous"), ("synchronus", "asynchronous"), ("async", "synchronous")),
+        *(("up_for", "down_for"), ("on_for", "off_for"), ("regret_worst_agnt", "regret_best_agent")),
+        *(("sent", "unsent"), ("served", "unserved"), ("conected", "disconnected"), ("nonstalled", "stalled")),
+        *(("heterogeneous", "homogeneous"), ("highest", "lowest"), ("downlink", "uplink")),
+    ],
+)
+def test_the_opposite_is_never_what_was_meant(word: str, candidate: str):
+    assert did_you_mean(word, [candidate]) == did_you_mean(candidate, [word]) == ""
+    assert did_you_mean(word, [candidate, word[:-1]]) == f' (did you mean "{word[:-1]}"?)'
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("noise", "nodes", "none", "normal", "uniform", "unsent", "unserved", "disconnected", "nonzero", "distance"),
+        *("up_for", "off_for", "asynchronous", "homogeneous", "regret_worst_agent", "--no-run", "--minimize"),
+    ],
+)
+def test_a_name_in_which_a_letter_is_missing_is_recognised(word: str):
+    letters = [place for place, letter in enumerate(word) if letter.isalpha()]
+    for place in letters[1:]:
+        assert did_you_mean(word[:place] + word[place + 1 :], [word]) == f' (did you mean "{word}"?)'
+
+
+@pytest.mark.parametrize(
     ("path", "text"),
     [
         (("run", "horizon"), "run.horizon"),

@@ -313,3 +313,22 @@ def test_keys_without_effect_are_noted():
     assert any("topology.neighbours: is used only where links come and go" in note for note in notes.notes)
     notes = check(load_tables(put_over(put_over(ROUNDS, {"protocol": {"kind": "silent"}}), changing(LAWS[0]))))
     assert any("topology.changes: has no effect" in note for note in notes.notes)
+
+
+NEVER_APART = {
+    "moving": {"family": "mobile", "agents": 4, "area": ["10 m", "10 m"], "range": "50 m", "speed": ["1 m/s", "2 m/s"]},
+    "law": {"family": "complete", "agents": 4, "changes": {"up": 1.0}, "neighbours": "sensed"},
+}
+
+
+@pytest.mark.parametrize("topology", NEVER_APART)
+@pytest.mark.parametrize("kind", ["flooding", "relay", "sink", "local", "parameter-server", "vertical"])
+@pytest.mark.parametrize("more", [{}, {"route": "flood", "ttl": 2}])
+def test_where_links_never_go_nothing_is_carried(topology, kind, more):
+    keys = more if kind == "local" else {}
+    always = {"family": "complete", "agents": 4}
+    constant = point_of(over(kind, protocol=keys), {"topology": always}).simulation(0).run()
+    seen = {"topology": {**NEVER_APART[topology], "neighbours": "sensed"}}
+    carried = point_of(over(kind, protocol={**keys, "carry": "1 s"}), seen).simulation(0).run()
+    same = "regret", "messages", "delivered", "bytes"
+    assert [carried.metrics[name] for name in same] == [constant.metrics[name] for name in same]

@@ -10,7 +10,7 @@ from helpers.scenes import run, study
 from netbandit.network.computing import ComputePlan
 from netbandit.scenario.compute import ComputeSettings
 from netbandit.scenario.errors import ScenarioError
-from netbandit.simulation.build_compute import build_compute, mean_of, read_speeds, service_times, speeds
+from netbandit.simulation.build_compute import build_compute, mean_of, read_devices, service_times, speeds
 from netbandit.simulation.execution import executed
 from netbandit.util.streams import Streams
 
@@ -180,12 +180,12 @@ def test_a_small_battery_is_emptied_by_computing(tmp_path):
     ],
 )
 def test_speeds_that_are_certain(speed, expected):
-    assert speeds(ComputeSettings(speed=speed), 4, Streams(0, 0)) == expected
+    assert speeds(ComputeSettings(speed=speed), list("abcd"), Streams(0, 0)) == expected
 
 
 def test_speeds_follow_their_laws_and_belong_to_the_agent():
     def drawn(speed):
-        return np.array(speeds(ComputeSettings(speed=speed), 4_000, Streams(7, 0)))
+        return np.array(speeds(ComputeSettings(speed=speed), [""] * 4_000, Streams(7, 0)))
 
     assert abs(np.log(drawn({"lognormal": 0.6})).std() - 0.6) < 4.5 * 0.6 / np.sqrt(8_000)
     assert abs(np.log(drawn({"lognormal": 0.6})).mean()) < 4.5 * 0.6 / np.sqrt(4_000)
@@ -194,19 +194,80 @@ def test_speeds_follow_their_laws_and_belong_to_the_agent():
     assert abs(pareto.mean() - 0.5) < 4.5 * 0.5 / np.sqrt(4_000)
     slow = (drawn({"share": 0.1, "factor": 10.0}) == 10).mean()
     assert abs(slow - 0.1) < 4.5 * np.sqrt(0.09 / 4_000)
-    few = speeds(ComputeSettings(speed={"lognormal": 0.6}), 3, Streams(7, 0))
+    few = speeds(ComputeSettings(speed={"lognormal": 0.6}), [""] * 3, Streams(7, 0))
     assert few == drawn({"lognormal": 0.6})[:3].tolist()
 
 
 def test_a_table_of_devices_is_taken_over_its_mean_again_and_again(tmp_path):
     (tmp_path / "devices.csv").write_text("device,computation,ours\na,10,1\nb,30,1\nc,20,4\n")
-    assert read_speeds(tmp_path / "devices.csv", "computation") == [0.5, 1.5, 1.0]
+    assert read_devices(tmp_path / "devices.csv", "computation").speeds == [0.5, 1.5, 1.0]
     point = study(tmp_path, "compute={agents={item='10 ms'}, speed={file='devices.csv'}}", text=SERVED).points[0]
     assert list(point.inputs) == ["compute.speed.file"]
-    plan = build_compute(point.scenario.compute, 5, MS, Streams(0, 0))
+    plan = build_compute(point.scenario.table(ComputeSettings), list("01234"), MS, Streams(0, 0))
     assert isinstance(plan, ComputePlan)
     assert plan.speeds == [0.5, 1.5, 1.0, 0.5, 1.5]
     assert point.simulation(0).run().metrics["round_slots"] == 10 + 15
+
+
+NAMED = SERVED.replace('family = "star", agents = 5', 'family = "file", file = "net.csv", columns = ["one", "other"]')
+FROM_FILE = "compute={agents={item='10 ms'}, speed={file='devices.csv'}}"
+
+
+def said_of_devices(notes):
+    return [note.partition("compute.speed.file: ")[2] for note in notes if "compute.speed.file" in note]
+
+
+@pytest.mark.parametrize("whose", ["device\nc\na\nb", "agent\n2\n0\n1", "kind,node\nnew,c\nold,a\nold,b"])
+def test_devices_are_those_of_the_agents_that_a_column_names(tmp_path, whose):
+    (tmp_path / "net.csv").write_text("a,b\nb,c\n")
+    lines = zip(whose.split("\n"), ["computation", "100", "10", "10"], strict=True)
+    (tmp_path / "devices.csv").write_text("\n".join(map(",".join, lines)))
+    found = study(tmp_path, FROM_FILE, text=NAMED)
+    point = found.points[0]
+    assert speeds(point.scenario.table(ComputeSettings), ["a", "b", "c"], Streams(0, 0)) == [0.25, 0.25, 2.5]
+    assert said_of_devices(found.notes) == (["1 column not used: kind"] if "kind" in whose else [])
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (
+            "computation\n1\n2\n",
+            ["no column names all agents, so agent 0 is row 0 of 2, and so on, from the first on again"],
+        ),
+        (
+            "device,computation,ours\nphone,1,1\nphone,2,1\nlaptop,3,1\n",
+            ["no column names all agents, so agent 0 is row 0 of 3, and so on", "2 columns not used: device, ours"],
+        ),
+    ],
+)
+def test_devices_by_position_and_columns_that_are_not_used_are_said(tmp_path, content, said):
+    (tmp_path / "net.csv").write_text("a,b\nb,c\n")
+    (tmp_path / "devices.csv").write_text(content)
+    notes = study(tmp_path, FROM_FILE, text=NAMED).notes
+    assert sorted(said_of_devices(notes)) == sorted(said)
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("agent,computation\na,1\nb,2\nx,3\n", "names agents, but not those of the network: x; its agents are a, b, c"),
+        ("site,computation\na,1\nb,2\nx,3\n", "names agents, but not those of the network: x; its agents are a, b, c"),
+        ("agent,computation\na,1\nb,2\n", "has speeds of 2 agents, but there are 3"),
+        ("computation\n10\n\n30\n", 'devices.csv:3: computation must be a number above 0, not ""'),
+    ],
+)
+def test_devices_of_other_agents_are_refused(tmp_path, content, text):
+    (tmp_path / "net.csv").write_text("a,b\nb,c\n")
+    (tmp_path / "devices.csv").write_text(content)
+    with pytest.raises(ScenarioError) as error:
+        study(
+            tmp_path,
+            FROM_FILE,
+            "compute.agents.decision=1 us",
+            text=NAMED.replace("elimination", "ucb").replace("master-worker", "relay"),
+        )
+    assert text in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from math import log as log_of
 import networkx as nx
 import numpy as np
 import pytest
+from helpers.scenes import study
 from scipy.optimize import brentq
 
 from netbandit.checks.check import check
@@ -59,7 +60,9 @@ def upper_mean(p, level):
     def excess(q):
         return (p * log(p / q) if p else 0.0) + ((1 - p) * log((1 - p) / (1 - q)) if p < 1 else 0.0) - level
 
-    return 1.0 if p == 1 else p if level == 0 else brentq(excess, p, 1 - 1e-16, xtol=1e-15)
+    if p == 1 or excess(1 - 1e-16) < 0:
+        return 1.0
+    return p if level == 0 else brentq(excess, p, 1 - 1e-16, xtol=1e-15)
 
 
 def reference(kind, *, agents=5, horizon=300, delay=None, kept=None, **keys):
@@ -85,7 +88,7 @@ def reference(kind, *, agents=5, horizon=300, delay=None, kept=None, **keys):
                     wait = 1 if source == agent else max(delay[agent, source], use_after)
                     if said + wait > slot or (source != agent and kept is not None and not kept[agent, source, said]):
                         continue
-                    weight = discount ** (slot - said - wait + 1)
+                    weight = discount ** (slot - said - wait)  # the newest counts 1
                     pulls[arms[said][source]] += weight
                     sums[arms[said][source]] += weight * seen[said][source]
             if slot < len(MEANS):
@@ -111,6 +114,9 @@ CASES = [
     ("ucb", {}),
     ("ucb", {"exploration": 1.5}),
     ("ucb", {"discount": 0.97}),
+    ("ucb", {"discount": 0.5}),
+    ("ucb", {"discount": 0.1}),
+    ("klucb", {"discount": 0.95}),
     ("klucb", {}),
     ("klucb", {"log_log": 3.0}),
     ("thompson", {}),
@@ -289,6 +295,37 @@ def test_a_mistake_is_one_line(run, keys, line):
         run("ucb", keys)
     (found,) = error.value.lines
     assert line in found
+
+
+@pytest.mark.parametrize(
+    ("text", "noted"),
+    [
+        ('learner = { kind = "ucb", discount = 0.5 }', "at most 2 pulls at a time, of 3 arms"),
+        ('learner = { kind = "thompson", discount = 0.6 }', "at most 2.5 pulls at a time, of 3 arms"),
+        ('learner = { kind = "klucb", discount = 0.7 }', None),
+        ('learner = { kind = "ucb", discount = 0.4 }\nprotocol = { kind = "local" }', None),
+        ('learner = { kind = "ucb", discount = 0.9 }\nfeedback = { delay = "5 slots" }', None),
+        ('learner = { kind = "ucb", discount = 0.9 }\nfeedback = { delay = "30 slots" }', "an agent counts 0.47 pulls"),
+        ('learner = { kind = "ucb", discount = 0.9 }\nfeedback.by_agent = ["0 ms", "1 slot", "40 ms"]', "0.16 pulls"),
+        (
+            'learner = { kind = "ucb", discount = 0.9 }\nfeedback = { delay = "30 slots" }\nprotocol.kind = "relay"',
+            None,
+        ),
+        ('learner = { kind = "coop-ucb2", discount = 0.5 }\nprotocol.kind = "consensus"', None),
+        (
+            'learner = { kind = "coop-ucb2", discount = 0.5 }\nprotocol.kind = "consensus"\n'
+            'links.peer.latency = "3 slots"',
+            "is 1 pulls when all have mixed it",
+        ),
+    ],
+)
+def test_a_discount_that_leaves_nothing_to_go_by_is_noted(tmp_path, text, noted):
+    protocol = "" if "protocol" in text else 'protocol = { kind = "silent" }\n'
+    world = 'bandit = { kind = "bernoulli", means = [0.2, 0.5, 0.7] }\ntopology = { family = "ring", agents = 3 }\n'
+    notes = study(tmp_path, text=f"run = {{ horizon = 50 }}\n{world}{protocol}{text}\n").notes
+    found = [note for note in notes if "learner.discount: " in note]
+    assert len(found) == (noted is not None)
+    assert noted is None or noted in found[0]
 
 
 @pytest.mark.parametrize("log", ["pulls", "slots"])

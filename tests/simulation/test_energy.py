@@ -13,6 +13,7 @@ from netbandit.checks.check import check
 from netbandit.cli.topologies import topology
 from netbandit.network.batteries import Batteries
 from netbandit.results.loads import battery_lives, node_loads
+from netbandit.scenario.energy import EnergySettings
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
 from netbandit.scenario.toml_text import toml_text
@@ -333,7 +334,8 @@ def test_what_a_preset_needs_is_said_of_the_preset_at_once_with_all_other_mistak
 
 def test_a_preset_fills_in_what_is_not_given():
     scenario = point_of(energy(preset="cc2420", idle="1 uW")).scenario
-    assert (scenario.energy.idle, scenario.energy.send, scenario.energy.receive) == (1e-6, 52.2e-3, 56.4e-3)
+    given = scenario.table(EnergySettings)
+    assert (given.idle, given.send, given.receive) == (1e-6, 52.2e-3, 56.4e-3)
     assert scenario.links.peer.bandwidth == "250 kbit/s"
     given = point_of(energy(preset="cc2420"), {"links": {"peer": {"bandwidth": "20 kbit/s"}}})
     assert given.scenario.links.peer.bandwidth == "20 kbit/s"

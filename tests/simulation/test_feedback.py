@@ -353,6 +353,9 @@ def test_what_cannot_be_is_said_at_its_key(tmp_path, learner, feedback, others, 
         (["LATE", "1"], "must be DELAY, and ARM or AGENT beside it"),
         (["DELAY,AGENT", "1,0"], "has delays of 1 agents, but there are 2"),
         (["DELAY"], "lists no delay"),
+        (["AGENT,DELAY", "0,1", "2,1"], "names agents, but not those of the network: 2; its agents are 0, 1"),
+        (["AGENT,DELAY", "0,1", ",1"], "delays.csv:3: the AGENT is missing"),
+        (["ARM,DELAY", "red,1"], 'delays.csv:2: ARM must be a number from 0, not "red"'),
     ],
 )
 def test_a_file_that_is_none_of_delays_is_refused(tmp_path, lines, text):
@@ -499,3 +502,26 @@ def test_otflinucb_s_ellipsoid_holds_what_it_promises(tmp_path, monkeypatch, bon
     with executed("plain"):
         study(tmp_path, text=text).points[0].simulation(0).run()
     assert len(outside) <= 0.05 * agents
+
+
+def test_delays_are_those_of_the_agents_that_a_file_names(tmp_path):
+    (tmp_path / "net.csv").write_text("source,target\na,b\nb,c\n")
+    text = scene({"kind": "ucb"}, {"delay": {"file": "delays.csv"}}, topology={"family": "file", "file": "net.csv"})
+    (tmp_path / "delays.csv").write_text("AGENT,DELAY\nc,0.009\na,0.004\nb,0\n")
+    named = runs(tmp_path, text)
+    (tmp_path / "delays.csv").write_text("AGENT,DELAY\n0,0.004\n1,0\n2,0.009\n")
+    assert runs(tmp_path, text).fingerprint == named.fingerprint
+    listed = scene(
+        {"kind": "ucb"}, {"by_agent": ["4 ms", "0 ms", "9 ms"]}, topology={"family": "file", "file": "net.csv"}
+    )
+    assert runs(tmp_path, listed).fingerprint == named.fingerprint
+
+
+def test_an_empty_line_of_a_single_column_is_a_reward_that_never_comes(tmp_path):
+    text = scene({"kind": "ucb"}, {"delay": {"file": "delays.csv"}})
+    (tmp_path / "delays.csv").write_text("DELAY\n0.003\n\n0.003\n\n")
+    assert any("2 of 4 rows are empty: rewards that never arrive" in note for note in study(tmp_path, text=text).notes)
+    bare = runs(tmp_path, text)
+    (tmp_path / "delays.csv").write_text('DELAY\n0.003\n""\n0.003\n""\n')
+    assert runs(tmp_path, text).fingerprint == bare.fingerprint
+    assert bare.metrics["censored"] > 0

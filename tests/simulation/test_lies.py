@@ -219,6 +219,11 @@ def test_who_lies_is_drawn_afresh_or_placed(tmp_path):
         (["learner.robust=median", "learner.widths=covered", "learner.epsilon=1.0"], "values without noise"),
         (["learner.robust=median", "learner.widths=covered", "learner.tolerate=5"], "half of all, or more"),
         (["learner.robust=median", "learner.widths=covered", "protocol.deadline=50 ms"], "is not known"),
+        *[
+            ([f"learner.robust={rule}", "learner.widths=covered", "protocol.kind=silent", *more], "holds no lies")
+            for rule in ("median", "trimmed", "median-of-means")
+            for more in ([], ["learner.tolerate=1"], [*LIARS, "adversary.attack=flip"])
+        ],
     ],
 )
 def test_what_is_not_possible_is_said(tmp_path, overrides, text):

@@ -219,35 +219,3 @@ def test_arms_of_a_linear_world_are_arms(run, actions):
     assert world.actions(np.arange(5)).shape == (5, 3, 2)
     assert (world.fixed_actions is None) == (actions == "fresh")
     assert found.metrics["regret"] > 0
-
-
-def test_a_learner_that_still_hears_receives():
-    """The hook's former name works, also from a subclass that calls its parent's."""
-    with pytest.warns(DeprecationWarning, match="hear is now receive"):
-
-        class Former(Learner):
-            def start(self, world, agents, rng):
-                self.heard = []
-
-            def choose(self, slot, agents):
-                return np.zeros(len(agents), dtype=np.int64)
-
-            def learn(self, slot, agents, arms, rewards):
-                pass
-
-            def share(self, slot, agents):
-                return np.zeros((len(agents), 1))
-
-            def hear(self, slot, agents, sources, told, said):
-                self.heard.append(slot)
-
-    class Later(Former):
-        def receive(self, slot, agents, sources, payloads, sent_slots):
-            super().hear(slot, agents, sources, payloads, sent_slots)
-            super().receive(slot, agents, sources, payloads, sent_slots)
-
-    learner = Later()
-    assert Former.talks == Later.talks == {"broadcast"}
-    learner.start(None, 1, None)
-    learner.receive(3, *np.zeros((4, 1)))
-    assert learner.heard == [3, 3]

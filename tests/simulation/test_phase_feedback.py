@@ -8,6 +8,7 @@ import pytest
 from helpers.feedback_reference import delay_of
 from helpers.scenes import study
 
+from netbandit.byzantine.adversaries.attack_kinds import ATTACKS
 from netbandit.learners.differing_sets import Told
 from netbandit.learners.elimination import Elimination
 from netbandit.learners.elimination_pooled import PooledArms, pooled, widths
@@ -235,6 +236,22 @@ def test_liars_may_be_among_agents_that_go_on_without_some_rewards(tmp_path):
     assert found.metrics.get("rejected", 0) == 0
 
 
+@pytest.mark.parametrize("attack", sorted(set(ATTACKS["means"]) - {"hidden", "mute"}))
+@pytest.mark.parametrize("protocol", ["gis", "master-worker", "flooding", "gossip"])
+def test_a_liar_without_any_reward_of_a_phase_reports_no_arm(tmp_path, attack, protocol):
+    """Whatever it would say of the arms: it has none to speak of, as an honest agent."""
+    adversary = {"agents": [1], "attack": attack}
+    text = scene(
+        {"delay": "1 ms", "never": 1.0},
+        protocol={"kind": protocol, "feedback_deadline": "2 slots"},
+        adversary=adversary,
+        learner={"robust": "median"},
+    )
+    found = run_of(tmp_path, text)
+    assert found.metrics["rounds"] > 0
+    assert found.metrics["lies"] == found.metrics["rejected"] == 0
+
+
 def test_agents_that_share_count_each_arm_by_what_they_know_of_it():
     """A mean over agents i with S_ik rewards of arm k: the width of spec 08's rule, from sum 1/S_ik, arm by arm."""
     told = [
@@ -292,8 +309,13 @@ def test_a_deadline_of_rewards_that_are_not_late_has_no_effect(tmp_path):
     assert any("feedback_deadline: has no effect without [feedback]" in note for note in notes)
 
 
-@pytest.mark.parametrize(("deadline", "noted"), [("6 slots", True), ("8 slots", False)])
-def test_a_deadline_shorter_than_the_slowest_agent_waits_for_its_rewards_is_noted(tmp_path, deadline, noted):
+@pytest.mark.parametrize("patience", [None, "20 slots", "5 slots", "5 ms"])
+@pytest.mark.parametrize(("deadline", "noted"), [("2 slots", True), ("6 slots", True), ("8 slots", False)])
+def test_a_deadline_shorter_than_the_slowest_agent_waits_for_its_rewards_is_noted(tmp_path, deadline, noted, patience):
+    """Of 2 and 9 slots: 7 longer, but with 5 slots of patience 3."""
     feedback = {"by_agent": ["2 slots"] * 3 + ["9 slots"]}
-    notes = study(tmp_path, text=scene(feedback, protocol={"kind": "gis", "deadline": deadline})).notes
-    assert any("protocol.deadline: " in note and "7 slots longer than the fastest" in note for note in notes) == noted
+    protocol = {"kind": "gis", "deadline": deadline} | ({"feedback_deadline": patience} if patience else {})
+    notes = study(tmp_path, text=scene(feedback, protocol=protocol)).notes
+    longer = 3 if patience in ("5 slots", "5 ms") else 7
+    noted = noted and int(deadline.split()[0]) < longer
+    assert any(f"{longer} slots longer than the fastest" in note for note in notes) == noted

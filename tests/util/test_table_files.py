@@ -100,6 +100,10 @@ def test_blanks_separate_where_a_format_has_them(tmp_path):
         (",,\n1,2,3\n", ":1: has no names of columns"),
         ('a,b\n1,2\n"3,4\n5,6\n', ":3: a double quote is opened and never closed"),
         (b"a,b\n1,\xff\n", ":2: the byte 0xff is not UTF-8: the file must be saved as UTF-8"),
+        (
+            "\ufeffa,b\n1,2\n\ufeff3,4\n",
+            ":3: has a byte order mark, which is only at the beginning of a file: was one put behind another?",
+        ),
         ("a,b\n".encode("utf-16"), ":1: is text in UTF-16: the file must be saved as UTF-8"),
         (b"a,b\n\0,1\n", ":2: has a zero byte: is no text"),
         (
@@ -176,3 +180,11 @@ def test_fields_are_those_of_the_csv_module(tmp_path_factory, written, separator
     for row in [head, *written]:
         lines.append(lines[-1] + 1 + sum(cell.count("\n") for cell in row))
     assert [line for line, _ in found] == lines[:-1]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_blank_line_is_an_empty_field_where_there_is_one_column(tmp_path, end):
+    """As R and spreadsheets write one that is missing; pandas writes quotes."""
+    text = '# delays\n\nDELAY\n3\n\n# none\n  \n""\n4\n\n'.replace("\n", end)
+    assert whole(tmp_path, text) == (("DELAY",), [(4, ["3"]), (5, [""]), (7, [""]), (8, [""]), (9, ["4"]), (10, [""])])
+    assert [cells for _, cells in whole(tmp_path, "a\tb\n1\t2\n\t\n\n3\t4\n")[1]] == [["1", "2"], ["", ""], ["3", "4"]]

@@ -30,11 +30,11 @@ def sound_means(values: Any, arms: int, *, bounded: bool) -> bool:
 
 
 def sound_arms(values: Any, arms: int) -> bool:
-    """Return whether *values* is a nonempty, strictly ascending list of some of *arms* arms."""
-    if not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind not in "iu" or not len(values):
+    """Return whether *values* is a strictly ascending list of some of *arms* arms: of none before rewards come."""
+    if not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind not in "iu":
         return False
-    numbers = values.tolist()
-    return numbers[0] >= 0 and numbers[-1] < arms and all(map(int.__lt__, numbers, numbers[1:]))
+    bounds = [-1, *values.tolist(), arms]
+    return all(map(int.__lt__, bounds, bounds[1:]))
 
 
 def sound_pulls(value: Any, most: int) -> bool:

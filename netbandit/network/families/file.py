@@ -23,7 +23,7 @@ class File(Family):
     columns: list[str] | None = Field(default=None, min_length=2)
     """The names of the columns of an edge list, the first two being the ends of a link, such as ``["from", "to",
     "latency_ms"]``; absent: those of its first line, if that begins with source, target or from, to
-    and the like, or has words where all nodes have numbers."""
+    and the like, or has words that are alike where all nodes have numbers."""
 
     random = False
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import BeforeValidator, ConfigDict, Field
@@ -47,6 +47,14 @@ _USED = {
     "file": {"file", "format", "from_"},
 }
 """The keys that belong to each model."""
+
+
+class _Read(NamedTuple):
+    """Tracks of a file, which of its times (ns) is the run's 0, and what it calls the agents."""
+
+    tracks: Tracks
+    since: int
+    names: list[str]
 
 
 class Mobile(Meeting):
@@ -115,7 +123,7 @@ class Mobile(Meeting):
     def tracks(self, streams: Streams, slot: int, end: int) -> Iterator[Tracks]:
         """Yield where agents are until *end* (ns), part after part; see `Meeting.meetings`."""
         if self.model == "file":
-            yield self._read(slot, end)[0]
+            yield self._read(slot, end).tracks
             return
         assert self.agents is not None
         width, height = map(parse_length, self.area)
@@ -152,15 +160,15 @@ class Mobile(Meeting):
         if wrong:
             raise TopologyError([((key,), wrong[0])])
 
-    def _read(self, slot: int, end: int) -> tuple[Tracks, int]:
-        """Return the tracks of the file, and which of its times (ns) is the run's 0."""
+    def _read(self, slot: int, end: int) -> _Read:
+        """Return the tracks of the file."""
         readers = {"one": track_files.one, "ns-2": track_files.ns2, "bonnmotion": track_files.bonnmotion}
         paths = contact_files.read(Path(str(self.file)), readers[self.format])
         if self.agents not in (None, len(paths.points)):
             text = f"is {self.agents}, but the file has {len(paths.points)}: must be left out, or that"
             raise TopologyError([(("agents",), text)])
         since = paths.begin if self.from_ is None else parse_duration(self.from_).nanoseconds(slot)
-        return joined(0, end, [(time - since, place) for time, place in paths.points]), since
+        return _Read(joined(0, end, [(time - since, place) for time, place in paths.points]), since, paths.names)
 
     def meetings(self, streams: Streams, slot: int, end: int) -> Meetings:
         """Return when agents are near one another; see `netbandit.network.approaches`."""
@@ -168,8 +176,8 @@ class Mobile(Meeting):
 
         notes: list[Problem] = []
         if self.model == "file":
-            tracks, since = self._read(slot, end)
-            agents = len(tracks.first) - 1
+            tracks, since, names = self._read(slot, end)
+            agents = len(names)
             if agents * (agents - 1) / 2 > MOST_CONTACTS:
                 moments = np.linspace(0, end, 5)
                 self._refuse_crowds("file", agents, np.concatenate([*_apart(tracks, moments)]))
@@ -181,6 +189,7 @@ class Mobile(Meeting):
         else:
             assert self.agents is not None
             agents, parts = self.agents, self.tracks(streams, slot, end)
+            names = list(map(str, range(agents)))
         rows, new, waiting = np.empty((0, 4), dtype=np.int64), [np.empty((0, 4), dtype=np.int64)], 0
         for tracks in parts:
             for part in approaches(tracks, parse_length(self.range)):
@@ -194,7 +203,7 @@ class Mobile(Meeting):
         edges, contacts = listed(rows[:, :2], rows[:, 2], rows[:, 3])
         if not len(edges) and not notes:
             notes.append((("range",), "no two agents come within range of one another before the horizon"))
-        return Meetings(list(map(str, range(agents))), edges, contacts, notes=tuple(notes))
+        return Meetings(names, edges, contacts, notes=tuple(notes))
 
     def _count(self, rows: Integers) -> None:
         if len(rows) > MOST_CONTACTS:

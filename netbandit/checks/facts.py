@@ -1,0 +1,84 @@
+"""What the checks of a scenario's tables know, and the four questions that each of them may answer.
+
+A module of checks has one function per question it answers, each from `Facts` to the problems found: ``problems`` and
+``notes`` before a graph is drawn, ``graph_problems`` and ``graph_notes`` with the graph of the first replication.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import ModuleType
+from typing import Any, Literal
+
+from netbandit.bandits.bandit import Bandit
+from netbandit.learners.learner import AnyLearner
+from netbandit.network.families.family import Family
+from netbandit.network.topology import Topology
+from netbandit.parts.component import CommunicationPattern, Others, UnknownError
+from netbandit.parts.settings import Problem
+from netbandit.protocols.protocol import NetworkProtocol
+from netbandit.scenario.adversary import AdversarySettings
+from netbandit.scenario.compute import ComputeSettings
+from netbandit.scenario.energy import EnergySettings
+from netbandit.scenario.faults import FaultsSettings
+from netbandit.scenario.feedback import FeedbackSettings
+from netbandit.scenario.links import LinksSettings
+from netbandit.scenario.model import RunSettings
+
+Question = Literal["problems", "notes", "graph_problems", "graph_notes"]
+
+
+class Facts(Others):
+    """What parts know of a scenario (`Others`), its other tables, and what follows from these and from the graph.
+
+    As there, reading what is not known (it has mistakes, or comes later) ends the check.
+
+    Attributes:
+        bandit, learner, protocol, graph: See `Others`.
+        run, links, faults, energy, compute, feedback, adversary: The tables without mistakes.
+        family: The family of graphs.
+        attack: The class of a user-defined attack.
+        used_links: The classes of links that the protocol uses.
+        pattern: The communication pattern of the learner in this world; None if agents never communicate.
+        may_change: Whether links come and go, or agents may run empty.
+        may_refuse: Whether the inbox of a node may be full.
+        peer_latencies: The latency of each link between agents (ns).
+        end: The horizon (ns).
+    """
+
+    bandit: Bandit
+    learner: AnyLearner
+    protocol: NetworkProtocol
+    graph: Topology
+    run: RunSettings
+    links: LinksSettings
+    faults: FaultsSettings
+    energy: EnergySettings
+    compute: ComputeSettings
+    feedback: FeedbackSettings
+    adversary: AdversarySettings
+    family: Family
+    attack: type
+    used_links: frozenset[str]
+    pattern: CommunicationPattern | None
+    may_change: bool
+    may_refuse: bool
+    peer_latencies: Sequence[int]
+    end: int
+
+    def learn(self, **known: Any) -> None:
+        """Add what is *known* now; None: it is not."""
+        self.__dict__.update((name, value) for name, value in known.items() if value is not None)
+
+    def knows(self, *names: str) -> bool:
+        """Return whether all of these can be read."""
+        return self.__dict__.keys() >= set(names)
+
+
+def found(question: Question, modules: Iterable[ModuleType], facts: Facts) -> Iterator[Problem]:
+    """Yield what all *modules* answer to a *question*, each up to what it cannot know."""
+    for module in modules:
+        ask: Callable[[Facts], Iterator[Problem]] | None = getattr(module, question, None)
+        if ask is not None:
+            try:
+                yield from ask(facts)
+            except UnknownError:
+                continue

@@ -9,7 +9,11 @@ from netbandit.learners.learner import EpochLearner
 from netbandit.learners.slots import Learner
 from netbandit.network.retry import ACK_BYTES
 from netbandit.parts.settings import Problem
+from netbandit.protocols.flooding import Flooding
+from netbandit.protocols.local import Local
 from netbandit.protocols.parameter_server import ParameterServer
+from netbandit.protocols.relay import Relay
+from netbandit.protocols.sink import Sink
 from netbandit.scenario.links import LinkSettings, UniformLatency, UplinkSettings
 from netbandit.simulation.build_faults import NodeNumbers, jitter_of, no_node, node_problems, ns
 from netbandit.util.units import parse_bandwidth
@@ -29,6 +33,7 @@ def graph_problems(facts: Facts) -> Iterator[Problem]:
 def graph_notes(facts: Facts) -> Iterator[Problem]:
     """Yield losses for which agents wait, timeouts that are too short, and messages that meet."""
     yield from _round_notes(facts) if facts.pattern == "broadcast" else _queue_notes(facts)
+    yield from _burst_notes(facts)
     yield from _answer_notes(facts)
     yield from _fault_notes(facts)
     yield from _tie_notes(facts)
@@ -148,6 +153,21 @@ def _queue_notes(facts: Facts) -> Iterator[Problem]:
             text = "what is dropped is not repeated, and who waits for it does so for ever"
             help = f"links.{table}.retry repeats it, and a protocol.deadline ends the wait"
             yield ("links", table, "queue"), f"{text}: {help}"
+
+
+def _burst_notes(facts: Facts) -> Iterator[Problem]:
+    """Yield a finite queue that bursts may fill: what agents pass on in a slot starts together."""
+    protocol, graph = facts.protocol, facts.graph
+    passes_on = isinstance(protocol, Relay | Flooding | Sink)
+    passes_on |= isinstance(protocol, Local) and protocol.route == "tree" and protocol.ttl > 1
+    whole = graph.links == graph.agents * (graph.agents - 1) // 2  # then nothing is passed on
+    if facts.links.peer.queue is None or not (protocol.slotted and passes_on) or whole:
+        return
+    text = "slotted messages that are passed on start together, so they may find the queue full on links that are idle"
+    yield (
+        ("links", "peer", "queue"),
+        f'{text} most of the time: protocol.timing = "asynchronous" spreads them, and a longer queue holds them',
+    )
 
 
 def _answered_over(facts: Facts) -> Literal["peer", "uplink"] | None:

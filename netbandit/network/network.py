@@ -589,6 +589,14 @@ class Network:
                 spent += plan.to_receive(uplink, channel.messages - messages, channel.bytes - size, busy - coming)
         return spent
 
+    def busy_with_queues(self) -> float | None:
+        """Return for which share of the run a channel with a finite queue is busy, mean over those that were used."""
+        classes = (self.peer_class, self._peer_channels()), (self.uplink_class, self._uplink_channels())
+        limited = (channels for links, channels in classes if links.most_waiting is not None)
+        used = [channel for channel in chain.from_iterable(limited) if channel.messages]
+        busy = sum(channel.queue.busy for channel in used if channel.queue is not None)
+        return busy / (len(used) * self.end) if used else None
+
     def lost_for_good(self) -> dict[Literal["peer", "uplink"], int]:
         """Return how many messages of each class of links were lost or dropped, or given up where they are repeated."""
         faults, tally = self.faults, self.tally

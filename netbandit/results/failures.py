@@ -38,6 +38,9 @@ def failures_of(metrics: Metrics) -> tuple[str, ...]:
     return tuple(name for name, failed in found.items() if failed)
 
 
+HALF_BUSY = 0.5
+"""Links that are less busy than this could carry what is dropped, if it did not come in bursts."""
+
 WELL_DELIVERED = 0.9
 """A network that delivers a smaller share of its messages has failed to deliver."""
 
@@ -55,6 +58,7 @@ TROUBLE: Mapping[str, Callable[[float, Metrics], bool]] = {
     "delivery_ratio": lambda share, _: share < WELL_DELIVERED,
     "unsent": lambda messages, run: messages > 0 if "delivery_ratio" in run else _many(messages, run),
     "in_flight": _many,
+    "dropped_share": lambda share, run: share > 0 and (run.get("links_busy") or 0.0) < HALF_BUSY,
     "collided": lambda messages, _: messages > 0,
 }
 """Metrics that show whether the network delivered, with the condition of failure, the most serious first."""

@@ -342,6 +342,12 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "dropped_share": MetricEntry("", "Dropped divided by dropped and messages together.", _QUEUES),
     "waiting_most": MetricEntry("messages", "The most messages that waited for a link, in one direction.", _QUEUES),
+    "links_busy": MetricEntry(
+        "",
+        "Share of the run's time that a link with ``queue`` is occupied, mean over its directions in use: what is "
+        "dropped while this is small comes in bursts.",
+        _QUEUES,
+    ),
     "busy": MetricEntry("", "Share of the run's time that an agent computes, mean over agents.", _COMPUTING),
     "server_busy": MetricEntry("", "Share of the run's time that the server computes.", _COMPUTING),
     "round_computing_slots": MetricEntry(
@@ -404,6 +410,8 @@ HEADINGS: dict[str, tuple[str, str]] = {
     "alive": ("agents alive", "%"),
     "availability": ("slots played", "%"),
     "delivery_ratio": ("delivered", "%"),
+    "dropped_share": ("dropped", "%"),
+    "links_busy": ("links busy", "%"),
     "connected": ("time connected", "%"),
     "best_lost": ("runs that lost the best arm", "%"),
     "may_stall": ("runs that may stall", "%"),

@@ -64,7 +64,8 @@ def dropping(network: Network) -> dict[str, Metric]:
     outcomes = network.ledger.outcomes
     put_or_dropped = outcomes.handed - outcomes.unsent
     share = outcomes.dropped / put_or_dropped if put_or_dropped else None
-    return {"dropped_share": share, "waiting_most": network.tally.waiting_most}
+    busy = network.busy_with_queues()
+    return {"dropped_share": share, "waiting_most": network.tally.waiting_most, "links_busy": busy}
 
 
 def computing(network: Network) -> dict[str, Metric]:

@@ -1,9 +1,13 @@
 """Channels for which only so many messages, or bytes, may wait: what is dropped, and when the others start."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from helpers.scenes import run, study
 
+from netbandit.cli import main
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
@@ -11,6 +15,8 @@ from netbandit.network.link import LinkClass
 from netbandit.network.message import Kind, Message
 from netbandit.network.network import Network
 from netbandit.network.retry import Retry
+from netbandit.results.failures import troubles
+from netbandit.results.store import load_study
 from netbandit.scenario.errors import ScenarioError
 
 PING = Kind("PING")
@@ -197,3 +203,49 @@ def test_a_queue_needs_a_bandwidth_and_mostly_repetitions(tmp_path):
     assert any("links.peer.queue: what is dropped is not repeated" in note for note in notes)
     with pytest.raises(ScenarioError, match=r"links\.uplink\.queue: needs links\.uplink\.bandwidth"):
         study(tmp_path, "links.uplink.queue=3", text=text)
+
+
+BURSTS = """\
+run = {{ horizon = 60, slot = "1 ms", replications = 1 }}
+topology = {{ family = "tree", agents = 31 }}
+links.peer = {{ bandwidth = "100 Mbit/s", latency = {{ uniform = ["0.1 ms", "3 ms"] }}, queue = {queue} }}
+bandit = {{ kind = "bernoulli", means = [0.2, 0.5, 0.9] }}
+learner = {{ kind = "ucb" }}
+protocol = {{ kind = "relay", timing = "{timing}" }}
+"""
+
+
+def burst_lines(folder, monkeypatch, queue, timing):
+    """Return the metrics, and what `check` and `run` say of bursts."""
+    monkeypatch.chdir(folder)
+    Path("scene.toml").write_text(BURSTS.format(queue=queue, timing=timing))
+    said = []
+    for command in ("check", "scene.toml"), ("run", "scene.toml", "--out", f"{timing}-{queue}"):
+        done = CliRunner().invoke(main, command)
+        assert done.exit_code == 0, done.output
+        said.append(" ".join(done.output.split()))
+    (found,) = load_study(Path(f"{timing}-{queue}")).points[0].finished
+    return found.metrics, *said
+
+
+def test_bursts_of_slotted_messages_are_named_and_both_cures_cure(tmp_path, monkeypatch):
+    slotted, checked, ran = burst_lines(tmp_path, monkeypatch, 2, "slotted")
+    assert slotted["dropped_share"] > 0.3
+    assert slotted["links_busy"] < 0.02
+    assert "slotted messages that are passed on start together" in checked
+    assert "40.5 % of messages found the queue of their link full, though links were busy for only 0.93 %" in ran
+    assert 'protocol.timing = "asynchronous" spreads them, and a longer links.peer.queue holds more of them' in ran
+    for queue, timing in ((2, "asynchronous"), (100, "slotted")):
+        cured, checked, ran = burst_lines(tmp_path, monkeypatch, queue, timing)
+        assert cured["dropped"] == 0
+        assert cured["delivered"] > 2 * slotted["delivered"]
+        assert "found the queue" not in ran
+        assert ("start together" in checked) == (timing == "slotted")
+
+
+def test_links_that_are_busy_drop_for_want_of_bandwidth(tmp_path, monkeypatch):
+    text = BURSTS.replace("100 Mbit/s", "100 kbit/s").replace("{queue}", "5").replace("{timing}", "slotted")
+    found = run(tmp_path, text=text.replace("{{", "{").replace("}}", "}")).metrics
+    assert found["dropped"] > 0
+    assert found["links_busy"] > 0.5
+    assert "dropped_share" not in troubles([found])

@@ -20,6 +20,11 @@ from netbandit.bandits.bandit import ArmBandit as ArmBandit
 from netbandit.bandits.bandit import Bandit as Bandit
 from netbandit.bandits.bandit import FiniteBandit as FiniteBandit
 from netbandit.bandits.vertical_context import VerticalContextBandit as VerticalContextBandit
+from netbandit.conditions.adversary import Adversary as Adversary
+from netbandit.conditions.compute import Compute as Compute
+from netbandit.conditions.energy import Energy as Energy
+from netbandit.conditions.faults import Faults as Faults
+from netbandit.conditions.feedback import Feedback as Feedback
 from netbandit.learners.learner import EpochLearner as EpochLearner
 from netbandit.learners.slots import Learner as Learner
 from netbandit.learners.steps import StepLearner as StepLearner
@@ -33,20 +38,10 @@ from netbandit.privacy.accountant import PrivacySpent as PrivacySpent
 from netbandit.protocols.neighbour_rounds import NeighbourRounds as NeighbourRounds
 from netbandit.protocols.protocol import NetworkProtocol as NetworkProtocol
 from netbandit.protocols.rounds import RoundProtocol as RoundProtocol
-from netbandit.scenario.adversary import AdversarySettings
-from netbandit.scenario.compute import ComputeSettings
-from netbandit.scenario.energy import EnergySettings
 from netbandit.scenario.errors import ScenarioError as ScenarioError
-from netbandit.scenario.faults import FaultsSettings
-from netbandit.scenario.feedback import FeedbackSettings
 from netbandit.scenario.links import LinkSettings, LinksSettings
 from netbandit.scenario.model import RunSettings
 
-Adversary = AdversarySettings
-Compute = ComputeSettings
-Energy = EnergySettings
-Faults = FaultsSettings
-Feedback = FeedbackSettings
 Link = LinkSettings
 Links = LinksSettings
 Run = RunSettings

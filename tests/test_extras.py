@@ -54,6 +54,16 @@ def test_all_extras_are_in_all_and_in_test():
     assert core.isdisjoint({name for names in PACKAGES.values() for name in names})
 
 
+def test_what_the_documentation_imports_comes_with_its_extra():
+    """What it draws with, and tables of results; that it is built from this extra alone CI shows."""
+    extra_of = {name: extra for extra, names in PACKAGES.items() for name in names} | {"PIL": "plots"}
+    files = [path for folder in ("_ext", "examples") for path in (ROOT / "docs" / folder).rglob("*.py")]
+    needed = {extra_of[name] for path in files for name in imported(ast.parse(path.read_text())) if name in extra_of}
+    brought = PROJECT["optional-dependencies"]["docs"]
+    (own,) = (text for text in brought if text.startswith("netbandit["))
+    assert needed | {"frames"} == set(re.findall(r"\w+", own)[1:])
+
+
 def test_the_oldest_version_of_all_that_users_install_is_stated():
     lines = oldest()
     assert all(re.fullmatch(r"[\w-]+==\d+(\.\d+)*", line) for line in lines)

@@ -9,6 +9,7 @@ import pytest
 from helpers.processes import BACKSTOP
 from helpers.scenes import SMALL
 
+from netbandit import VERSION
 from netbandit.util.extras import PACKAGES
 
 ROOT = Path(__file__).parents[1]
@@ -82,6 +83,15 @@ def test_the_core_does_all_that_needs_no_extra(environment, call, tmp_path):
     call("", "-c", "import netbandit as nb; nb.run('small.toml', out='three').table()", program="python")
     assert (tmp_path / "three" / "table.csv").exists()
     assert megabytes(environment()) <= MOST_MB[""]
+
+
+def test_an_installed_package_names_its_release_and_no_commit(tmp_path):
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", tmp_path, ROOT]
+    subprocess.run(pip, check=True, stderr=subprocess.DEVNULL)
+    text = "import netbandit, importlib.metadata as of; print(netbandit.__version__, of.version('netbandit'))"
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", text], cwd=tmp_path, env=environment, capture_output=True, check=True)
+    assert done.stdout.decode().split() == [VERSION, VERSION]
 
 
 DIGITS = """\

@@ -4,15 +4,15 @@ Pictures were drawn when the figures were recorded; ``docs/papers/keep_pictures.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netbandit.papers.claim_text import asked, stated_remarks
-from netbandit.papers.claims import Claim
+from netbandit.papers.claim_text import asked, stated_remarks, tagged
+from netbandit.papers.claims import Claim, Kind
 from netbandit.papers.figures import Figure, Paper, load_paper, paper_names
 from netbandit.papers.record import Record, RecordedClaim, RecordedFigure, shipped
-from netbandit.papers.regions import FAILS, HOLDS, NOT_TESTED, OPEN
+from netbandit.papers.regions import BY_TEXT, FAILS, HOLDS, NOT_TESTED, OPEN
 from netbandit.results.numbers import level_text
 from netbandit.util.process import machine_text
 from netbandit.util.text import pluralize
@@ -38,28 +38,29 @@ def names() -> list[str]:
 
 
 def overview(record: Record) -> str:
-    """Return two tables of all papers, of claims of theirs and of our own questions: how many have each verdict."""
-    return "\n".join(
-        [
-            "Claims of the papers:\n",
-            *_table(record, "claims", ours=False),
-            "\nQuestions of our own, which are no sentences of the papers:\n",
-            *_table(record, "questions", ours=True),
-            "",
-        ]
-    )
+    """Return a table of all papers for each kind of claim: how many have each verdict."""
+    return "\n".join(line for kind, heading in _HEADINGS.items() for line in (heading, "", *_table(record, kind), ""))
 
 
-_VERDICTS = (HOLDS, FAILS, OPEN, NOT_TESTED, NOT_RUN)
+_HEADINGS: Mapping[Kind, str] = {
+    "the paper's": "Claims of the papers:",
+    "not the paper's number": "Claims of the papers, decided by what is not theirs: a margin, a threshold, the "
+    "constant of an order, a formula that the text has lost:",
+    "fitted": "Claims of the papers that a setting was fitted to, so that they are no test:",
+    "ours": "Questions of our own, which are no sentences of the papers:",
+}
 
 
-def _table(record: Record, noun: str, *, ours: bool) -> Iterator[str]:
-    yield f"| paper | {noun} | {' | '.join(_VERDICTS)} |"
+_VERDICTS = (HOLDS, FAILS, OPEN, BY_TEXT, NOT_TESTED, NOT_RUN)
+
+
+def _table(record: Record, kind: Kind) -> Iterator[str]:
+    yield f"| paper | {'questions' if kind == 'ours' else 'claims'} | {' | '.join(_VERDICTS)} |"
     yield f"|---|--:|{'--:|' * len(_VERDICTS)}"
     total: Counter[str] = Counter()
     for name in names():
         paper = load_paper(name)
-        found = Counter(_verdict(record, paper, claim) for claim in paper.claims if claim.ours == ours)
+        found = Counter(_verdict(record, paper, claim) for claim in paper.claims if claim.kind == kind)
         if found:
             total += found
             yield f"| [{name}]({name}.md): {paper.title} | {_counts(found)} |"
@@ -120,7 +121,8 @@ def _verdict_table(paper: Paper, record: Record) -> Iterator[str]:
         found = None if figure is None else _recorded(figure, claim)
         number, many = ("", "") if found is None else (_cell(found.number), found.replications or "")
         link = f"[{claim.figure}](#{_anchor(paper, claim.figure)})"
-        said = f"`{claim.id}`{' (ours)' if claim.ours else ''}: {_cell(claim.says)}"
+        name, _, kind = tagged(claim).partition(" ")
+        said = f"`{name}`{kind and ' '}{kind}: {_cell(claim.says)}"
         yield f"| {said} | {_mark(found)} | {number} | {claim.region} | {many} | {link} |"
 
 
@@ -177,7 +179,7 @@ def _claim(claim: Claim, chosen: str, found: RecordedClaim | None) -> Iterator[s
         yield f": *Measured*: {_plain(found.measured)}: {_plain(found.number)}{_certainty(found)}."
         if found.each:
             yield f": *Each*: {_plain('; '.join(found.each))}."
-    remarks = [] if found is None else [*found.remarks, *stated_remarks(claim, found.verdict, chosen)]
+    remarks = [] if found is None else [*found.remarks, *stated_remarks(claim, found.verdict, chosen, found.margins)]
     for remark in remarks:
         yield f": {_sentence(_plain(remark))}."
     if found is not None and found.verdict == FAILS and not claim.if_not:
@@ -193,7 +195,7 @@ def _certainty(found: RecordedClaim) -> str:
     if found.replications is not None:
         parts.append(pluralize(found.replications, "replication"))
     if found.comparisons > 1:
-        which = "one" if found.verdict == NOT_TESTED else "the one that decides"
+        which = "one" if found.verdict in (NOT_TESTED, BY_TEXT) else "the one that decides"
         parts.append(f"{which} of {found.comparisons} comparisons")
     if found.p is not None:
         p = level_text(found.p)

@@ -10,11 +10,11 @@ from netbandit.advice.served_times import SinkTime, UplinkTime
 from netbandit.advice.spectral_gap import Gap
 from netbandit.advice.structure_measures import Activations, Resilience
 from netbandit.advice.tree_times import LocalTime, RelayTime
+from netbandit.conditions.energy import Energy
+from netbandit.conditions.faults import Faults
 from netbandit.network.families.meeting import Meeting
 from netbandit.parts.registry import kind_of
-from netbandit.scenario.energy import EnergySettings
 from netbandit.scenario.errors import ScenarioError
-from netbandit.scenario.faults import FaultsSettings
 from netbandit.util.wording import show
 
 if TYPE_CHECKING:
@@ -130,9 +130,9 @@ def left_out(point: "RunnablePoint", used_links: Collection[str] | None = None) 
             for key in settings.model_dump(exclude_defaults=True):
                 if key not in _CONSIDERED:
                     yield f"links.{table}.{key}{'' if key in settings.model_fields_set else ' (energy.preset)'}"
-    if point.scenario.table(FaultsSettings):
+    if point.scenario.table(Faults):
         yield "faults"
-    if point.scenario.table(EnergySettings).capacity is not None:
+    if point.scenario.table(Energy).capacity is not None:
         yield EMPTY
     if point.family.changes is not None:
         yield "topology.changes"

@@ -12,6 +12,7 @@ from netbandit.advice.describe import Graph, graph_of, names_family, own_family
 from netbandit.advice.measure import Measure, MeasureName
 from netbandit.advice.protocol_measures import left_out, measure_of, measure_of_any
 from netbandit.advice.timed_graph import TimedGraph
+from netbandit.conditions.contacts import build_contacts
 from netbandit.network.contacts import UpTimes, contacts_until
 from netbandit.network.edge_latencies import NOT_TAKEN, any_given
 from netbandit.network.families.meeting import Meeting
@@ -24,7 +25,6 @@ from netbandit.scenario.merge import FIRST_OVERRIDE
 from netbandit.scenario.overrides import read_overrides
 from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.build import peer_latencies, topology_streams, uplink_latencies
-from netbandit.simulation.build_contacts import build_contacts
 
 if TYPE_CHECKING:
     from netbandit.simulation.replication import RunnablePoint

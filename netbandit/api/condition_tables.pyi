@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
-from netbandit.scenario.adversary import AdversarySettings
-from netbandit.scenario.compute import ComputeSettings
-from netbandit.scenario.energy import EnergySettings
-from netbandit.scenario.faults import FaultsSettings
-from netbandit.scenario.feedback import FeedbackSettings
+from netbandit.conditions.adversary import Adversary
+from netbandit.conditions.compute import Compute
+from netbandit.conditions.energy import Energy
+from netbandit.conditions.faults import Faults
+from netbandit.conditions.feedback import Feedback
 
 Keys = Mapping[str, Any]
 
 class ConditionTables(TypedDict, total=False):
-    faults: FaultsSettings | Keys | None
-    adversary: AdversarySettings | Keys | None
-    energy: EnergySettings | Keys | None
-    feedback: FeedbackSettings | Keys | None
-    compute: ComputeSettings | Keys | None
+    faults: Faults | Keys | None
+    adversary: Adversary | Keys | None
+    energy: Energy | Keys | None
+    feedback: Feedback | Keys | None
+    compute: Compute | Keys | None

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from netbandit.parts.arguments import whole
 from netbandit.parts.validation import native
 from netbandit.results.run_keys import run_key
-from netbandit.results.store import load_study
+from netbandit.results.store import load_study, tidy
 from netbandit.running.sweeps import run as run_study
 from netbandit.scenario.load import Document, load, load_tables
 from netbandit.scenario.objects import refuse_deep, swept, tables_of
 from netbandit.simulation.sweep_point import Point
-from netbandit.util.text import pluralize
+from netbandit.util.text import first_few, pluralize
 from netbandit.util.wording import show
 
 if TYPE_CHECKING:
@@ -113,14 +113,16 @@ def load_results(folder: str | PathLike[str]) -> "Results":
         ValueError: It is damaged.
 
     Warns:
-        UserWarning: The files of some runs are not as they were written; these runs are left out.
+        UserWarning: Runs are missing, or left out because their files are not as they were written.
     """
     from netbandit.api.results import Results
 
+    tidy(Path(folder))
     study = load_study(Path(folder), details=False)
-    if study.damaged:
-        many = f"{pluralize(len(study.damaged), 'run')} left out, not as written; run the scenario again"
-        warnings.warn(f"{many}: {'; '.join(study.damaged[:3])}", stacklevel=2)
+    for lines, why in ((study.damaged, "left out, not as written"), (study.missing, "missing")):
+        if lines:
+            many = f"{pluralize(len(lines), 'run')} {why}; run the scenario again"
+            warnings.warn(f"{many}: {first_few(lines)}", stacklevel=2)
     return Results.of(study, Path(folder))
 
 

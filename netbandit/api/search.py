@@ -106,7 +106,7 @@ def search(
     """Search over a scenario that is given as a function of some keys and their values; see `optimize`."""
     ranges = [Range.read(key, given) for key, given in over.items()]
     if not ranges:
-        raise SearchError("a search needs a key to search over, such as --over learner.alpha=0.1..10")
+        raise SearchError("a search needs a key to search over, such as --over 'links.peer.latency=1 ms..50 ms'")
     for name, least in (("trials", 1), ("first", 2), ("final", 2)):
         whole({"first": "replications"}.get(name, name), numbers[name], least)
     goals = [*_goals(minimize, 1), *_goals(maximize, -1)] or _goals("regret", 1)
@@ -119,8 +119,10 @@ def search(
             raise SearchError(f"--minimize {metric}: the highest {metric} is the best: --maximize {metric}")
     limits = {metric: _limit(metric, given) for metric, given in within.items()}
     first = document({one.key: (one.values or (one.written(one.low),))[0] for one in ranges})
-    plan = check(first)
-    resolved = plan.points[0].resolved
+    points = check(first).points
+    if len(points) != 1:
+        raise SearchError("a search takes a scenario of one point: leave out its sweep, or search over its keys")
+    resolved = points[0].resolved
     folder = Path(out) if out is not None else Path("results") / f"{first.data['name']}-search"
     end = None if budget is None else time.monotonic() + _seconds(budget)
     seed = int(resolved["run"]["seed"])

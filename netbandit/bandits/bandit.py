@@ -1,7 +1,7 @@
 """Base of all bandits: an environment, drawn from its keys, that returns rewards for actions."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,6 +56,14 @@ class Bandit(Part, ABC):
     def outline(self) -> Outline:
         """Return what is known before anything is drawn, for the learner's and the protocol's checks."""
         return Outline()
+
+    def arm_names(self) -> Sequence[str] | None:
+        """Return what its arms are called in files, also before it is started; None, the default: numbers from 0.
+
+        Raises:
+            ValueError: It cannot be known.
+        """
+        return None
 
     def files(self) -> dict[str, str]:
         """Return the files whose content decides the numbers, by the key that names each; none by default.

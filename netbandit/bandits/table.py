@@ -111,6 +111,10 @@ class Table(FiniteBandit):
             )
             yield Mistake("data" if self.path is None else "path", text)
 
+    def arm_names(self) -> tuple[str, ...]:
+        """Return the names of the columns, or of the column ``arm``, that are arms."""
+        return self._read().arms
+
     def files(self) -> dict[str, str]:
         """Return the file."""
         return {} if self.path is None else {"path": self.path}

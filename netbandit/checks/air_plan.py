@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 
 from netbandit.checks.point_check import release_size
+from netbandit.conditions.faults import Faults
+from netbandit.conditions.faults_plan import radio_plan
+from netbandit.conditions.links import link_class
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.learner import EpochLearner
 from netbandit.network.airtime import MOST_BYTES
@@ -11,10 +14,7 @@ from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, NUMBER_BYTES
 from netbandit.network.topology import Topology
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.relay import Relay
-from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.radio import SPREADING_FACTORS
-from netbandit.simulation.build import link_class
-from netbandit.simulation.build_faults import radio_plan
 from netbandit.simulation.drivers import pattern_of
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.user_code.errors import is_ours
@@ -62,7 +62,7 @@ def _message_bytes(point: RunnablePoint) -> tuple[int, bool]:
         if point.protocol.differs:  # then an item names its arms and how often each was pulled
             item += LABEL_BYTES * arms + NUMBER_BYTES
     elif isinstance(learner, CountingLearner) and is_ours(type(learner)):
-        nodes = point.scenario.table(FaultsSettings).nodes
+        nodes = point.scenario.table(Faults).nodes
         item = learner.item_bytes(2 * (outline.arms or 0) + (nodes is not None and nodes.memory == "lost"))
     else:
         item = release_size(point)

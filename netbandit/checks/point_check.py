@@ -10,10 +10,14 @@ from typing import Any
 
 from netbandit.bandits.bandit import Bandit, Watch
 from netbandit.byzantine.adversaries.attack_kinds import is_own
-from netbandit.checks import activity, adversary, compute, contacts, energy, faults, feedback, links
-from netbandit.checks.facts import Facts, found
 from netbandit.checks.fault_rate_warnings import fault_rate_warnings
 from netbandit.checks.ineffective_keys import LinkKey, link_keys
+from netbandit.conditions import activity, contacts, links
+from netbandit.conditions.adversary import Adversary
+from netbandit.conditions.condition import Condition, learn_from
+from netbandit.conditions.facts import Facts, found
+from netbandit.conditions.faults import Faults
+from netbandit.conditions.feedback import Feedback
 from netbandit.learners.learner import AnyLearner
 from netbandit.learners.linear import in_slots
 from netbandit.network.edge_latencies import NOT_TAKEN, any_given
@@ -33,14 +37,9 @@ from netbandit.parts.registry import (
     own_module,
     part_class,
 )
-from netbandit.parts.settings import FileSettings, Problem, Raw, Settings
+from netbandit.parts.settings import ConditionSettings, FileSettings, Problem, Raw
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.scenario.adversary import AdversarySettings
-from netbandit.scenario.compute import ComputeSettings
-from netbandit.scenario.energy import EnergySettings
-from netbandit.scenario.faults import FaultsSettings
-from netbandit.scenario.feedback import FeedbackSettings
 from netbandit.scenario.links import FROM_GRAPH, LinkSettings
 from netbandit.scenario.load import Document
 from netbandit.scenario.model import PARTS, Scenario
@@ -54,10 +53,6 @@ from netbandit.simulation.build import (
     topology_streams,
     uplink_latencies,
 )
-from netbandit.simulation.build_compute import may_refuse
-from netbandit.simulation.build_faults import build_faults
-from netbandit.simulation.build_feedback import rewards_may_lack
-from netbandit.simulation.byzantine_items import how_many
 from netbandit.simulation.drivers import pattern_of
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.return_validation import checked
@@ -68,8 +63,8 @@ from netbandit.util.memory import exceeded, shown
 from netbandit.util.streams import Streams
 from netbandit.util.wording import one_of, show
 
-TABLES = (activity, feedback, compute, adversary, energy, links, faults, contacts)
-"""The checks of tables that describe the conditions of a run, each as `netbandit.checks.facts` says."""
+TABLES = (activity, links, contacts)
+"""The checks of tables that every scenario has, each as `netbandit.conditions.facts` says; conditions answer, too."""
 
 
 class PointCheck:
@@ -114,6 +109,7 @@ class PointCheck:
         self.never_reused: list[Problem] = []
         self.link_keys: list[LinkKey] = []
         self._facts = Facts()
+        self._asked: tuple[object, ...] = TABLES
         self._mended: NetworkProtocol | None = None  # without its invalid keys, if there are any
 
     def made(self) -> RunnablePoint | None:
@@ -149,22 +145,23 @@ class PointCheck:
             used_links=frozenset() if usable is None else usable.used_links,
             horizon=None if scenario is None else scenario.run.horizon,
             activity=None if scenario is None else scenario.run.activity,
-            late=None if scenario is None else bool(scenario.table(FeedbackSettings)),
         )
-        self._check_among(facts)
-        attack = None
         if scenario is not None:
             for table, settings in scenario.conditions.items():
                 scenario = scenario.with_condition(table, self._with_own_files(table, settings, inputs))
         # A mistake in one table must not hide incompatibilities among the others.
         tables = valid_tables(data) if scenario is None else scenario.tables
-        if isinstance(adversary := tables.get("adversary"), AdversarySettings):
-            attack = self._own_attack(adversary.attack)
-        facts.learn(**tables, attack=attack)
-        self.problems += found("problems", TABLES, facts)
+        conditions = {name: table for name, table in tables.items() if isinstance(table, Condition)}
+        adversary = conditions.get("adversary")
+        attack = self._own_attack(adversary.attack) if isinstance(adversary, Adversary) else None
+        facts.learn(run=tables.get("run"), links=tables.get("links"), conditions=conditions, attack=attack)
+        learn_from(conditions.values(), facts)
+        self._check_among(facts)
+        self._asked = (*TABLES, *conditions.values())
+        self.problems += found("problems", self._asked, facts)
         if self.problems or self.unchecked or scenario is None or family is None:
             return None
-        self.notes += found("notes", TABLES, facts)
+        self.notes += found("notes", self._asked, facts)
         self.link_keys = link_keys(scenario.links, protocol, facts.kinds["protocol"])
         parts = {"topology": family, "bandit": bandit, "learner": learner, "protocol": protocol}
         point = RunnablePoint(
@@ -247,7 +244,7 @@ class PointCheck:
                 self.problems += mistakes
                 self.notes += notes
 
-    def _with_own_files(self, table: str, settings: Settings, inputs: dict[str, Path]) -> Settings:
+    def _with_own_files(self, table: str, settings: ConditionSettings, inputs: dict[str, Path]) -> ConditionSettings:
         """Return the *settings* of a condition with absolute paths of its files, and add these to the *inputs*."""
         for key in type(settings).model_fields:
             given = getattr(settings, key)
@@ -407,7 +404,6 @@ class PointCheck:
         slot, end = run.slot_nanoseconds, run.horizon * run.slot_nanoseconds
         release = release_size(parts)
         changing = parts.family.changes is not None or graph.contacts is not None
-        changing |= scenario.table(EnergySettings).capacity is not None  # a forwarding agent may run out of energy
         streams = topology_streams(parts.family, run.seed, 0)
         peers = None
         with suppress(TopologyError):  # links without coordinates: reported below
@@ -418,20 +414,19 @@ class PointCheck:
             end=end,
             agents=graph.agents,
             components=len(graph.components),
-            liars=how_many(scenario.table(AdversarySettings), graph.agents),
-            differing=_differing(parts, scenario.table(FaultsSettings)),
+            differing=_differing(parts, facts.may_run_empty),
             slowest_hop=lambda around: slowest_hop(peer, graph, slot, around + release),
-            may_change=changing,
-            may_refuse=may_refuse(scenario.table(ComputeSettings), slot),
+            may_change=changing or facts.may_run_empty,  # a forwarding agent may run out of energy
             peer_latencies=None if peers is None else peers.tolist(),
         )
         facts.pattern = pattern_of(type(parts.bandit), type(parts.learner))
-        self.problems += found("graph_problems", TABLES, facts)
-        self.notes += found("graph_notes", TABLES, facts)
+        learn_from([each for each in self._asked if isinstance(each, Condition)], facts)
+        self.problems += found("graph_problems", self._asked, facts)
+        self.notes += found("graph_notes", self._asked, facts)
         with suppress(TopologyError):
             self._check_among(facts)
             if peers is not None and not self.problems:
-                faults = build_faults(scenario.links, scenario.table(FaultsSettings), graph, slot)
+                faults = scenario.table(Faults).models(scenario.links, graph, slot)
                 drawn = {"peer": peers, "uplink": uplink_latencies(scenario.links.uplink, graph.agents, slot, streams)}
                 used = {table: drawn[table] for table in parts.protocol.used_links}
                 way = slowest_way(scenario.links, used, faults)
@@ -470,12 +465,12 @@ _SECONDS_A_LINK = 4e-6
 """Seconds to draw a link; measured, within a factor of three across families."""
 
 
-def _differing(parts: RunnablePoint, faults: FaultsSettings) -> bool:
+def _differing(parts: RunnablePoint, may_run_empty: bool) -> bool:
     """Return whether agents of a round-based learner may hold different state."""
-    fail = faults.nodes is not None or any(outage.nodes for outage in faults.outages)
-    fail |= parts.scenario.table(EnergySettings).capacity is not None
+    faults = parts.scenario.table(Faults)
+    fail = may_run_empty or faults.nodes is not None or any(outage.nodes for outage in faults.outages)
     forget = faults.nodes is not None and faults.nodes.memory == "lost"
-    lack = rewards_may_lack(parts.scenario.table(FeedbackSettings), parts.protocol)
+    lack = parts.scenario.table(Feedback).may_lack(parts.protocol)
     return concludes_per_agent(parts.learner, parts.protocol, fail=fail, forget=forget, lack=lack)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from netbandit.cli.exit_codes import FAILURE, MISTAKE, fail
-from netbandit.util.text import one_line, pluralize
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     from netbandit.checks.check import RunPlan
@@ -114,7 +114,17 @@ def results_of(folder: Path, details: bool = True) -> "StudyResult":
             f"{pluralize(len(found.damaged), 'run')} left out, as their files are damaged; run the scenario again:"
         )
         _listed(left_out, found.damaged)
+    report_missing(found)
     return found
+
+
+def report_missing(study: "StudyResult") -> None:
+    """Say on stderr which runs of *study* are missing."""
+    if study.missing:
+        runs = (
+            f"{pluralize(len(study.missing), 'run')} of the study {'is' if len(study.missing) == 1 else 'are'} missing"
+        )
+        _listed(f"{runs}; run the scenario again, or merge what was run elsewhere:", study.missing)
 
 
 def report_repeated(repeated: Sequence[str]) -> None:
@@ -224,7 +234,7 @@ def estimated(points: "Sequence[RunnablePoint]", jobs: int, folder: Path, *, tra
 
 def report_failed(failed: "Sequence[FailedRun]") -> None:
     """Say on stderr which runs failed and why, each reason once, with the first run that had it."""
-    from netbandit.results.numbers import cell
+    from netbandit.results.numbers import run_text
 
     same = Counter(run.failure.text for run in failed)
     if failed:
@@ -233,9 +243,7 @@ def report_failed(failed: "Sequence[FailedRun]") -> None:
     for run in failed:
         first.setdefault(run.failure.text, run)
     for run in first.values():
-        point = ", ".join(f"{key} = {cell(value)}" for key, value in run.parameters.items())
         report = f" (see {run.failure.report})" if run.failure.report is not None else ""
-        where = f"{point}, replication {run.replication}" if point else f"replication {run.replication}"
         others = same[run.failure.text] - 1
         alike = f"; the same in {pluralize(others, 'other run')}" if others else ""
-        click.echo(f"  {one_line(where)}: {run.failure.text}{report}{alike}", err=True)
+        click.echo(f"  {run_text(run.parameters, run.replication)}: {run.failure.text}{report}{alike}", err=True)

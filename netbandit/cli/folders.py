@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from netbandit.cli.common import folder_argument, plain_errors
+from netbandit.cli.common import folder_argument, plain_errors, report_missing
 from netbandit.cli.exit_codes import fail
 from netbandit.util.text import pluralize
 
@@ -25,7 +25,7 @@ def merge(folders: tuple[Path, ...], out: Path | None) -> None:
     The folders may come from several machines, each with a part of the points or of the replications (run
     --replications A:B). Runs are copied; what is there already stays as it is, and so do the other folders.
     """
-    from netbandit.results.merging import MergeError, missing
+    from netbandit.results.merging import MergeError
     from netbandit.results.merging import merge as put_together
 
     if len(folders) == 1 and out is None:
@@ -43,8 +43,7 @@ def merge(folders: tuple[Path, ...], out: Path | None) -> None:
     click.echo(
         f"results: {target}, {pluralize(len(study.points), 'point')}, {pluralize(runs, 'run')} ({copied} copied)"
     )
-    if missing(study):
-        click.echo(missing(study), err=True)
+    report_missing(study)
 
 
 @click.command()
@@ -54,9 +53,10 @@ def clean(folder: Path, yes: bool) -> None:
     """Remove the runs in a folder of results that belong to no study.
 
     They are left of classes and files that were edited, or of a scenario whose place another has taken. They are
-    listed, and removed once that is confirmed.
+    listed, and removed once that is confirmed. What commands that were killed left unfinished is removed in any case.
     """
     from netbandit.results.merging import leftovers, remove
+    from netbandit.results.store import tidy
     from netbandit.util.memory import shown
 
     with plain_errors():
@@ -64,6 +64,9 @@ def clean(folder: Path, yes: bool) -> None:
             found = leftovers(folder)
         except (FileNotFoundError, ValueError) as error:
             fail(error)
+        unfinished = tidy(folder)
+        if unfinished:
+            click.echo(f"removed: {pluralize(unfinished, 'unfinished file')} of commands that were killed")
         if not found:
             click.echo(f"{folder}: every run belongs to its study")
             return

@@ -95,8 +95,9 @@ def reproduce(
     """Run the figures of a paper and say which of its claims hold.
 
     Prints three lines for each claim: the verdict, the number that decides it, and where that must lie; and at the end
-    a table of the verdicts, counted for claims of the paper and for own questions. Draws each figure, and writes
-    claims.csv. A paper begins with the list of its figures and what each takes. Without a PAPER the papers are listed.
+    a table of the verdicts, counted for each kind: claims of the paper, those decided by numbers of ours, those that a
+    setting was fitted to, and own questions. Draws each figure, and writes claims.csv. A paper begins with the list of
+    its figures and what each takes. Without a PAPER the papers are listed.
     The claims of a figure that chance decides err together in at most 5 % (Holm): each is told with its p-value and the
     level at which it was judged. The number of replications is fixed beforehand: to run again with more because a claim
     was not decided makes wrong verdicts likelier than the intervals say; --until-decided plans its looks and does not.
@@ -144,6 +145,7 @@ def _reproduce(
     from rich.console import Console
 
     from netbandit.papers.claim_tables import write_claims
+    from netbandit.papers.claim_text import KINDS
     from netbandit.papers.reproduce import UNTIL_DECIDED
     from netbandit.papers.reproduce import reproduce as reproduced
     from netbandit.running.progress import ProgressReport
@@ -178,11 +180,11 @@ def _reproduce(
     files = write_claims(folder, judgements)
     if judgements:
         _show_verdicts(judgements, several=len(papers) > 1)
-    for ours, asked in ((False, "claim"), (True, "own question")):
-        verdicts = [judgement.verdict for _, judgement in judgements if judgement.claim.ours == ours]
+    for kind, (noun, rest) in KINDS.items():
+        verdicts = [judgement.verdict for _, judgement in judgements if judgement.claim.kind == kind]
         counts = ", ".join(_said_of(verdicts.count(each), each) for each in dict.fromkeys(verdicts))
         if verdicts:
-            click.echo(f"{pluralize(len(verdicts), asked)}: {counts}")
+            click.echo(f"{pluralize(len(verdicts), noun)}{rest}: {counts}")
     if not judgements:
         click.echo("no claim")
     click.echo(f"results: {folder}, {', '.join(file.name for file in files)} and the pictures of the figures")
@@ -285,6 +287,7 @@ def _show_verdicts(judgements: "Sequence[tuple[str, Judgement]]", *, several: bo
     from rich.console import Console
     from rich.text import Text
 
+    from netbandit.papers.claim_text import tagged
     from netbandit.results.columns import plain_table
 
     table = plain_table()
@@ -294,6 +297,5 @@ def _show_verdicts(judgements: "Sequence[tuple[str, Judgement]]", *, several: bo
     for paper, judgement in judgements:
         claim = judgement.claim
         figure = f"{paper}/{claim.figure}" if several else claim.figure
-        asked = f"{claim.id}{' (ours)' if claim.ours else ''}: {claim.says}"
-        table.add_row(*map(Text, (asked, judgement.verdict, figure)))
+        table.add_row(*map(Text, (f"{tagged(claim)}: {claim.says}", judgement.verdict, figure)))
     Console(width=_WIDTH, highlight=False).print(table)

@@ -93,7 +93,7 @@ class Network:
         decides_on_arrival: Whether it must be decided on arrival whether a message is news.
         is_reliable: Whether nothing queues, fails, waits or is traced; then `send` is the shorter `send_reliably`.
         late_from: From when on (ns) what takes its latency alone may still be under way at the end.
-        energy: As given.
+        energy, compute: As given.
         batteries: Those of the agents, where they may run empty.
         computing: The jobs of all nodes, where these take time.
     """
@@ -176,7 +176,7 @@ class Network:
         self.carry = NEVER if faults.plan.carry is None else faults.plan.carry
         self.waits_for_slots = faults.plan.waits_for_slots
         self.outages: Outages | None = None
-        self.energy = energy
+        self.energy, self.compute = energy, compute
         limited = energy is not None and energy.capacity is not None
         if faults or limited:
             numbers = {link: number for number, link in enumerate(peer_latency)}

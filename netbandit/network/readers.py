@@ -275,8 +275,14 @@ def _rows(lines: TextLines) -> Iterator[_Row]:
 
 def _ends_of(header: Sequence[str]) -> int:
     """Return which column of *header* has the first end: source, if target is beside it; else the first with a name."""
-    low = [name.lower() for name in header]
-    return next((index for index, pair in enumerate(pairwise(low)) if pair == ("source", "target")), int(low[0] == ""))
+    ends = (place for place, pair in enumerate(pairwise(header)) if _are_ends(*pair))
+    return next(ends, int(header[0] == ""))
+
+
+def _are_ends(one: str, other: str) -> bool:
+    """Return whether two names of columns are those of the ends of links, as ``source_id`` and ``target_id`` are."""
+    words = re.fullmatch(_END, one, re.IGNORECASE), re.fullmatch(_END, other, re.IGNORECASE)
+    return None not in words and len({word[1].lower() in _SOURCES for word in words if word}) == 2
 
 
 def _is_header(rows: Sequence[_Row], columns: Sequence[str]) -> bool:
@@ -285,41 +291,44 @@ def _is_header(rows: Sequence[_Row], columns: Sequence[str]) -> bool:
     Raises:
         NotAGraphError: It may be.
     """
-    header = [cell.lower() for cell in rows[0].cells]
-    ends = header[1:3] if header[:1] == [""] else header[:2]
-    words = [re.fullmatch(_END, end) for end in ends]
-    if ("source", "target") in pairwise(header) or header == [name.lower() for name in columns]:
+    line, header, _ = rows[0]
+    if [cell.lower() for cell in header] == [name.lower() for name in columns]:
         return True
-    if len(words) == 2 and words[0] and words[1] and (words[0][1] in _SOURCES) != (words[1][1] in _SOURCES):
+    first = _ends_of(header) if header else 0
+    ends = header[first : first + 2]
+    others = {cell for row in rows[1:] for cell in row.cells[first : first + 2]}
+    if len(ends) < 2:
+        return False
+    if _are_ends(*ends) and not others.intersection(ends):
         return True
-    ends = rows[0].cells[:2]
-    others = {cell for row in rows[1:] for cell in row.cells[:2]}
-    if len(ends) < 2 or not others or any(number(end) is not None or end in others for end in ends):
+    if (
+        not others
+        or any(number(end) is not None for end in ends)
+        or (others.intersection(ends) and not _are_ends(*ends))
+    ):
         return False
     if all(number(other) is not None for other in others):
-        if columns or _alike(*header[:2]):
+        if columns or _alike(*ends):
             return True
+        more = ", ..." if len(header) > 2 else ""
         raise _bad_line(
-            rows[0].line,
-            f"names the columns {listed(ends)}, which may be no ends of links; topology.columns = "
-            f'["from", "to"{_MORE if len(header) > 2 else ""}] says that they are',
+            line,
+            f"names the columns {listed(ends)}, which may be no ends of links: these are side by side, called "
+            f'source and target; topology.columns = ["from", "to"{more}] says that they are',
         )
     if columns:
         return False
+    known = f"others name {listed(ends)}, too" if others.intersection(ends) else f"no other line names {listed(ends)}"
     raise _bad_line(
-        rows[0].line,
-        f"may be a link or names of columns: no other line names {listed(ends)}; "
-        'topology.columns = ["from", "to"] says that it is a link',
+        line,
+        f'may be a link or names of columns: {known}; topology.columns = ["from", "to"] says that it is a link',
     )
-
-
-_MORE = ", ..."
 
 
 def _alike(one: str, other: str) -> bool:
     """Return whether two names of columns differ by a sign or two, as ``node_1`` and ``node_2`` do."""
-    alike = next((place for place, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), 0)
-    return max(len(one), len(other)) <= alike + 2
+    apart = (place for place, (left, right) in enumerate(zip(one, other, strict=False)) if left != right)
+    return max(len(one), len(other)) <= next(apart, min(len(one), len(other))) + 2
 
 
 def _attributes(text: str) -> Attributes:

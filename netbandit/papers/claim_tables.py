@@ -5,10 +5,11 @@ import io
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from netbandit.papers.claim_text import remarks
+from netbandit.papers.claim_text import by_margin_text, remarks
 from netbandit.papers.verdicts import Comparison, Judgement
+from netbandit.results.held_folders import described
 from netbandit.results.numbers import as_csv
-from netbandit.results.safe_files import storage, write_whole
+from netbandit.results.safe_files import remove_leftovers, storage, write_whole
 
 CLAIMS = "claims.csv"
 """The table of claims: one row for each."""
@@ -19,7 +20,7 @@ COMPARISONS = "comparisons.csv"
 _COLUMNS = (
     "paper", "claim", "figure", "where", "says", "read_as", "measure", "of", "what", "value", "low", "high",
     "confidence", "replications", "holds_if", "verdict", "comparisons", "remark", "p", "level", "claims_together",
-    "ours",
+    "kind", "by_margin",
 )  # fmt: skip
 
 
@@ -40,8 +41,10 @@ def write_claims(out: Path, judgements: Sequence[tuple[str, Judgement]]) -> list
     figures = {(paper, one.claim.figure) for paper, one in judgements}
     claims = [_row(paper, one, one.deciding, one.verdict) for paper, one in judgements]
     numbers = [_row(paper, one, each, each.verdict) for paper, one in judgements for each in one.comparisons]
-    for file, rows in ((out / CLAIMS, claims), (out / COMPARISONS, numbers)):
-        write_whole(file, as_csv([_COLUMNS, *_kept(file, figures), *rows]))
+    with described(out):  # others may add rows at the same time
+        remove_leftovers(out)
+        for file, rows in ((out / CLAIMS, claims), (out / COMPARISONS, numbers)):
+            write_whole(file, as_csv([_COLUMNS, *_kept(file, figures), *rows]))
     return [out / CLAIMS, out / COMPARISONS]
 
 
@@ -65,5 +68,5 @@ def _row(paper: str, judgement: Judgement, one: Comparison, verdict: str) -> lis
     return [
         paper, claim.id, claim.figure, claim.where, claim.says, claim.read_as, measure, claim.what, one.what, *numbers,
         str(claim.region), verdict, str(len(judgement.comparisons)), " ".join(remarks(judgement)), *levels,
-        "yes" if claim.ours else "no",
+        claim.kind, by_margin_text(judgement.margins),
     ]  # fmt: skip

@@ -1,14 +1,15 @@
 """The text of a claim: the statement of the paper, the measurement, and the verdict, in three lines or one."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from netbandit.papers.claims import OF_TWO_POINTS, Claim
-from netbandit.papers.regions import FAILS, OPEN
+from netbandit.papers.claims import OF_TWO_POINTS, Claim, Kind
+from netbandit.papers.regions import BY_TEXT, FAILS, OPEN, Verdict
 from netbandit.papers.verdicts import Comparison, Judgement
 from netbandit.results.failures import STALLED, is_regret
 from netbandit.results.intervals import Interval
 from netbandit.results.numbers import level_text, shortest, with_ends
+from netbandit.util.text import in_words
 
 _HOW = {
     "mean": "mean of",
@@ -18,7 +19,19 @@ _HOW = {
     "median ratio": "median of ratios of",
 }
 _BOUND = {"upper": "an upper bound, which refutes nothing", "lower": "a lower bound, which refutes nothing"}
-_FITTED = "the setting was chosen so that this comes out: this is no test of it"
+
+KINDS: Mapping[Kind, tuple[str, str]] = {
+    "the paper's": ("claim", ""),
+    "not the paper's number": ("claim", " by numbers that are not the paper's"),
+    "fitted": ("claim", " that a setting was fitted to"),
+    "ours": ("own question", ""),
+}
+"""How claims of each kind are named when they are counted: the noun, and what follows it."""
+
+_WORTH = {
+    "fitted": "the setting was chosen so that this comes out: this is no test of it",
+    "not the paper's number": "what decides is ours, not the paper's: a margin, a threshold, a constant or a formula",
+}
 
 
 def line(judgement: Judgement) -> str:
@@ -34,13 +47,13 @@ def line(judgement: Judgement) -> str:
 def short_lines(judgement: Judgement) -> list[str]:
     """Return a claim in three lines: the paper's statement with the verdict, the deciding number, and its region.
 
-    Remarks are left out, but that a setting was chosen so that the claim holds, and why a claim is not tested.
+    Remarks are left out, but what the verdict is worth, and why there is none.
     """
     claim, one = judgement.claim, judgement.deciding
     more = f", of {len(judgement.comparisons)} comparisons" if len(judgement.comparisons) > 1 else ""
     number = f"{one.what}: {comparison_text(judgement, one)}{more}"
-    aside = f" ({_FITTED})" if claim.fitted else ""
-    aside += f"; not tested: {claim.not_tested}" if claim.not_tested else ""
+    aside = "".join(f" ({text})" for text in (_WORTH.get(claim.kind), by_margin_text(judgement.margins)) if text)
+    aside += f"; {judgement.verdict}: {claim.no_verdict}" if claim.no_verdict else ""
     return [
         f"{_asked(claim)}: {judgement.verdict}",
         f"  {measure_text(judgement)} {claim.what}: {number}",
@@ -50,6 +63,20 @@ def short_lines(judgement: Judgement) -> list[str]:
 
 def _asked(claim: Claim) -> str:
     return f"{claim.id}: {asked(claim)} ({claim.where})"
+
+
+def tagged(claim: Claim) -> str:
+    """Return the name of a claim in a table, with its kind if that is not a claim of the paper's own."""
+    return claim.id if claim.kind == "the paper's" else f"{claim.id} ({claim.kind})"
+
+
+def by_margin_text(margins: Mapping[str, Verdict]) -> str:
+    """Return the verdicts by margin: ``margins: does not hold with 5 % and 10 %, holds with 20 % and 50 %``."""
+    alike: dict[Verdict, list[str]] = {}
+    for name, verdict in margins.items():
+        alike.setdefault(verdict, []).append(name)
+    said = [f"{verdict} with {in_words(names, 'and')}" for verdict, names in alike.items()]
+    return f"margins: {'; '.join(said)}" if said else ""
 
 
 def asked(claim: Claim) -> str:
@@ -97,21 +124,23 @@ def interval_text(interval: Interval | None) -> str:
 def remarks(judgement: Judgement) -> Iterator[str]:
     """Yield remarks needed to interpret the verdict, and possible reasons if the claim does not hold."""
     yield from found_remarks(judgement)
-    yield from stated_remarks(judgement.claim, judgement.verdict, judgement.chosen)
+    yield from stated_remarks(judgement.claim, judgement.verdict, judgement.chosen, judgement.margins)
 
 
-def stated_remarks(claim: Claim, verdict: str, chosen: str) -> Iterator[str]:
-    """Yield the remarks of the claim, and those on choices (*chosen*) in its figure."""
+def stated_remarks(claim: Claim, verdict: Verdict, chosen: str, margins: Mapping[str, Verdict]) -> Iterator[str]:
+    """Yield the remarks of the claim with its verdict by *margins*, and those on choices (*chosen*) in its figure."""
     if claim.note:
         yield claim.note
-    if claim.fitted:
-        yield _FITTED
+    if claim.kind in _WORTH:
+        yield _WORTH[claim.kind]
+    if margins:
+        yield by_margin_text(margins)
     if chosen:
         yield f"chosen after looking: {chosen}"
-    if claim.if_not and verdict in (FAILS, OPEN):
+    if claim.if_not and verdict in (FAILS, OPEN, BY_TEXT):
         yield claim.if_not
-    if claim.not_tested:
-        yield f"not tested: {claim.not_tested}"
+    if claim.no_verdict:
+        yield f"{verdict}: {claim.no_verdict}"
 
 
 def found_remarks(judgement: Judgement) -> Iterator[str]:

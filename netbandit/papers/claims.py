@@ -37,6 +37,12 @@ Measure = Literal[
 ]
 """The measured quantity; see `Claim`."""
 
+Kind = Literal["the paper's", "not the paper's number", "fitted", "ours"]
+"""What a claim's verdict is worth as a test of the paper; see `Claim`."""
+
+MARGINS = {"5 %": 0.05, "10 %": 0.1, "20 %": 0.2, "50 %": 0.5}
+"""The margins at which a claim is judged whose sentence has a word such as "close" and no number."""
+
 OF_TWO_POINTS = ("difference", "ratio", "geometric ratio", "median difference", "median ratio")
 """Measures that compare points."""
 
@@ -55,7 +61,11 @@ class Claim(Settings):
         figure: The figure whose runs decide it.
         where: Where the paper says it.
         says: The paper's statement, or a question of ours.
-        ours: Whether it is a question of our own: no sentence of the paper, and never counted as one.
+        kind: ``the paper's``: a sentence of the paper, and what decides it is the paper's, too. ``ours``: a question of
+            our own, no sentence of the paper. ``fitted``: the setting was chosen so that this comes out, so that
+            measuring it again is no test of it. ``not the paper's number``: a sentence of the paper that is decided by
+            something of ours: a margin, a threshold, the constant of an order, a formula or model reconstructed where
+            the text lost it. Each kind is counted for itself.
         paraphrased: Whether *says* is no quotation but puts a formula, an axis or several sentences into words of ours.
         read_as: Its meaning in numbers.
         measure: The number: the mean of a formula at a point, the share of runs in which it is true, the difference or
@@ -75,22 +85,26 @@ class Claim(Settings):
             follows from an algorithm and no chance decides. One run outside refutes it.
         bound: The relation of the number to the sentence's quantity: the quantity itself, an upper or a lower bound
             of it. A formula that names a metric of `BOUNDS` must state it.
-        fitted: Whether the setting was chosen so that this comes out, so that measuring it again is no test of it.
         paired: Whether replications of two points with the same number are pairs.
         region: Where each number must lie.
+        around: The number that the bounds of the region are a margin of ours away from, where the sentence has a word
+            for it ("close", "far fewer") and no number: the claim is judged with each of `MARGINS`, of which ours is
+            one, and is *not decidable by the text* if it holds with one and not with another.
         confidence: Of all statistical claims of its figure together, with all their intervals and looks; of several in
             a figure the largest counts.
         note: A remark for the reader, whatever the verdict.
         if_not: The reason that was looked for, shown if the claim is not found to hold.
         not_tested: Why no number that our setting gives decides the sentence, such as a horizon that the paper does not
             print and that turns the verdict. The numbers are measured and shown; the verdict is *not tested*.
+        left_open: What the paper's text leaves open, if readings of it decide the sentence differently. The numbers of
+            one reading are measured and shown; the verdict is *not decidable by the text*.
     """
 
     id: str
     figure: str
     where: str
     says: str
-    ours: bool = False
+    kind: Kind = "the paper's"
     paraphrased: bool = False
     read_as: str
     measure: Measure
@@ -104,13 +118,14 @@ class Claim(Settings):
     each: dict[str, list[Any]] = Field(default={})
     every_run: bool = False
     bound: Literal["exact", "upper", "lower"] | None = None
-    fitted: bool = False
     paired: bool = True
     region: Region
+    around: float | None = Field(default=None, gt=0)
     confidence: float = Field(default=0.95, gt=0, lt=1)
     note: str = ""
     if_not: str = ""
     not_tested: str = ""
+    left_open: str = ""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -129,8 +144,15 @@ class Claim(Settings):
             raise ValueError("a geometric ratio is one of pairs, of which nothing is taken off")
         if self.every_run and (self.measure not in ("mean", "difference", "ratio") or not self.paired):
             raise ValueError("every_run belongs to a mean, or to a difference or a ratio of pairs")
-        if self.not_tested and self.if_not:
-            raise ValueError("a claim that is not tested is not found wrong: give not_tested or if_not")
+        if sum(map(bool, (self.not_tested, self.left_open, self.if_not))) > 1:
+            raise ValueError(
+                "a claim that is not tested, or left open, is not found wrong: give not_tested, left_open or if_not"
+            )
+        if self.around is not None and self.kind != "not the paper's number":
+            raise ValueError('around belongs to a margin of ours: say kind = "not the paper\'s number"')
+        if self.around is not None and all(one.region != self.region for one in self.by_margin().values()):
+            margins = ", ".join(self.by_margin())
+            raise ValueError(f"the bounds of the region must be a margin away from {self.around:g}: one of {margins}")
         named = sorted(BOUNDS & Expression(self.of).names)
         if named and self.bound is None:
             raise ValueError(
@@ -141,6 +163,23 @@ class Claim(Settings):
         if self.bound == "lower" and self.region.highest < math.inf:
             raise ValueError("a lower bound cannot show that a number is small: its region has above or at_least alone")
         return self
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is a question of our own."""
+        return self.kind == "ours"
+
+    @property
+    def no_verdict(self) -> str:
+        """Why its numbers decide nothing; empty if they may."""
+        return self.not_tested or self.left_open
+
+    def by_margin(self) -> "dict[str, Claim]":
+        """Return the claim with each of `MARGINS`, by name; none where its region is around no number."""
+        if self.around is None:
+            return {}
+        regions = {name: self.region.with_margin(margin, self.around) for name, margin in MARGINS.items()}
+        return {name: self.model_copy(update={"region": region}) for name, region in regions.items()}
 
     @property
     def what(self) -> str:

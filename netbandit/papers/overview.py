@@ -1,5 +1,6 @@
 """The figures of a paper before they are run: the number of claims each decides, and its computing time."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -41,8 +42,9 @@ def figure_lines(paper: Paper, replications: int | None, jobs: int, *, tried: bo
     quick = []
     for figure, found in current(shipped() if replications is None else {}, paper):
         claims = [claim for claim in paper.claims if claim.figure == figure.id]
-        ours = sum(claim.ours for claim in claims)
-        asked = pluralize(len(claims), "claim") + (f" ({ours} ours)" if ours else "")
+        kinds = Counter(claim.kind for claim in claims if claim.kind != "the paper's")
+        apart = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+        asked = pluralize(len(claims), "claim") + (f" ({apart})" if apart else "")
         if found is not None and found.seconds is not None:
             seconds = found.seconds / min(jobs, found.runs)
             said = f"{pluralize(found.runs, 'run')}, {rough_time(seconds)} when recorded, {_decided(found)}"

@@ -13,23 +13,25 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from netbandit.papers.claim_text import comparison_text, each_text, found_remarks, measure_text
+from netbandit.papers.claims import Kind
 from netbandit.papers.figure_runs import FigureRuns, points_of
 from netbandit.papers.figures import Figure, Paper, papers_folder
 from netbandit.papers.regions import FAILS, HOLDS, Verdict
 from netbandit.papers.selectors import SCENARIO
 from netbandit.papers.verdicts import Judgement
+from netbandit.results.held_folders import described
 from netbandit.results.run_keys import run_keys
-from netbandit.results.safe_files import as_text, canonical, write_whole
+from netbandit.results.safe_files import as_text, canonical, remove_leftovers, write_whole
 from netbandit.util.process import machine
 
 SHIPPED = "record.jsonl"
 """The record that is shipped, beside the papers' folders."""
 
 _PROSE = {
-    "where", "says", "ours", "paraphrased", "read_as", "note", "if_not", "not_tested", "title", "chosen", "panels",
-    "references", "statistic",
+    "where", "says", "kind", "paraphrased", "read_as", "note", "if_not", "not_tested", "left_open", "around", "title",
+    "chosen", "panels", "references", "statistic",
 }  # fmt: skip
-"""Keys of figures and claims that decide no verdict."""
+"""Keys of figures and claims that decide no verdict, or do so only in some claims."""
 
 
 _ENTRIES = ConfigDict(frozen=True, extra="forbid")
@@ -44,7 +46,8 @@ class RecordedClaim(BaseModel):
 
     Attributes:
         id: The claim.
-        verdict: ``holds``, ``does not hold``, ``not decidable`` or ``not tested``.
+        kind: What the verdict is worth; see `netbandit.papers.claims.Claim`. None in older records.
+        verdict: ``holds``, ``does not hold``, ``not decidable``, ``not decidable by the text`` or ``not tested``.
         measured: The measured quantity: ``ratio of regret: a against b``.
         number: The number that the verdict hangs on, with its interval, or with the least and the largest of all runs.
         confidence: Of that interval; None where every run counts, or no number exists.
@@ -56,11 +59,13 @@ class RecordedClaim(BaseModel):
         level: The level at which it was judged.
         together: The number of claims of the figure judged together.
         remarks: Findings needed to interpret the verdict.
+        margins: The verdict with each of several margins, by name; empty where none is of ours.
     """
 
     model_config = _ENTRIES
 
     id: str
+    kind: Kind | None = None
     verdict: Verdict
     measured: str
     number: str
@@ -72,6 +77,7 @@ class RecordedClaim(BaseModel):
     level: float
     together: int
     remarks: tuple[str, ...]
+    margins: dict[str, Verdict] = {}
 
 
 class RecordedFigure(BaseModel):
@@ -134,8 +140,9 @@ def _content(paper: Paper, figure: Figure, points: Sequence[tuple[str, Sequence[
     """Return the hash of a figure whose *points* are the scenario of each with the keys of its runs."""
     of_figure = [claim for claim in paper.claims if claim.figure == figure.id]
     claims = [claim.model_dump(exclude=_PROSE) for claim in of_figure]
-    untested = [claim.id for claim in of_figure if claim.not_tested]
-    said = canonical([figure.model_dump(exclude=_PROSE | {"note"}), claims, points, *([untested] if untested else [])])
+    undecided = [claim.id for claim in of_figure if claim.no_verdict]
+    around = {claim.id: claim.around for claim in of_figure if claim.around is not None}
+    said = canonical([figure.model_dump(exclude=_PROSE | {"note"}), claims, points, *filter(None, (undecided, around))])
     return blake2b(said.encode(), digest_size=10).hexdigest()
 
 
@@ -174,6 +181,7 @@ def _claim(judgement: Judgement) -> RecordedClaim:
     found = one.interval
     return RecordedClaim(
         id=claim.id,
+        kind=claim.kind,
         verdict=judgement.verdict,
         measured=f"{measure_text(judgement)} {claim.what}: {one.what}",
         number=comparison_text(judgement, one),
@@ -185,6 +193,7 @@ def _claim(judgement: Judgement) -> RecordedClaim:
         level=judgement.level,
         together=judgement.family,
         remarks=tuple(found_remarks(judgement)),
+        margins=dict(judgement.margins),
     )
 
 
@@ -197,11 +206,14 @@ def keep(file: Path, figure: RecordedFigure) -> None:
         PaperRecordError: The file is something else.
         StorageError: It cannot be written.
     """
-    record = read(file)
-    before = record.pop((figure.paper, figure.figure), None)
-    if before is not None and not figure.timed_runs and before.fingerprints == figure.fingerprints:
-        figure = figure.model_copy(update={name: getattr(before, name) for name in ("timed_runs", "core_seconds")})
-    write_whole(file, "".join(as_text(one.model_dump()) for one in [*record.values(), figure]))
+    with described(file.parent):  # others may be recorded at the same time
+        remove_leftovers(file.parent)
+        record = read(file)
+        before = record.pop((figure.paper, figure.figure), None)
+        if before is not None and not figure.timed_runs and before.fingerprints == figure.fingerprints:
+            kept = {name: getattr(before, name) for name in ("timed_runs", "core_seconds")}
+            figure = figure.model_copy(update=kept)
+        write_whole(file, "".join(as_text(one.model_dump()) for one in [*record.values(), figure]))
 
 
 def read(file: Path) -> Record:

@@ -10,13 +10,16 @@ from netbandit.parts.settings import Settings
 from netbandit.results.intervals import Interval
 from netbandit.results.numbers import shortest
 
-Verdict = Literal["holds", "does not hold", "not decidable", "not tested"]
+Verdict = Literal["holds", "does not hold", "not decidable", "not decidable by the text", "not tested"]
 
 HOLDS: Verdict = "holds"
 
 FAILS: Verdict = "does not hold"
 
 OPEN: Verdict = "not decidable"
+
+BY_TEXT: Verdict = "not decidable by the text"
+"""The sentence can be read in several ways, which decide differently: no number of replications decides it."""
 
 NOT_TESTED: Verdict = "not tested"
 """The measured quantity is not that of the sentence: no number of replications decides it."""
@@ -73,6 +76,12 @@ class Region(Settings):
     def holds_all(self, values: Sequence[float]) -> bool:
         """Return whether each of *values* lies inside the region."""
         return all(self.verdict(Interval(value, value, value, 1.0, 1)) == HOLDS for value in values)
+
+    def with_margin(self, margin: float, around: float) -> Self:
+        """Return the region with each bound moved to where it is the share *margin* of *around* away from it."""
+        bounds = self.model_dump(exclude_none=True)
+        moved = {name: around * (1 + (margin if bound > around else -margin)) for name, bound in bounds.items()}
+        return type(self)(**moved)
 
     def room(self, interval: Interval) -> float:
         """Return how far inside the region *interval* ends; negative where it sticks out."""

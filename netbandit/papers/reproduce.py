@@ -9,7 +9,7 @@ from netbandit.papers.figure_runs import FigureRuns, run_figure
 from netbandit.papers.figures import Figure, Paper
 from netbandit.papers.measuring import evidence
 from netbandit.papers.multiple_testing import judged_together
-from netbandit.papers.regions import NOT_TESTED, OPEN
+from netbandit.papers.regions import FAILS, HOLDS, OPEN
 from netbandit.papers.verdicts import Evidence, InterimLook, Judgement
 from netbandit.results.safe_files import storage
 from netbandit.running import sweeps as sweep
@@ -120,5 +120,5 @@ def _looked_at(
 def _says_more(one: Evidence, than: Evidence) -> bool:
     """Return whether a later look is the one to judge a claim by; each look has its part of the error."""
     if one.p is None or than.p is None:
-        return than.judged().verdict in (OPEN, NOT_TESTED)
+        return than.judged().verdict not in (HOLDS, FAILS)
     return one.p < than.p

@@ -5,7 +5,8 @@ comparison ``holds`` if the whole interval lies inside, ``does not hold`` if it 
 else. The claim holds if all its comparisons do, and does not hold if one of them does not. The level at which it is
 judged is the error of all its intervals together (Bonferroni), and its p-value the smallest level at which it is
 decided. Which level that is depends on the other claims of its figure: `netbandit.papers.multiple_testing`. Where the
-setting cannot decide the sentence, whatever the numbers, the claim says so and is ``not tested``.
+setting cannot decide the sentence, whatever the numbers, the claim says so and is ``not tested``; where the text can be
+read in several ways that decide differently, it is ``not decidable by the text``.
 
 A statement that follows from an algorithm without chance is tested in each run instead: one run outside the region
 refutes it. A bound refutes nothing: if an accountant's epsilon is above the promised one, less may have been spent.
@@ -17,13 +18,14 @@ often than a single look.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from netbandit.papers.claims import Claim
-from netbandit.papers.regions import FAILS, HOLDS, NOT_TESTED, OPEN, Verdict
+from netbandit.papers.regions import BY_TEXT, FAILS, HOLDS, NOT_TESTED, OPEN, Verdict
 from netbandit.results import intervals
 from netbandit.results.failures import Failures, too_few
 from netbandit.results.intervals import MEDIAN, Interval
@@ -76,6 +78,7 @@ class Judgement:
         p: The smallest level at which it is decided; None if that was not asked, or every run or nothing decides.
         family: The number of claims judged together.
         failures: The failures at the points that it compares.
+        margins: Its verdict with each of `netbandit.papers.claims.MARGINS`, by name; empty where none is of ours.
     """
 
     claim: Claim
@@ -88,14 +91,17 @@ class Judgement:
     p: float | None = None
     family: int = 1
     failures: tuple[Failures, ...] = ()
+    margins: Mapping[str, Verdict] = field(default_factory=dict)
 
     @property
     def deciding(self) -> Comparison:
         """The comparison the verdict hangs on: of those with this verdict, the one nearest to another one.
 
-        Of what is not tested, one that has an interval, if any has.
+        Of what is not tested, one that has an interval, if any has; where the text leaves a margin open, the comparison
+        on which the verdict with ours hangs.
         """
-        alike = [one for one in self.comparisons if one.verdict == self.verdict]
+        verdict = _verdict(self.comparisons)
+        alike = [one for one in self.comparisons if one.verdict == verdict]
 
         def room(one: Comparison) -> float:
             found = -math.inf if one.interval is None else self.claim.region.room(one.interval)
@@ -143,9 +149,9 @@ class Evidence:
     @cached_property
     def p(self) -> float | None:
         """The smallest level at which the claim is decided, 1 if at none; None where every run decides, or nothing."""
-        if self.claim.every_run or self.claim.not_tested:
+        if self.claim.every_run or self.claim.no_verdict:
             return None
-        return smallest_level(lambda level: _verdict(self._compared(level)) != OPEN)
+        return smallest_level(lambda level: _verdict(self._compared(self.claim, level)) != OPEN)
 
     def judged(self, level: float | None = None, *, family: int = 1, p: float | None = None) -> Judgement:
         """Return the verdict.
@@ -156,21 +162,34 @@ class Evidence:
             p: The p-value, if it is to be reported.
         """
         level = 1 - self.claim.confidence if level is None else level
-        found = self._compared(level)
+        claim = self.claim
+        found = self._compared(claim, level)
+        verdict, margins = _verdict(found), dict[str, Verdict]()
+        if claim.no_verdict:
+            verdict = NOT_TESTED if claim.not_tested else BY_TEXT
+            found = [replace(one, verdict=verdict) for one in found]
+        else:
+            margins = {name: _verdict(self._compared(one, level)) for name, one in claim.by_margin().items()}
+            verdict = _over_margins(set(margins.values())) if margins else verdict
         failures = tuple(one for each in self.measured for one in each.failures)
-        return Judgement(
-            self.claim, found, _verdict(found), self.held, self.chosen, self.look, level, p, family, failures
-        )
+        return Judgement(claim, found, verdict, self.held, self.chosen, self.look, level, p, family, failures, margins)
 
-    def _compared(self, level: float) -> list[Comparison]:
+    def _compared(self, claim: Claim, level: float) -> list[Comparison]:
+        """Return the comparisons of the claim, with its own region or with another."""
         confidence = 1 - level / max(1, len(self.measured)) / self.look.of
-        found = [_compared(self.claim, each, confidence) for each in self.measured]
-        return [replace(one, verdict=NOT_TESTED) for one in found] if self.claim.not_tested else found
+        return [_compared(claim, each, confidence) for each in self.measured]
 
 
 def _verdict(comparisons: Sequence[Comparison]) -> Verdict:
     verdicts = {comparison.verdict for comparison in comparisons}
     return verdicts.pop() if len(verdicts) == 1 else FAILS if FAILS in verdicts else OPEN
+
+
+def _over_margins(verdicts: AbstractSet[Verdict]) -> Verdict:
+    """Return what all margins agree on; where one holds and another does not, the text would have to say which."""
+    if len(verdicts) == 1:
+        return next(iter(verdicts))
+    return BY_TEXT if {HOLDS, FAILS} <= verdicts else OPEN
 
 
 def _compared(claim: Claim, measured: Measured, confidence: float) -> Comparison:

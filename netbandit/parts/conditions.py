@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 CONDITIONS: Mapping[str, str] = {
-    "faults": "netbandit.scenario.faults:FaultsSettings",
-    "adversary": "netbandit.scenario.adversary:AdversarySettings",
-    "energy": "netbandit.scenario.energy:EnergySettings",
-    "feedback": "netbandit.scenario.feedback:FeedbackSettings",
-    "compute": "netbandit.scenario.compute:ComputeSettings",
+    "faults": "netbandit.conditions.faults:Faults",
+    "adversary": "netbandit.conditions.adversary:Adversary",
+    "energy": "netbandit.conditions.energy:Energy",
+    "feedback": "netbandit.conditions.feedback:Feedback",
+    "compute": "netbandit.conditions.compute:Compute",
 }
 """Table -> the class that describes it, as ``module:Class``; in Python it is named as its table, with a capital."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from netbandit.parts.component import Part
 from netbandit.parts.conditions import CONDITIONS
 from netbandit.parts.plugins import Offer, look_again, offered, offers
-from netbandit.parts.settings import Settings
+from netbandit.parts.settings import ConditionSettings
 from netbandit.user_code.errors import complaint
 from netbandit.user_code.loading import RefusedModuleError, import_beside, importing
 from netbandit.util.wording import show, unknown_value
@@ -89,7 +89,7 @@ BASES: Mapping[str, str] = {
     "bandit": "netbandit.bandits.bandit:Bandit",
     "learner": "netbandit.learners.learner:AnyLearner",
     "protocol": "netbandit.protocols.protocol:NetworkProtocol",
-    "condition": "netbandit.parts.settings:Settings",
+    "condition": "netbandit.conditions.condition:Condition",
 }
 """Table -> what a part must be a subclass of, as ``module:Class``: the registry stands below all of them."""
 
@@ -290,13 +290,13 @@ def _imported(target: str, folder: Path | None) -> Any:
 
 
 @lru_cache(maxsize=16)
-def condition_classes(named: tuple[str, ...] = ()) -> Mapping[str, type[Settings]]:
+def condition_classes(named: tuple[str, ...] = ()) -> Mapping[str, type[ConditionSettings]]:
     """Return our conditions by their tables, and of those *named* what installed packages offer.
 
     Raises:
         KindError: What is offered is no condition; the message names the package.
     """
-    found: dict[str, type[Settings]] = {table: load_class(target) for table, target in CONDITIONS.items()}
+    found: dict[str, type[ConditionSettings]] = {table: load_class(target) for table, target in CONDITIONS.items()}
     there = [table for table in named if offered("condition", table)]
     return found | {table: offered_class(_offer("condition", table), "condition") for table in there}
 

@@ -51,6 +51,19 @@ class Settings(BaseModel):
         yield from ()
 
 
+class ConditionSettings(Settings):
+    """The table of a condition: what of it is needed to read a scenario; see `netbandit.conditions.condition`."""
+
+    def __bool__(self) -> bool:
+        """Whether it has any effect: by default unless all keys have their defaults."""
+        return self != type(self)()
+
+    @classmethod
+    def fill_in_others(cls, data: Raw) -> Raw:
+        """Return *data*, the tables of a scenario as written, with what this one sets in others, as presets do."""
+        return data
+
+
 class FileSettings(Settings):
     """The value of a key whose numbers are in a file; a relative path starts in the folder of the scenario."""
 

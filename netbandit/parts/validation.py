@@ -294,7 +294,10 @@ def _unknown_key(place: _Place, model: type[BaseModel], prefix: KeyPath) -> str:
     hint = did_you_mean("family" if key == "kind" and "family" in known else key, known)
     if not hint:
         elsewhere = [path for path in _paths(model, prefix) if path[-1] == key]
-        hint = f" (did you mean {quoted(key_text(elsewhere[0]))}?)" if elsewhere else ""
+        beside = [path for path in elsewhere if path[0] == (*prefix, *place.path)[0]] or elsewhere
+        nearest = [path for path in beside if len(path) == min(map(len, beside))]
+        if len({path[0] for path in nearest}) == 1:  # of other tables only one has such a key
+            hint = f" (did you mean {' or '.join(quoted(key_text(path)) for path in nearest)}?)"
     return f"{UNKNOWN_KEY}, must be {one_of(known) if known else 'left out: this table has no keys'}{hint}"
 
 

@@ -15,7 +15,7 @@ from netbandit.report.losses import losses
 from netbandit.report.pictures import Drawn, drawn, inline
 from netbandit.report.recipe import description, recipe
 from netbandit.report.tables import Cell, Table, details, findings, graphs, privacy, privacy_notes
-from netbandit.results.remarks import exploration_lines, remarks, result_lines
+from netbandit.results.remarks import exploration_lines, missing_lines, remarks, result_lines
 from netbandit.results.safe_files import canonical, write_whole
 from netbandit.results.store import StudyResult, load_finished
 from netbandit.util.key_paths import lookup
@@ -60,7 +60,7 @@ def _content(folder: Path, study: StudyResult) -> dict[str, Any]:
         "description": description(study),
         "facts": _facts(study),
         "findings": findings(study),
-        "remarks": [*result_lines(study), *exploration_lines(study), *remarks(study)],
+        "remarks": [*missing_lines(study), *result_lines(study), *exploration_lines(study), *remarks(study)],
         "regret": [picture for picture in found if picture.reading is not None],
         "pictures": [picture for picture in found if picture.reading is None],
         "networks": hot_spots(folder, study),

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from netbandit.network.link import FATES
 from netbandit.results.failures import MARK, TROUBLE, is_regret, troubles
 from netbandit.results.intervals import MEAN, Statistic
 from netbandit.results.metrics import HEADINGS
@@ -20,7 +19,7 @@ from netbandit.results.remarks import cost_lines, energy_lines, failure_lines, p
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import Estimate, estimates, failures
 from netbandit.results.varied_keys import distinguishing, parameter_names, short_names, varied
-from netbandit.simulation.result import Metric
+from netbandit.simulation.result import FATES, Metric
 from netbandit.util.text import one_line, pluralize, print_line
 
 if TYPE_CHECKING:

@@ -7,10 +7,12 @@ file systems) no holder is known.
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from shutil import rmtree
 from tempfile import gettempdir, mkdtemp
+
+from netbandit.results.safe_files import storage
 
 if sys.platform != "win32":
     import fcntl
@@ -67,6 +69,19 @@ def opened(folder: Path) -> Iterator[Hold]:
         yield Hold(file)
     finally:
         os.close(file)
+
+
+@contextmanager
+def described(out: Path) -> Iterator[None]:
+    """Hold the results folder *out* alone, while what its ``study.json`` and tables say is read and changed.
+
+    Raises:
+        StorageError: It is not there, or may not be read.
+    """
+    with ExitStack() as holding:
+        with storage(out):
+            holding.enter_context(opened(out.resolve())).alone_at_last()
+        yield
 
 
 @contextmanager

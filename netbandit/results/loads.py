@@ -13,12 +13,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.network.link import FATES
 from netbandit.results.link_use import energy_on, means, prices_of_ends, same_links
 from netbandit.results.store import StudyResult
 from netbandit.results.tables import groupable
 from netbandit.results.varied_keys import parameter_names
-from netbandit.simulation.result import LinkUse, RunResult
+from netbandit.simulation.result import FATES, LinkUse, RunResult
 from netbandit.util.key_paths import lookup
 from netbandit.util.units import parse_power
 

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from netbandit.results.held_folders import described
 from netbandit.results.run_folder import RESULT, DamagedRunError, verify
-from netbandit.results.safe_files import storage
-from netbandit.results.store import RUNS, StudyResult, folder_of, load_points, load_study, run_names, save_study
+from netbandit.results.safe_files import UNFINISHED, discard, storage, whole
+from netbandit.results.store import RUNS, StudyResult, folder_of, load_points, load_study, run_names, save_study, tidy
 from netbandit.results.study_identity import differences, same_points_made_otherwise, told, united
 from netbandit.results.tables import PARQUET, write_summary, write_table
-from netbandit.util.text import pluralize
 
 
 class MergeError(Exception):
@@ -35,19 +35,32 @@ def merge(out: Path, others: Sequence[Path]) -> tuple[StudyResult, int, list[str
         StorageError: *out* cannot be written.
     """
     studies = [(folder, _study(folder)) for folder in others]
-    if (out / "study.json").exists():
-        studies.insert(0, (out, _study(out)))
+    _refuse_different(studies)
+    with storage(out):
+        (out / RUNS).mkdir(parents=True, exist_ok=True)
+    with described(out):  # others may be merged into it at the same time
+        tidy(out)
+        if (out / "study.json").exists():
+            studies.insert(0, (out, _study(out)))
+            _refuse_different(studies)
+        return _merged(out, studies)
+
+
+def _refuse_different(studies: Sequence[tuple[Path, StudyResult]]) -> None:
     first, there = studies[0]
     for folder, study in studies[1:]:
         points = [point for point in study.points if point.finished]
         found = differences(there, points, study.written) or same_points_made_otherwise(there, points)
         if found:
             raise MergeError(f"{folder} holds the results of another study than {first}: {told(found)}")
+
+
+def _merged(out: Path, studies: Sequence[tuple[Path, StudyResult]]) -> tuple[StudyResult, int, list[str]]:
     copied, damaged = 0, []
     for folder, study in studies:
         for key in [key for point in study.points for key in point.keys]:
-            source, target = folder_of(folder, key), out / RUNS / key
-            if folder != out and (source / RESULT).is_file() and not (folder_of(out, key) / RESULT).is_file():
+            source, target = folder_of(folder, key), folder_of(out, key)
+            if folder != out and (source / RESULT).is_file() and not (target / RESULT).is_file():
                 try:
                     verify(source)
                 except DamagedRunError as error:
@@ -56,12 +69,13 @@ def merge(out: Path, others: Sequence[Path]) -> tuple[StudyResult, int, list[str
                 _copy(source, target)
                 copied += 1
     done = run_names(out)
-    whole = there
+    there = studies[0][1]
+    together = there
     for _, study in studies[1:]:
         points = [point for point in study.points if point.finished]
-        union = united(whole, points, [point.keys for point in points], study.written, done)
+        union = united(together, points, [point.keys for point in points], study.written, done)
         save_study(out, there.name, union.points, union.keys, union.written)
-        whole = load_points(out)
+        together = load_points(out)
     if len(studies) == 1:
         save_study(out, there.name, there.points, [point.keys for point in there.points], there.written)
     with storage(out):
@@ -84,20 +98,9 @@ def _study(folder: Path) -> StudyResult:
 
 def _copy(source: Path, target: Path) -> None:
     """Copy a run folder atomically."""
-    part = target.with_name(f".{target.name}.partial")
-    with storage(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(part, ignore_errors=True)
-        shutil.copytree(source, part)
-        if target.is_dir():  # of a run that failed here
-            shutil.rmtree(target)
-        part.rename(target)
-
-
-def missing(study: StudyResult) -> str:
-    """Return which replications are missing, in words; empty if all are present."""
-    number = sum(run is None for point in study.points for run in point.runs)
-    return f"{pluralize(number, 'run')} of the study {'is' if number == 1 else 'are'} not there yet" if number else ""
+    with whole(target) as part:
+        shutil.copytree(source, part, ignore=shutil.ignore_patterns(f".*{UNFINISHED}"))
+        discard(target)  # of a run that failed here
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,10 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from netbandit.util.text import one_line
 
 _DIGITS = 4
 """Significant digits of a value of unknown uncertainty."""
@@ -121,6 +123,12 @@ def cell(value: Any) -> str:
     if isinstance(value, list | tuple | dict):
         return json.dumps(value)
     return str(value)
+
+
+def run_text(parameters: Mapping[str, object], replication: int) -> str:
+    """Return which run it is, in words: the *parameters* of its point, and its *replication*."""
+    point = [f"{key} = {one_line(cell(value))}" for key, value in parameters.items() if key != "run.replications"]
+    return ", ".join([*point, f"replication {replication}"])
 
 
 def as_csv(rows: Iterable[Iterable[object]]) -> str:

@@ -1,13 +1,11 @@
 """Ownership of a results folder by one study: identifying it, and removing it with its losses stated."""
 
-import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from netbandit.results.safe_files import storage
+from netbandit.results.safe_files import discard, storage
 from netbandit.results.store import RUNS, STUDY, StudyResult, load_points, load_study
 from netbandit.results.study_identity import differences, told
 from netbandit.results.tables import PARQUET, SUMMARY, TABLE
@@ -102,12 +100,8 @@ def remove_other(
                 picture.unlink(missing_ok=True)
             for file in (*_DERIVED, _PICTURES):
                 (out / file).unlink(missing_ok=True)
-            runs = [out / RUNS / name for name in os.listdir(out / RUNS)] if (out / RUNS).is_dir() else []
-            for folder in runs:
-                if folder.is_dir() and not folder.is_symlink():
-                    shutil.rmtree(folder)
-                else:
-                    folder.unlink()
+            for folder in (out / RUNS).iterdir() if (out / RUNS).is_dir() else ():
+                discard(folder)
             (out / STUDY).unlink(missing_ok=True)  # last: until then the folder shows its owner
 
 

@@ -10,7 +10,7 @@ from netbandit.results.summary import failures
 from netbandit.results.varied_keys import which_points
 from netbandit.simulation.result import RunResult, bound_of
 from netbandit.util.key_paths import lookup
-from netbandit.util.text import in_words
+from netbandit.util.text import first_few, in_words, pluralize
 
 INFINITE = "infinite"
 """The text of a value without a bound."""
@@ -235,6 +235,12 @@ _TROUBLES: Mapping[str, Callable[[Sequence[RunResult]], str]] = {
 def result_lines(study: StudyResult) -> list[str]:
     """Return what is said of the figures of *study*: costs, troubles, energy and failures."""
     return [*cost_lines(study), *trouble_lines(study), *energy_lines(study), *failure_lines(study)]
+
+
+def missing_lines(study: StudyResult) -> list[str]:
+    """Return a line that names runs of *study* that are missing, if there are any."""
+    runs = pluralize(len(study.missing), "run")
+    return [f"{runs} missing: {first_few(study.missing)}"] if study.missing else []
 
 
 def exploration_lines(study: StudyResult) -> list[str]:

@@ -3,7 +3,6 @@
 ``result.json`` holds a checksum of every other file and of itself, so any modification is detected.
 """
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,9 @@ from netbandit.results.safe_files import (
     as_text,
     digest,
     digest_of,
+    discard,
     integer,
     make_folder,
-    remove_leftovers,
     sealed,
     storage,
     unsealed,
@@ -99,17 +98,14 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
         "checksums": checksums,
     }
     write_whole(folder / RESULT, sealed(whole))
-    remove_leftovers(folder)
 
 
 def _clear(folder: Path, kept: Mapping[str, object]) -> None:
     """Remove files of an earlier run from *folder* that this run does not replace, and folders at their paths."""
     for name in (RESULT, SCENARIO, CURVES, LINKS, NODES, TRACE, ERROR):
         path = folder / name
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        elif name in (TRACE, ERROR) or (name == NODES and name not in kept):
-            path.unlink(missing_ok=True)
+        if name in (TRACE, ERROR) or (name == NODES and name not in kept) or (path.is_dir() and not path.is_symlink()):
+            discard(path)
 
 
 def read_run(folder: Path, details: bool = True) -> RunResult:

@@ -10,16 +10,18 @@ import os
 import socket
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import blake2b, file_digest
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import numpy as np
 
 from netbandit.util.nesting import TooDeepError, read_json
 
-_LEFTOVER = ".partial"
+UNFINISHED = ".partial"
+"""The ending of what is not whole yet."""
 
 
 class StorageError(Exception):
@@ -38,7 +40,7 @@ def storage(place: Path) -> Iterator[None]:
 
 
 def make_folder(folder: Path) -> None:
-    """Create *folder* if it does not exist; a symbolic link is replaced, so that nothing is written to its target.
+    """Create *folder* if it does not exist, and remove leftovers from it; a symbolic link is replaced, its target kept.
 
     Raises:
         StorageError: The folder cannot be written.
@@ -47,6 +49,15 @@ def make_folder(folder: Path) -> None:
         if folder.is_symlink():
             folder.unlink()
         folder.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(folder)
+
+
+def discard(path: Path) -> None:
+    """Remove a file, a link, or a folder with all that is in it, if it is there."""
+    if path.is_dir() and not path.is_symlink():
+        rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def partial(target: Path) -> Path:
@@ -55,12 +66,14 @@ def partial(target: Path) -> Path:
     The name contains the process, so that files left by a killed process differ from those that another process
     with the same scenario and folder is writing now.
     """
-    return target.with_name(f".{target.name}.{socket.gethostname()}.{os.getpid()}{_LEFTOVER}")
+    return target.with_name(f".{target.name}.{socket.gethostname()}.{os.getpid()}{UNFINISHED}")
 
 
 @contextmanager
 def whole(target: Path) -> Iterator[Path]:
     """Yield a temporary name under which the body writes *target*; it is renamed when the body has succeeded.
+
+    The target is a file, or a folder that is not there yet: every file and folder that must be whole is written so.
 
     Raises:
         StorageError: The folder cannot be written.
@@ -71,7 +84,7 @@ def whole(target: Path) -> Iterator[Path]:
             yield temporary
             temporary.replace(target)
         finally:
-            temporary.unlink(missing_ok=True)
+            discard(temporary)
 
 
 def write_whole(target: Path, text: str) -> None:
@@ -86,33 +99,42 @@ def write_whole(target: Path, text: str) -> None:
         os.fsync(file.fileno())
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove temporary files in *folder* of processes of this machine that are no longer alive.
+def remove_leftovers(*folders: Path) -> int:
+    """Remove temporary files and folders in *folders* of processes of this machine that are no longer alive.
 
-    Raises:
-        StorageError: There can be no such folder, for instance because its name is too long.
+    Folders that are not there, and what may not be removed, are passed over. Return how many were removed.
     """
-    with storage(folder):
-        found = sorted(folder.glob(f".*{_LEFTOVER}"))
-    for path in found:
-        host, _, process = path.name.removesuffix(_LEFTOVER).rpartition(".")
-        if host.endswith("." + socket.gethostname()) and process.isdigit() and not _may_write(int(process), path):
-            path.unlink(missing_ok=True)
+    removed = 0
+    for folder in folders:
+        names: list[str] = []
+        with suppress(OSError):
+            names = [name for name in os.listdir(folder) if name.endswith(UNFINISHED)]
+        for name in names:
+            host, _, process = name.removesuffix(UNFINISHED).rpartition(".")
+            if host.endswith("." + socket.gethostname()) and process.isdigit():
+                with suppress(OSError):
+                    if not _may_write(int(process), folder / name):
+                        discard(folder / name)
+                        removed += 1
+    return removed
 
 
 _CLOCKS_DIFFER = 2.0
-"""Tolerance (s) between the start time of a process and the time of a file."""
+"""Tolerance (s) between the start time of a process and the time of a file or a folder."""
 
 
 def _may_write(process: int, path: Path) -> bool:
-    """Return whether *process* is alive and existed when *path* was last written: process numbers are reused."""
+    """Return whether *process* is alive and existed when *path* was last written: process numbers are reused.
+
+    That time is the one that nobody can set: a folder that is copied gets the other time of its source.
+    """
     import psutil
 
     try:
         found = psutil.Process(process)
         if found.status() == psutil.STATUS_ZOMBIE:  # killed, and not yet reaped
             return False
-        return bool(found.create_time() <= path.stat().st_mtime + _CLOCKS_DIFFER)
+        return bool(found.create_time() <= path.stat().st_ctime + _CLOCKS_DIFFER)
     except (psutil.NoSuchProcess, FileNotFoundError):
         return False
     except psutil.AccessDenied:

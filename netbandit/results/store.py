@@ -7,14 +7,16 @@ different parameters, so name and parameters come from ``study.json`` and everyt
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from netbandit.results.run_folder import FORMAT, DamagedRunError, of_this_format, read_run
+from netbandit.results.numbers import run_text
+from netbandit.results.run_folder import ERROR, FORMAT, DamagedRunError, of_this_format, read_run
 from netbandit.results.run_keys import inputs
-from netbandit.results.safe_files import native, sealed, storage, unsealed, write_whole
+from netbandit.results.safe_files import native, remove_leftovers, sealed, storage, unsealed, write_whole
 from netbandit.simulation.result import RunResult
 from netbandit.simulation.sweep_point import Point
 from netbandit.util.nesting import any_depth
@@ -65,6 +67,7 @@ class StudyResult:
             results that do not have it.
         inputs: The keys of the scenario that name a file.
         damaged: The runs that are left out because their files are not as written, a line each.
+        missing: The runs that are not there: they failed, were not done yet or were removed; a line each.
     """
 
     name: str
@@ -72,6 +75,7 @@ class StudyResult:
     written: dict[str, Any] | None = None
     inputs: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 def folder_of(out: Path, key: str) -> Path:
@@ -85,6 +89,14 @@ def run_names(out: Path) -> set[str]:
         return {name for name in os.listdir(out / RUNS) if _KEY.fullmatch(name)}
     except OSError:
         return set()
+
+
+def tidy(out: Path) -> int:
+    """Remove from the results folder *out* what killed processes left unfinished; see `remove_leftovers`."""
+    runs: list[Path] = []
+    with suppress(OSError):
+        runs = [Path(entry.path) for entry in os.scandir(out / RUNS) if entry.is_dir(follow_symlinks=False)]
+    return remove_leftovers(out, out / RUNS, *runs)
 
 
 def save_study(
@@ -180,7 +192,7 @@ def load_study(out: Path, details: bool = True, most_runs: int | None = None) ->
 
 
 def load_finished(out: Path, details: bool = True) -> StudyResult:
-    """Return the study in *out*, which must have at least one finished run.
+    """Return the study in *out*, which must have at least one finished run, and `tidy` the folder.
 
     Args:
         out: A results folder.
@@ -190,6 +202,7 @@ def load_finished(out: Path, details: bool = True) -> StudyResult:
         FileNotFoundError: *out* is not a results folder.
         ValueError: Its ``study.json`` is damaged or has another format, or no run has finished.
     """
+    tidy(out)
     study = load_study(out, details)
     if not any(point.finished for point in study.points):
         raise ValueError(f"{out} has no finished run")
@@ -199,7 +212,8 @@ def load_finished(out: Path, details: bool = True) -> StudyResult:
 def _loaded(out: Path, whole: Mapping[str, Any], details: bool, most_runs: int | None = None) -> StudyResult:
     """Return the study that a ``study.json`` describes, with its runs in *out*."""
     damaged: list[str] = []
-    points = [_point(out, whole["name"], entry, details, most_runs, damaged.append) for entry in whole["points"]]
+    missing: list[str] = []
+    points = [_point(out, whole["name"], entry, details, most_runs, damaged, missing) for entry in whole["points"]]
     written = whole.get("written")
     return StudyResult(
         name=_text(whole["name"]),
@@ -207,6 +221,7 @@ def _loaded(out: Path, whole: Mapping[str, Any], details: bool, most_runs: int |
         written=native(written) if isinstance(written, dict) else None,
         inputs=tuple(map(_text, whole.get("inputs", []))),
         damaged=tuple(dict.fromkeys(damaged)),
+        missing=tuple(dict.fromkeys(missing)),
     )
 
 
@@ -216,24 +231,28 @@ def _point(
     entry: Mapping[str, Any],
     details: bool,
     most_runs: int | None,
-    tell_damage: Callable[[str], None],
+    damaged: list[str],
+    missing: list[str],
 ) -> PointResult:
+    """Return a point of a ``study.json``; tell which of its runs are *damaged*, and which *missing*."""
     parameters, keys = native(entry["parameters"]), [_text(key) for key in entry["runs"]]
     if not isinstance(parameters, dict) or not all(map(_KEY.fullmatch, keys)):
         raise TypeError("a point has a table of parameters, and runs by their keys")
     runs: list[RunResult | None] = []
-    for key in keys:
+    for replication, key in enumerate(keys):
         if most_runs is not None and sum(run is not None for run in runs) >= most_runs:
             runs.append(None)
             continue
         folder = folder_of(out, key)
         try:
             runs.append(replace(read_run(folder, details), name=name, parameters=parameters))
-        except FileNotFoundError:
+        except FileNotFoundError as error:
             runs.append(None)
+            why = f"it failed, see {folder / ERROR}" if (folder / ERROR).is_file() else error
+            missing.append(f"{run_text(parameters, replication)}: {why}")
         except DamagedRunError as error:
             runs.append(None)
-            tell_damage(f"{folder}: {error}")
+            damaged.append(f"{folder}: {error}")
     resolved = next((run.resolved for run in runs if run is not None), {})
     if "run" in resolved:  # a run records the number planned when it was made
         resolved = {**resolved, "run": {**resolved["run"], "replications": len(keys)}}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.running import sweeps
-from netbandit.running.search import FRESH, RefusedError, SearchError, name_of
+from netbandit.running.search import FRESH, RefusedError, name_of
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import Document
 from netbandit.simulation.result import Metric
@@ -43,8 +43,6 @@ class ScenarioMeasure:
             plan = check(self.document({**values, "run.replications": replications, "run.seed": seed}))
         except ScenarioError as error:
             raise RefusedError("; ".join(error.lines)) from None
-        if len(plan.points) != 1:
-            raise SearchError("a search takes a scenario of one point: leave out its sweep, or search over its keys")
         result = sweeps.run(plan, self.folder / ("fresh" if fresh else "candidates") / name_of(values), jobs=self.jobs)
         runs = max((point.runs for point in result.study.points), key=len)[:replications]
         if result.failed or any(run is None for run in runs):

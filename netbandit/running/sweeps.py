@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import netbandit
-from netbandit.results.held_folders import opened
+from netbandit.results.held_folders import described, opened
 from netbandit.results.one_study import OtherStudyError, refuse_other, remove_other
 from netbandit.results.run_folder import DamagedRunError, complete, verify, was_traced
 from netbandit.results.run_keys import run_keys
-from netbandit.results.safe_files import remove_leftovers, storage
-from netbandit.results.store import RUNS, StudyResult, folder_of, run_names, save_study, save_study_again
+from netbandit.results.safe_files import storage
+from netbandit.results.store import RUNS, StudyResult, folder_of, run_names, save_study, save_study_again, tidy
 from netbandit.results.study_identity import Union, united
 from netbandit.results.tables import PARQUET, SUMMARY, TABLE, write_summary, write_table
 from netbandit.running.pool import Lost, Pool
@@ -196,21 +196,24 @@ def run(
             failure = failures.get(source.name) or copy_run(source, task.point, task.folder, task.trace)
             if failure is not None:
                 failures[task.key] = failure
-        if not alone:  # another command may have added points meanwhile
-            with suppress(OtherStudyError):
-                held = refuse_other(out, name, study.points, keys, written)
-                union = changed(united(held, study.points, keys, written, run_names(out)), replaced=union.replaced)
-        loaded = save_study_again(out, name, union.points, union.keys, union.written)
-        failed = [
-            FailedRun(
-                dict(point.parameters), replication, failures.get(key) or (_LOST if scheduler is None else _LOST_FAR)
-            )
-            for point in loaded.points
-            for replication, (key, result) in enumerate(zip(point.keys, point.runs, strict=True))
-            if key in known and (key in failures or result is None)
-        ]
-        write_table(out, loaded)
-        write_summary(out, loaded)
+        with described(out):
+            if not alone:  # another command may have added points meanwhile
+                with suppress(OtherStudyError):
+                    held = refuse_other(out, name, study.points, keys, written)
+                    union = changed(united(held, study.points, keys, written, run_names(out)), replaced=union.replaced)
+            loaded = save_study_again(out, name, union.points, union.keys, union.written)
+            failed = [
+                FailedRun(
+                    dict(point.parameters),
+                    replication,
+                    failures.get(key) or (_LOST if scheduler is None else _LOST_FAR),
+                )
+                for point in loaded.points
+                for replication, (key, result) in enumerate(zip(point.keys, point.runs, strict=True))
+                if key in known and (key in failures or result is None)
+            ]
+            write_table(out, loaded)
+            write_summary(out, loaded)
         return SweepResult(
             loaded,
             failed,
@@ -233,15 +236,14 @@ def _begun(
     with storage(out):
         (out / RUNS).mkdir(parents=True, exist_ok=True)
     with opened(out / RUNS) as ours:
-        with opened(out) as gate:
-            gate.alone_at_last()  # only one command starts at a time
+        with described(out):  # only one command starts at a time
             running = not ours.alone()
             if replace and not alone and not running:
                 remove_other(out, name, study.points, keys, written)
             held = None
             if running or not alone:
                 held = refuse_other(out, name, study.points, keys, written, running=running)
-            remove_leftovers(out)
+            tidy(out)
             there_is = run_names(out)
             union = united(None if alone else held, study.points, keys, written, there_is)
             save_study(out, name, union.points, union.keys, union.written)

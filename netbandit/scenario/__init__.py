@@ -2,7 +2,7 @@
 
 | module | does |
 |---|---|
-| `load` | a file, or tables, with what they extend and what `overrides` change, merged (`merge`) into a `Document` |
+| `load` | a file, or tables, with what they extend and `overrides` change, merged (`merge`, `one_of`): a `Document` |
 | `source`, `positions` | one file: its text, its tables, and the line and column of every key |
 | `given`, `objects` | tables that come from Python: parts, classes and graphs in place of their keys |
 | `sweep` | one set of tables for each point of a sweep |

@@ -6,10 +6,14 @@ from pydantic import BeforeValidator, Field
 
 from netbandit.parts.settings import PositiveDuration, Settings
 from netbandit.parts.validation import read
+from netbandit.util.units import parse_duration
 from netbandit.util.wording import Allowed, did_you_mean, key_text, show
 
 _ACTIVITY = '"every", "one", { share = 0.2 } or { poisson = "20 ms" }'
 _NAMES = ("every", "one")
+
+MOST_USERS = 1_000_000
+"""Users of an agent in a slot, in the mean, that a Poisson process may bring at most."""
 
 
 class ShareActivity(Settings):
@@ -22,6 +26,11 @@ class PoissonActivity(Settings):
     """Users arrive at each agent in a Poisson process, and are served on arrival."""
 
     poisson: PositiveDuration = Field(description="Mean time between users of an agent.")
+
+    def gap(self, slot: int) -> float:
+        """Return the mean time (ns) from one user of an agent to the next, for slots of *slot* nanoseconds."""
+        duration = parse_duration(self.poisson)
+        return float(duration.amount) * (slot if duration.in_slots else 1)
 
 
 def _activity(value: Any) -> Any:

@@ -34,8 +34,8 @@ class DelayFile(FileSettings):
     """Delays that a file lists, each row as likely as any other."""
 
     file: str = Field(
-        description="A CSV file, also gzipped, with the column DELAY (seconds; empty: never), and ARM (a number from "
-        "0) or AGENT (a name or number) if rows are of one arm or agent each."
+        description="A CSV file, also gzipped, with the column DELAY (seconds; empty: never), and ARM or "
+        "AGENT (a name, or a number from 0) if rows are of one arm or agent each."
     )
 
 

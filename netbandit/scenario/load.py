@@ -154,6 +154,7 @@ def load(
     """Read a scenario file, the files it extends, and the overrides.
 
     Tables are merged key by key; a key that is given again, or set, replaces the former value, including a sweep of it.
+    Of tables of which a key takes one, such as laws, another one replaces the whole; see `one_of`.
     ``name`` and ``description`` are a file's own and are not inherited.
 
     Args:

@@ -7,6 +7,7 @@ from typing import Any
 from netbandit.parts.settings import KeyPath, Problem
 from netbandit.scenario.given import Given
 from netbandit.scenario.model import PARTS
+from netbandit.scenario.one_of import is_another
 from netbandit.scenario.overrides import Override
 from netbandit.scenario.source import Source
 from netbandit.scenario.sweep import APPEND, CASES, INHERIT, are_cases
@@ -65,7 +66,8 @@ class Merged:
     def _tables(self, into: dict[str, Any], written: dict[str, Any], prefix: KeyPath, origin: Origin) -> None:
         for key, value in written.items():
             path = (*prefix, key)
-            if isinstance(value, dict) and isinstance(into.get(key), dict):
+            before = into.get(key)
+            if isinstance(value, dict) and isinstance(before, dict) and not is_another(path, before, value, self.data):
                 self.origins[path] = origin
                 self._tables(into[key], value, path, origin)
             else:
@@ -114,7 +116,8 @@ class Merged:
         self._end_sweeps(written)
         into = self.data
         for depth, key in enumerate(change.path[:-1], start=1):
-            if not isinstance(into.get(key), dict):
+            before, after = into.get(key), {change.path[depth]: change.value}
+            if not isinstance(before, dict) or is_another(change.path[:depth], before, after, self.data):
                 self._replace(into, key, {}, change.path[:depth], change)
             into = into[key]
         self._replace(into, change.path[-1], change.value, change.path, change)

@@ -10,14 +10,14 @@ from pydantic_core import PydanticCustomError
 
 from netbandit.parts.conditions import CONDITIONS
 from netbandit.parts.registry import condition_classes
-from netbandit.parts.settings import Problem, Raw, Settings, duration_text
+from netbandit.parts.settings import ConditionSettings, Problem, Raw, Settings, duration_text
 from netbandit.parts.validation import read
 from netbandit.scenario.activity import Activity, ShareActivity
 from netbandit.scenario.links import LinksSettings
 from netbandit.util.units import DURATION, Duration
 from netbandit.util.wording import Allowed, show
 
-Table = TypeVar("Table", bound=Settings)
+Table = TypeVar("Table", bound=ConditionSettings)
 
 LONGEST_HORIZON = 10**12
 LARGEST_SEED = 2**63 - 1  # the largest integer of TOML
@@ -158,10 +158,10 @@ class Scenario(Settings):
         default={}, exclude=True, description="Dotted key -> list of values; all combinations are run."
     )
 
-    _conditions: dict[str, Settings] = PrivateAttr(default_factory=dict)
+    _conditions: dict[str, ConditionSettings] = PrivateAttr(default_factory=dict)
 
     @property
-    def conditions(self) -> Mapping[str, Settings]:
+    def conditions(self) -> Mapping[str, ConditionSettings]:
         """Its conditions by the names of their tables."""
         return self._conditions
 
@@ -174,20 +174,20 @@ class Scenario(Settings):
         """Return the condition of a *kind*."""
         return next(table for table in self._conditions.values() if isinstance(table, kind))
 
-    def with_condition(self, name: str, settings: Settings) -> Self:
+    def with_condition(self, name: str, settings: ConditionSettings) -> Self:
         """Return the scenario with other *settings* of a condition."""
         copy = self.model_copy()
         copy._conditions = {**self._conditions, name: settings}
         return copy
 
 
-def tables_of(data: Mapping[str, Any]) -> Mapping[str, type[Settings]]:
+def tables_of(data: Mapping[str, Any]) -> Mapping[str, type[ConditionSettings]]:
     """Return the conditions that *data*, the tables of a scenario, may have: ours, and those of packages it names."""
     return condition_classes(tuple(sorted(data.keys() - Scenario.model_fields.keys() - {"schema"} - CONDITIONS.keys())))
 
 
 @cache
-def scenario_model(conditions: Iterable[tuple[str, type[Settings]]]) -> type[Settings]:
+def scenario_model(conditions: Iterable[tuple[str, type[ConditionSettings]]]) -> type[Settings]:
     """Return a table with the tables of a scenario as keys, those of *conditions*, by name, among them."""
     fields: dict[str, Any] = {}
     for name, field in Scenario.model_fields.items():

@@ -17,6 +17,7 @@ from typing import Any
 from netbandit.parts.settings import KeyPath, Problem, Raw
 from netbandit.parts.validation import UNKNOWN_KEY
 from netbandit.scenario.objects import numbered_apart, plain
+from netbandit.scenario.one_of import is_another, laid_over
 from netbandit.util.key_paths import CASE, lookup
 from netbandit.util.wording import quoted, show
 
@@ -117,8 +118,7 @@ def expand(data: Raw, parameters: Mapping[str, Any] | None = None) -> list[Combi
                 said = shown[key][index]
                 if LABEL in said:
                     varied[CASE] = said[LABEL]
-                for path, value in _leaves(case):
-                    point = _with(point, list(path), value)
+                point = laid_over(point, case)
                 varied |= {".".join(path): value for path, value in _leaves(said) if path != (LABEL,)}
                 continue
             point = _with(point, key.split("."), values[index])
@@ -275,10 +275,15 @@ def _identity(value: Any) -> Any:
     return (type(value).__name__, value)
 
 
-def _with(table: Raw, path: list[str], value: Any) -> Raw:
-    """Return a copy of *table* with *value* at *path*, sharing all that is not on the way there."""
-    key, *rest = path
-    if rest:
-        inner = table.get(key)
-        value = _with(inner if isinstance(inner, dict) else {}, rest, value)
-    return {**table, key: value}
+def _with(tables: Raw, path: list[str], value: Any) -> Raw:
+    """Return a copy of *tables* with *value* at *path*, sharing all that is not on the way there."""
+    found = dict(tables)
+    inside = found
+    for depth, key in enumerate(path[:-1], start=1):
+        before, after = inside.get(key), {path[depth]: value}
+        inside[key] = {}
+        if isinstance(before, dict) and not is_another(tuple(path[:depth]), before, after, tables):
+            inside[key] |= before
+        inside = inside[key]
+    inside[path[-1]] = value
+    return found

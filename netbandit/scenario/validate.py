@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from netbandit.parts.registry import BUILT_IN
 from netbandit.parts.settings import Problem, Raw, Settings
 from netbandit.parts.validation import read
-from netbandit.scenario.energy import with_bandwidth
 from netbandit.scenario.links import LinksSettings, UniformLatency
 from netbandit.scenario.model import RunSettings, Scenario, read_scenario, tables_of
 from netbandit.util.key_paths import lookup
@@ -14,7 +13,7 @@ from netbandit.util.wording import show
 
 def valid_tables(data: Raw) -> Mapping[str, Settings]:
     """Return those of the tables that every scenario has which have no mistakes, by name; see `validate`."""
-    filled = with_bandwidth(data)
+    filled = _filled_in(data)
     found: dict[str, Settings] = {}
     kinds: dict[str, type[Settings]] = {"run": RunSettings, "links": LinksSettings, **tables_of(data)}
     for name, kind in kinds.items():
@@ -34,7 +33,7 @@ def validate(data: Raw) -> tuple[Scenario | None, list[Problem]]:
     Returns:
         The scenario and no problem, or None and all problems.
     """
-    filled = with_bandwidth(data)
+    filled = _filled_in(data)
     scenario, problems = read_scenario(filled)
     # A mistake in one table must not hide an impossible combination of two others.
     run, _ = read(RunSettings, data.get("run"))
@@ -50,6 +49,13 @@ def _forget_bandwidth(links: Settings | None, data: Raw) -> None:
     for table in ("peer", "uplink") if links is not None else ():
         if lookup(data, f"links.{table}.bandwidth", None) is None:
             getattr(links, table).model_fields_set.discard("bandwidth")
+
+
+def _filled_in(data: Raw) -> Raw:
+    """Return the tables of a scenario with what presets of conditions set in others."""
+    for condition in tables_of(data).values():
+        data = condition.fill_in_others(data)
+    return data
 
 
 def combinations(run: RunSettings | None, family: object, links: LinksSettings | None) -> list[Problem]:

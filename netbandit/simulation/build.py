@@ -6,27 +6,25 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.network.airtime import LoRa
+from netbandit.conditions.faults import Faults
+from netbandit.conditions.faults_plan import Changing
+from netbandit.conditions.links import link_class
+from netbandit.network import faults as network_faults
 from netbandit.network.batteries import EnergyPlan
 from netbandit.network.clock import Clock
 from netbandit.network.computing import ComputePlan
 from netbandit.network.edge_latencies import given_latencies
 from netbandit.network.families.family import Family
 from netbandit.network.families.meeting import Meeting
-from netbandit.network.faults import Faults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.geography import latency_nanoseconds
-from netbandit.network.link import LinkClass
 from netbandit.network.message import HEADER_BYTES
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.network.trace_writer import Trace
-from netbandit.scenario.faults import FaultsSettings
 from netbandit.scenario.links import LinkSettings, LinksSettings, UniformLatency, UplinkSettings
-from netbandit.scenario.radio import LoRaSettings
-from netbandit.simulation.build_faults import Changing, build_faults
 from netbandit.util.streams import Streams
-from netbandit.util.units import Bandwidth, Duration, energy_of_both, parse_frequency, parse_size
+from netbandit.util.units import Duration
 
 
 def topology_streams(family: Family, seed: int, replication: int) -> Streams:
@@ -89,7 +87,9 @@ def slowest_hop(settings: LinkSettings, topology: Topology, slot: int, size: int
 
 
 def slowest_way(
-    links: LinksSettings, latencies: Mapping[Literal["peer", "uplink"], NDArray[np.int64]], faults: Faults
+    links: LinksSettings,
+    latencies: Mapping[Literal["peer", "uplink"], NDArray[np.int64]],
+    faults: network_faults.Faults,
 ) -> int:
     """Return the travel time (ns) of an empty message over the slowest link, at the 99th percentile of the jitter.
 
@@ -116,7 +116,7 @@ def build_network(
     *,
     own_streams: Streams,
     peers: bool,
-    faults: FaultsSettings = FaultsSettings(),  # noqa: B008 - it is never changed
+    faults: Faults = Faults(),  # noqa: B008 - it is never changed
     changing: Changing | None = None,
     energy: EnergyPlan | None = None,
     compute: ComputePlan | None = None,
@@ -162,7 +162,7 @@ def build_network(
         trace,
         topology=topology,
         streams=own_streams,
-        faults=build_faults(links, faults, topology, clock.slot, changing if peers else None, peers=peers),
+        faults=faults.models(links, topology, clock.slot, changing if peers else None, peers=peers),
         energy=energy,
         compute=compute,
     )
@@ -173,23 +173,3 @@ def _latencies(latency: str | UniformLatency, links: int, slot: int, rng: np.ran
         shortest, longest = (duration.nanoseconds(slot) for duration in latency.ends)
         return rng.integers(shortest, longest, size=links, endpoint=True)
     return np.full(links, Duration(latency).nanoseconds(slot), dtype=np.int64)
-
-
-def link_class(settings: LinkSettings | UplinkSettings) -> LinkClass:
-    """Return the properties shared by all links of a class."""
-    radio = settings.radio if isinstance(settings, LinkSettings) else None
-    return LinkClass(
-        bandwidth=None if settings.bandwidth is None else Bandwidth(settings.bandwidth).bits,
-        cost=settings.cost,
-        energy_per_message=energy_of_both(settings.energy.per_message),
-        energy_per_byte=energy_of_both(settings.energy.per_byte),
-        received_per_message=settings.energy.of_message[1],
-        received_per_byte=settings.energy.of_byte[1],
-        modulation=None if radio is None or radio.airtime is None else _modulation(radio.airtime.lora),
-        most_waiting=parse_size(settings.queue) if isinstance(settings.queue, str) else settings.queue,
-        counts_bytes=isinstance(settings.queue, str),
-    )
-
-
-def _modulation(settings: LoRaSettings) -> LoRa:
-    return LoRa(settings.sf, parse_frequency(settings.bandwidth), settings.coding, settings.preamble)

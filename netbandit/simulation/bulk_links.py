@@ -4,46 +4,111 @@ Without faults, a message arrives after the latency of its channel, and the orde
 Loss, jitter and duplication are handled by the compiled loops of `netbandit.simulation.kernels.faulty_links`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.network.batteries import EnergyPlan
 from netbandit.network.clock import Clock
-from netbandit.network.faults import ChannelFaults
+from netbandit.network.computing import ComputePlan
+from netbandit.network.faults import ChannelFaults, Faults
+from netbandit.network.features import Feature, features
 from netbandit.network.fingerprint import Fingerprint
-from netbandit.network.jitter import GeometricJitter, UniformJitter
-from netbandit.network.link import Fate
+from netbandit.network.jitter import ExponentialJitter, GeometricJitter, LognormalJitter, UniformJitter
+from netbandit.network.link import Fate, LinkClass
+from netbandit.network.loss_models import BitLoss, BurstLoss, ConstantLoss
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
+from netbandit.network.outages import Failing, Outage, OutagePlan, Redrawn
 from netbandit.network.present_neighbours import PresentLinksBySlot
+from netbandit.network.retry import Retry
 
 if TYPE_CHECKING:  # it imports numba, which is slow
     from netbandit.simulation.kernels.faulty_links import FaultyLinks
 
-_A_MEGABYTE = 10**6
 _MOST_UNDER_WAY = 1 << 22
 _MOST_NANOSECONDS = 1 << 61
 
+_CLASSES = ("links.peer", "links.uplink")
 
-def unsupported_reason(network: Network) -> str | None:
-    """Return why messages cannot go in bulk; None if none queues and each arrives, if at all, after a known time."""
-    faults = network.peer_faults
-    if network.nodes_fail:
-        return "agents or the server are down at times"
-    if network.waits:
-        return "messages wait for links that agents see come and go"
-    if network.trace is not None:
-        return "a trace is written"
-    if network.transmission(_A_MEGABYTE):
-        return "messages queue for bandwidth"
-    if faults.retry is not None:
-        return "what is lost is repeated"
-    if not isinstance(faults.jitter, UniformJitter | GeometricJitter | None):
-        return "delays by jitter have no bound"
+COUNTED = frozenset(
+    {
+        *(Feature(links, model) for links in _CLASSES for model in (LinkClass, ChannelFaults)),
+        *(Feature(f"{links}.{key}") for links in _CLASSES for key in ("cost", "energy_per_message", "energy_per_byte")),
+        *(Feature(f"{links}.overtaking") for links in _CLASSES),
+        Feature("links.uplink.bandwidth"),
+        *(Feature("faults", model) for model in (Faults, OutagePlan)),
+        *(Feature(f"faults.{key}") for key in ("memory", "sensed", "waits_for_slots")),
+        Feature("energy", EnergyPlan),
+        *(Feature(f"energy.{key}") for key in ("idle", "send", "receive", "sending", "receiving", "pull")),
+        *(Feature(f"energy.{key}") for key in ("harvested", "recover", "mains")),
+    }
+)
+"""Features that decide nothing about a message between agents: by these it is counted, or they need another to act."""
+
+KNOWN = COUNTED | {
+    *(Feature("links.peer.loss", model) for model in (ConstantLoss, BitLoss, BurstLoss)),
+    *(Feature("links.peer.jitter", model) for model in (UniformJitter, GeometricJitter)),
+    Feature("links.peer.jitter.shortest"),
+    Feature("links.peer.duplicate"),
+    *(Feature(f"links.peer.{key}") for key in ("most_waiting", "counts_bytes")),  # without bandwidth nothing waits
+    *(Feature("faults.links", model) for model in (Failing, Redrawn)),
+    Feature("faults.outages", Outage),
+    *(Feature(f"faults.outages.{key}") for key in ("links", "group", "every")),
+    Feature("faults.contacts"),
+}
+"""What :class:`BulkLinks` processes, whatever uplinks do."""
+
+_NODES = "agents or the server are down at times"
+_QUEUES = "messages queue for bandwidth"
+_UNBOUNDED = "delays by jitter have no bound"
+_WHY: Mapping[Feature, str] = {
+    Feature("compute", ComputePlan): "nodes take time to handle messages, or to compute what they send (compute)",
+    Feature("trace"): "a trace is written",
+    Feature("faults.nodes", Failing): _NODES,
+    Feature("faults.outages.nodes"): _NODES,
+    Feature("faults.server", Failing): _NODES,
+    Feature("faults.outages.server"): _NODES,
+    Feature("faults.waits"): "messages wait for links that agents see come and go",
+    Feature("faults.carry"): "what is told is carried for neighbours that come later (carry)",
+    Feature("links.peer.bandwidth"): _QUEUES,
+    Feature("links.peer.retry", Retry): "what is lost is repeated",
+    Feature("links.peer.jitter", ExponentialJitter): _UNBOUNDED,
+    Feature("links.peer.jitter", LognormalJitter): _UNBOUNDED,
+}
+"""Why something is in no list of what is known, in the order in which that is said."""
+
+
+def unknown(network: Network, known: Set[Feature], unused: str = "links.uplink") -> Set[Feature]:
+    """Return the features of *network* beyond those that are *known*.
+
+    Args:
+        network: The network.
+        known: What a kernel processes.
+        unused: How the keys begin of links over which it sends nothing.
+    """
+    return {feature for feature in features(network) - known if not feature.key.startswith(unused)}
+
+
+def nothing_goes_wrong(network: Network) -> bool:
+    """Return whether nothing decides about a message, on uplinks either: all is counted as delivered at once."""
+    return features(network) <= COUNTED
+
+
+def reason_against(unknown: Set[Feature]) -> str | None:
+    """Return why messages go event by event where a feature is *unknown* to a kernel; None if none is."""
+    why = next((why for feature, why in _WHY.items() if feature in unknown), None)
+    if why is None and unknown:
+        why = f"only event by event is it known what {min(map(str, unknown))} does"
+    return why
+
+
+def too_many(network: Network) -> str | None:
+    """Return why the messages that are under way at once are too many; None if they are not."""
     channels = [channel for out in network.channels for channel in out]
-    longest = max((channel.latency for channel in channels), default=0) + _longest(faults)
+    longest = max((channel.latency for channel in channels), default=0) + _longest(network.peer_faults)
     slots = longest // network.clock.slot + 2
     number = slots * len(channels)
     fits = number <= _MOST_UNDER_WAY and network.clock.end <= _MOST_NANOSECONDS
@@ -78,7 +143,7 @@ class BulkLinks:
     message is put on the others.
 
     Args:
-        network: The network; see `unsupported_reason`. :meth:`finish` counts all messages in it.
+        network: The network, with features of `KNOWN` only; see `too_many`. :meth:`finish` counts all messages in it.
         clock: Its clock.
         kind: The kind of all messages.
         fingerprint: Hashes every delivery.

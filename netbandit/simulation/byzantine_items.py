@@ -11,40 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.bandits.gaussian import Gaussian
-from netbandit.byzantine.adversaries.attack_kinds import Attack, Form, count_liars, drawn, is_own, of_highest_degree
+from netbandit.byzantine.adversaries.attack_kinds import Attack, Form, is_own
 from netbandit.byzantine.adversaries.false_means import View, false_means, place_of
 from netbandit.byzantine.adversaries.own_attack import LiarsView, own_lie
 from netbandit.byzantine.adversaries.soundness import sound_arms, sound_means, sound_pulls
 from netbandit.learners.differing_sets import Told
 from netbandit.network.message import NUMBER_BYTES
-from netbandit.network.topology import Topology
 from netbandit.protocols.protocol import Item
-from netbandit.scenario.adversary import AdversarySettings
-from netbandit.simulation.build_faults import NodeNumbers
 from netbandit.simulation.result import Metric
-from netbandit.util.streams import Streams
 from netbandit.util.units import Duration
 
 if TYPE_CHECKING:
     from netbandit.simulation.driver import ReplicationContext
-
-
-def how_many(settings: AdversarySettings, agents: int) -> int:
-    """Return the number of liars among *agents* agents."""
-    return len(settings.agents) if settings.agents is not None else count_liars(settings.share or 0.0, agents)
-
-
-def liars_of(settings: AdversarySettings, topology: Topology, streams: Streams) -> frozenset[int]:
-    """Return the agents that lie in a replication."""
-    if settings.agents is not None:
-        numbers = NodeNumbers(topology)
-        return frozenset(numbers[node] for node in settings.agents)
-    liars = how_many(settings, topology.agents)
-    if not liars:
-        return frozenset()
-    if settings.place == "degree":
-        return of_highest_degree([degree for _, degree in sorted(topology.graph.degree)], liars)
-    return drawn(streams.generator("adversary.place"), topology.agents, liars)
 
 
 class Liars:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from netbandit.bandits.bandit import Bandit
+from netbandit.conditions.adversary import Adversary
+from netbandit.conditions.feedback import Feedback
 from netbandit.learners.learner import AnyLearner
 from netbandit.network.clock import Clock
 from netbandit.network.fingerprint import Fingerprint
@@ -17,8 +19,6 @@ from netbandit.network.topology import Topology
 from netbandit.parts.component import CommunicationPattern
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.scenario.adversary import AdversarySettings
-from netbandit.scenario.feedback import FeedbackSettings
 from netbandit.scenario.model import RunSettings
 from netbandit.simulation.result import Curve, Metric
 from netbandit.util.streams import Streams
@@ -46,7 +46,7 @@ class ReplicationContext:
     learner: AnyLearner
     protocol: NetworkProtocol
     run: RunSettings
-    adversary: AdversarySettings
+    adversary: Adversary
     attack: type | None
     topology: Topology
     network: Network
@@ -54,7 +54,7 @@ class ReplicationContext:
     bandit: Bandit
     streams: Streams
     fingerprint: Fingerprint
-    feedback: FeedbackSettings = field(default_factory=FeedbackSettings)
+    feedback: Feedback = field(default_factory=Feedback)
     liars: frozenset[int] = frozenset()
 
     @property

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.compilation.steps import Compiled
+from netbandit.conditions.feedback_plan import FeedbackPlan
 from netbandit.network.delays import INFINITE, Delay
 from netbandit.network.draws import Draws
 from netbandit.network.jitter import UniformJitter
 from netbandit.network.trace_writer import Trace
-from netbandit.simulation.build_feedback import FeedbackPlan
 from netbandit.simulation.result import Metric
 from netbandit.util.streams import Streams
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.bandits.bandit import FiniteBandit
+from netbandit.conditions.feedback_plan import FeedbackPlan
 from netbandit.learners.learner import Phase
 from netbandit.network.delays import INFINITE
 from netbandit.network.draws import Draws
-from netbandit.simulation.build_feedback import FeedbackPlan
 from netbandit.simulation.result import Metric
 from netbandit.util.streams import Streams
 

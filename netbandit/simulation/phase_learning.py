@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.bandits.bandit import FiniteBandit
+from netbandit.conditions.feedback_plan import names_of_arms
 from netbandit.learners.learner import Phase
 from netbandit.network.message import Kind
-from netbandit.simulation.build_feedback import build_feedback, rewards_may_lack
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.phase_feedback import FOR_EVER, PhaseFeedback
 from netbandit.simulation.presence import Presence, Waiting
@@ -41,7 +41,7 @@ def phase_learning(
         pulled: See `Pulled`.
         exploring: The agents that still explore at the horizon, and the round: those that wait for rewards are added.
     """
-    plan = build_feedback(context.feedback, context.clock.slot, context.topology.names)
+    plan = context.feedback.plan(context.clock.slot, context.topology.names, names_of_arms(context.bandit))
     if plan is None:
         return PhaseLearning(context, aggregation)
     deadline, clock = context.protocol.feedback_deadline, context.clock
@@ -149,7 +149,7 @@ class LatePhaseLearning(PhaseLearning):
         super().__init__(context, aggregation)
         self._clock, self._fingerprint, self._liars = context.clock, context.fingerprint, context.liars
         self._feedback, self._presence, self._pulled, self._exploring = feedback, presence, pulled, exploring
-        self._lack = rewards_may_lack(context.feedback, context.protocol)
+        self._lack = context.feedback.may_lack(context.protocol)
         self._until: list[int] = []  # until when each agent waits that lacks rewards at the horizon
 
     def _learned(

@@ -10,6 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.bandits.bandit import Bandit
+from netbandit.conditions.adversary import Adversary
+from netbandit.conditions.compute import Compute
+from netbandit.conditions.contacts import build_changing
+from netbandit.conditions.energy import Energy
+from netbandit.conditions.energy_plan import energy_of
+from netbandit.conditions.faults import Faults
+from netbandit.conditions.feedback import Feedback
 from netbandit.learners.learner import AnyLearner
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.families.family import Family
@@ -20,11 +27,6 @@ from netbandit.parts.plugins import packages_of
 from netbandit.parts.registry import BUILT_IN, kind_key
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.scenario.adversary import AdversarySettings
-from netbandit.scenario.compute import ComputeSettings
-from netbandit.scenario.energy import EnergySettings
-from netbandit.scenario.faults import FaultsSettings
-from netbandit.scenario.feedback import FeedbackSettings
 from netbandit.scenario.model import Scenario
 from netbandit.simulation.accounting import (
     absent_slots,
@@ -43,10 +45,6 @@ from netbandit.simulation.accounting import (
 )
 from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, build_topology, topology_streams
-from netbandit.simulation.build_compute import build_compute
-from netbandit.simulation.build_contacts import build_changing
-from netbandit.simulation.build_energy import build_energy, energy_of
-from netbandit.simulation.byzantine_items import liars_of
 from netbandit.simulation.dispatch.kernel_choice import Choice, explained
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers import driver_for, pattern_of
@@ -205,12 +203,12 @@ class Simulation:
             writer,
             own_streams=streams,
             peers=point.protocol.uses_peer_links,
-            faults=scenario.table(FaultsSettings),
+            faults=scenario.table(Faults),
             changing=build_changing(
                 point.family, topology, drawn_from, clock.slot, clock.end, point.protocol, self._talk
             ),
-            energy=build_energy(scenario.table(EnergySettings), scenario.links, topology, clock.slot),
-            compute=build_compute(scenario.table(ComputeSettings), topology.names, clock.slot, streams),
+            energy=scenario.table(Energy).plan(scenario.links, topology, clock.slot),
+            compute=scenario.table(Compute).plan(topology.names, clock.slot, streams),
         )
         bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
         bandit = checked(point.bandit.fresh())
@@ -221,8 +219,8 @@ class Simulation:
             learner=point.learner,
             protocol=point.protocol,
             run=scenario.run,
-            adversary=scenario.table(AdversarySettings),
-            feedback=scenario.table(FeedbackSettings),
+            adversary=scenario.table(Adversary),
+            feedback=scenario.table(Feedback),
             attack=point.attack,
             topology=topology,
             network=network,
@@ -230,7 +228,7 @@ class Simulation:
             bandit=bandit,
             streams=streams,
             fingerprint=fingerprint,
-            liars=liars_of(scenario.table(AdversarySettings), topology, streams),
+            liars=scenario.table(Adversary).liars(topology, streams),
         )
 
 

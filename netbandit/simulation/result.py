@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit import __version__
+from netbandit.network.link import FATES as FATES
 
 Metric = float | int | None
 """A figure of a run; None where it does not exist or is infinite."""

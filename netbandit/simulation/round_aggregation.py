@@ -22,7 +22,6 @@ from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.adapters import round_protocol
 from netbandit.protocols.protocol import SERVER, CallbackRoundProtocol, Item, NetworkProtocol
 from netbandit.protocols.sink import Sink
-from netbandit.simulation.build_feedback import rewards_may_lack
 from netbandit.simulation.byzantine_items import MeanLies
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.phase_feedback import PhaseRewards
@@ -58,7 +57,7 @@ def round_aggregation(context: ReplicationContext) -> "RoundAggregation":
         context.protocol,
         fail=network.agents_fail,
         forget=network.forgets,
-        lack=rewards_may_lack(context.feedback, context.protocol),
+        lack=context.feedback.may_lack(context.protocol),
     )
     return (AggregationPerAgent if per_agent else RoundAggregation)(context)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from simpy import Event
 
 from netbandit.compilation.array_functions import StepError
+from netbandit.conditions.feedback_plan import names_of_arms
 from netbandit.learners.counts import tells_observations
 from netbandit.learners.linear import in_slots
 from netbandit.learners.slots import Learner
@@ -17,7 +18,6 @@ from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
 from netbandit.simulation.bandit_environments import bandit_environment
-from netbandit.simulation.build_feedback import build_feedback
 from netbandit.simulation.decision_loop import compiled_loop, learn_due, vectorized_loop
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
 from netbandit.simulation.feedback import FeedbackQueue
@@ -127,7 +127,8 @@ class Slots(Driver):
 
     def _late_feedback(self, learner: Learner) -> FeedbackQueue | None:
         """Return where the rewards of a *learner*'s agents wait; None: they are learned at once."""
-        plan = build_feedback(self.context.feedback, self._clock.slot, self.context.topology.names)
+        context = self.context
+        plan = context.feedback.plan(self._clock.slot, context.topology.names, names_of_arms(context.bandit))
         if plan is None:
             return None
         facts = self.world.facts()

@@ -9,12 +9,8 @@ from numpy.typing import NDArray
 
 from netbandit.scenario.activity import Activity, PoissonActivity, ShareActivity
 from netbandit.util.streams import Streams
-from netbandit.util.units import parse_duration
 
 Agents = NDArray[np.int64]
-
-MOST_USERS = 1_000_000
-"""Users of an agent in a slot, in the mean, that a Poisson process may bring at most."""
 
 _BLOCK = 1_024
 """Slots whose turns are drawn at once, unless there are very many agents or users."""
@@ -448,12 +444,6 @@ def weights(agents: int, skew: float) -> NDArray[np.float64]:
     return np.asarray(found / found.mean())
 
 
-def gap_of(activity: PoissonActivity, slot: int) -> float:
-    """Return the mean time (ns) from one user of an agent to the next, for slots of *slot* nanoseconds."""
-    duration = parse_duration(activity.poisson)
-    return float(duration.amount) * (slot if duration.in_slots else 1)
-
-
 def turns_of(activity: Activity, skew: float, agents: int, slot: int, horizon: int, streams: Streams) -> Turns:
     """Return the turns of a replication.
 
@@ -470,5 +460,5 @@ def turns_of(activity: Activity, skew: float, agents: int, slot: int, horizon: i
     if isinstance(activity, ShareActivity):
         return ShareOfAll(agents, slot, horizon, streams, activity.share)
     if isinstance(activity, PoissonActivity):
-        return UsersOf(agents, slot, horizon, streams, gap_of(activity, slot), skew)
+        return UsersOf(agents, slot, horizon, streams, activity.gap(slot), skew)
     return EverySlot(agents, slot, horizon)

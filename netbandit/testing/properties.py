@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from math import isclose, isfinite
 from typing import Any
 
+from netbandit.conditions.energy import Energy
 from netbandit.protocols.deadline import DeadlineKey
-from netbandit.scenario.energy import EnergySettings
 from netbandit.simulation.result import RunResult
 from netbandit.testing.conservation import breaches
 from netbandit.testing.trial import Trial
@@ -104,7 +104,7 @@ def nobody_acts_while_down(trial: Trial) -> Iterator[str]:
     slot, horizon = scenario.run.slot_nanoseconds, scenario.run.horizon
     absent = sum(last - first for agent in range(server) for first, last in outages.absent_slots(agent, slot, horizon))
     found = int(result.metrics["absent_slots"] or 0)
-    run_empty = scenario.table(EnergySettings).capacity is not None
+    run_empty = scenario.table(Energy).capacity is not None
     if scenario.run.activity == "every" and (found < absent if run_empty else found != absent):  # else decisions
         yield f"{found} slots are absent, and {absent} by the outages"
     for message in messages:

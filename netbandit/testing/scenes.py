@@ -11,6 +11,7 @@ from netbandit.parts.registry import kind_key, part_class
 from netbandit.parts.settings import Raw
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
+from netbandit.scenario.one_of import laid_over
 from netbandit.simulation.drivers import pattern_of
 from netbandit.simulation.replication import RunnablePoint
 
@@ -208,15 +209,9 @@ def _talks(world: str | type, learner: type[AnyLearner]) -> Iterator[str | None]
 
 
 def put_over(tables: Raw, others: Raw) -> Raw:
-    """Return *tables* with *others* put over them, key by key; a table that names another kind replaces the whole."""
-    found = dict(tables)
-    for key, value in others.items():
-        replaces = isinstance(value, Mapping) and kind_key(key) in value
-        if isinstance(value, Mapping) and isinstance(found.get(key), Mapping) and not replaces:
-            found[key] = put_over(found[key], dict(value))
-        else:
-            found[key] = value
-    return found
+    """Return *tables* with *others* put over them, key by key; a part that names its kind replaces the whole."""
+    replaced = {table for table, part in others.items() if isinstance(part, Mapping) and kind_key(table) in part}
+    return laid_over({table: keys for table, keys in tables.items() if table not in replaced}, others)
 
 
 def _name(tables: Raw, table: str) -> str:

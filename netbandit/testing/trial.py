@@ -7,11 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from netbandit.conditions.contacts import build_changing
+from netbandit.conditions.faults import Faults
 from netbandit.network.outages import Outages
-from netbandit.scenario.faults import FaultsSettings
 from netbandit.simulation.build import topology_streams
-from netbandit.simulation.build_contacts import build_changing
-from netbandit.simulation.build_faults import build_faults
 from netbandit.simulation.drivers import pattern_of
 from netbandit.simulation.execution import Execution, executed
 from netbandit.simulation.replication import RunnablePoint
@@ -103,6 +102,6 @@ class Trial:
         streams = topology_streams(point.family, scenario.run.seed, self.replication)
         end, talk = slot * scenario.run.horizon, pattern_of(type(point.bandit), type(point.learner)) or ""
         changing = build_changing(point.family, topology, streams, slot, end, point.protocol, talk)
-        plan = build_faults(scenario.links, scenario.table(FaultsSettings), topology, slot, changing).plan
+        plan = scenario.table(Faults).models(scenario.links, topology, slot, changing).plan
         numbers = {(first, second): number for number, (first, second) in enumerate(topology.edges.tolist())}
         return Outages(plan, topology.agents, numbers, Streams(scenario.run.seed, self.replication))

@@ -29,7 +29,9 @@ class Whose(NamedTuple):
     column: str | None
 
 
-def agent_numbers(labels: Sequence[str], names: Sequence[str], what: str) -> dict[str, int]:
+def agent_numbers(
+    labels: Sequence[str], names: Sequence[str], what: str, who: str = "agent", of: str = "network"
+) -> dict[str, int]:
     """Return which agent each of *labels* is: the one that is called so, or else the one of that number.
 
     Numbers, from 0, are those of agents where no agent is called by one of them.
@@ -38,6 +40,8 @@ def agent_numbers(labels: Sequence[str], names: Sequence[str], what: str) -> dic
         labels: What a file calls agents, each once.
         names: What agents are called.
         what: What the file has of them, such as "rewards".
+        who: What they are, in messages: arms are known alike.
+        of: Whose they are.
 
     Raises:
         ValueError: They are not all agents, each once.
@@ -46,12 +50,10 @@ def agent_numbers(labels: Sequence[str], names: Sequence[str], what: str) -> dic
     by_number = {str(place): place for place in range(len(names))}
     known = by_name if not by_number.keys() >= set(labels) or set(labels) & by_name.keys() else by_number
     if len(labels) != len(names):
-        raise ValueError(f"has {what} of {len(labels)} agents, but there are {len(names)}")
+        raise ValueError(f"has {what} of {len(labels)} {who}s, but there are {len(names)}")
     unknown = [label for label in labels if label not in known]
     if unknown:
-        raise ValueError(
-            f"names agents, but not those of the network: {listed(unknown)}; its agents are {listed(names)}"
-        )
+        raise ValueError(f"names {who}s, but not those of the {of}: {listed(unknown)}; its {who}s are {listed(names)}")
     return {label: known[label] for label in labels}
 
 

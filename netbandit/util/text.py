@@ -24,6 +24,11 @@ def in_words(texts: Sequence[str], last: str) -> str:
     return f" {last} ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
 
 
+def first_few(texts: Sequence[str], most: int = 3) -> str:
+    """Return the first of *texts* in a line, and how many more there are: ``a; b; c; and 4 more``."""
+    return "; ".join([*texts[:most], *([f"and {len(texts) - most} more"] if len(texts) > most else [])])
+
+
 def pluralize(number: int, what: str) -> str:
     """Return *number* of *what*, in the plural where it is not one: ``1 point``, ``2000 points``."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -402,3 +402,42 @@ def test_a_hundred_thousand_agents_and_a_server(tmp_path):
     found = study(tmp_path, *overrides, *budget).points[0].simulation(0).run()
     assert found.metrics["rounds"] >= 1
     assert process_time() - began < 60
+
+
+MISPLACED = {
+    "loss": "0.1",
+    "latency": '"5 ms"',
+    "bandwidth": '"1 kB/s"',
+    "jitter": '"2 ms"',
+    "duplicate": "0.1",
+    "cost": "2.0",
+    "timeout": '"5 ms"',
+    "per_byte": '"1 uJ"',
+    "horizon": "10",
+    "replications": "2",
+    "duty": "0.5",
+}
+"""Keys of the tables of a scenario, with a value each."""
+
+
+@pytest.mark.parametrize("key", MISPLACED)
+@pytest.mark.parametrize("table", ["links", "faults"])
+def test_a_key_in_the_wrong_table_is_taken_wherever_the_hint_says(tmp_path, key, table):
+    def unknown(path):
+        try:
+            study(tmp_path, f"{path}={MISPLACED[key]}", text=SMALL)
+        except ScenarioError as error:
+            return [line for line in error.lines if "unknown key" in line]
+        return []
+
+    (line,) = unknown(f"{table}.{key}")
+    places = re.findall(r'"([\w.]+)"', line.partition("(did you mean ")[2])
+    assert len(places) == (1 if key in ("horizon", "replications", "duty") else 2), line
+    for place in places:
+        assert place.endswith(f".{key}")
+        assert unknown(place) == []
+
+
+def test_a_key_of_several_other_tables_gets_no_hint(tmp_path):
+    (line,) = mistakes(tmp_path, "faults.agents=[1]")
+    assert line.endswith('faults.agents: unknown key, must be one of "links", "nodes", "server", "outages"')

@@ -7,7 +7,8 @@ from helpers.combinations import scenario, table
 import netbandit as nb
 from netbandit.advice.protocol_measures import left_out
 from netbandit.checks.check import check
-from netbandit.scenario.energy import CHIPS, EnergySettings
+from netbandit.conditions.energy import Energy
+from netbandit.conditions.energy_keys import CHIPS
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.scenario.radio import PRESETS, RadioSettings
@@ -45,7 +46,7 @@ def test_a_bandwidth_that_is_written_is_noted_beside_a_preset():
 
 
 def test_keys_of_a_preset_do_not_count_as_written():
-    assert EnergySettings(preset="cc2420", send="1 W").model_fields_set == {"preset", "send"}
+    assert Energy(preset="cc2420", send="1 W").model_fields_set == {"preset", "send"}
     radio = RadioSettings(preset=PRESETS[2], access={"aloha": "1 s"})
     assert radio.model_fields_set == {"preset", "access"}
     assert RadioSettings(preset=PRESETS[2], duty=0.5).model_fields_set == {"preset", "duty"}

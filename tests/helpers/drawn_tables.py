@@ -12,9 +12,9 @@ import numpy as np
 
 from netbandit.bandits import reward_tables
 from netbandit.bandits.reward_tables import RewardTableError
+from netbandit.conditions.energy_plan import read_harvest
 from netbandit.network import readers
 from netbandit.network.readers import NotAGraphError
-from netbandit.simulation.build_energy import read_harvest
 from netbandit.util.table_files import TableFileError
 
 NAMES = [

@@ -83,6 +83,8 @@ FEATURES = {
     "agents fail": ("faults.nodes={up_for='6 ms', down_for='2 ms'}",),
     "agents forget": ("faults.nodes={up_for='6 ms', down_for='2 ms', memory='lost'}",),
     "server fails": ("faults.server={up_for='6 ms', down_for='2 ms'}", "links.uplink.loss=0.3"),
+    "uplinks": ("links.uplink={loss=0.3, jitter='2 ms', bandwidth='1 Mbit/s', retry={timeout='2 ms'}}",),
+    "uplinks, queue": ("links.uplink={bandwidth='1 Mbit/s', queue=1}",),
     "one decides": ("run.activity=one",),
     "some decide": ("run.activity={share=0.5}",),
     "liars": (_FLIP,),

@@ -19,14 +19,14 @@ import numpy as np
 
 from netbandit.bandits import reward_tables
 from netbandit.bandits.reward_tables import RewardTableError
+from netbandit.conditions.compute_plan import read_devices
+from netbandit.conditions.energy_plan import read_harvest
+from netbandit.conditions.feedback_plan import read_delays
 from netbandit.network import contact_files, files, track_files
 from netbandit.network.contacts import FOR_EVER
 from netbandit.network.delays import INFINITE
 from netbandit.network.edge_latencies import given_latencies
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.simulation.build_compute import read_devices
-from netbandit.simulation.build_energy import read_harvest
-from netbandit.simulation.build_feedback import read_delays
 from netbandit.util.table_files import TableFileError
 
 S = 10**9
@@ -372,7 +372,8 @@ def delays(rng: Random) -> File:
     def read(path: Path) -> Any:
         found = read_delays(path)
         return found.by, [
-            [None if t == INFINITE else round(t / MS) for t in law.delays] for law in found.in_order(names)
+            [None if t == INFINITE else round(t / MS) for t in law.delays]
+            for law in found.in_order(names, list(map(str, range(count))))
         ]
 
     return File("delays", "delays.csv", dialect.encoded(lines), read, (by, listed), "must" if wrong else "not")
@@ -412,7 +413,7 @@ def rewards(rng: Random) -> File:
             found = found.of_agents(names)
         except ValueError as error:
             raise RewardTableError(str(error)) from None
-        return list(found.arms), found.rows.tolist()
+        return list(found.arms), None if found.rows is None else found.rows.tolist()
 
     expected = [[[paid[agent, slot, arm] for arm in first] for agent in names] for slot in range(3)]
     return File("rewards", "rewards.csv", dialect.encoded(lines), read, (first, expected), "must" if wrong else "not")

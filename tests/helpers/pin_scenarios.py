@@ -88,6 +88,7 @@ CUTS: dict[str, Cut] = {
     **_cut("fig12-cdp fig12-ddp fig12-hdp fig4 fig5 fig7-free fig8", "run.horizon=10_000", paper="dpmab"),
     "papers/dpmab/beyond": ["run.horizon=10_000", 'sweep.links.peer.latency=["0 slots", "3 slots", "100 slots"]'],
     "papers/dpmab/rounds": ["run.horizon=1000"],
+    **_cut("remarks remarks-budget", "run.horizon=10_000", paper="dpmab"),
     # With a budget of rounds the first phase alone may take more than 10,000 slots.
     "budget": ["run.horizon=100_000", "sweep.learner.participation=[0.125, 0.5, 1.0]"],
     **_cut("fig6 fig7", "run.horizon=100_000", paper="dpmab"),
@@ -123,6 +124,8 @@ CUTS: dict[str, Cut] = {
     "feducb": ["run.horizon=1000"],
     "feducb_delay": ["run.horizon=200", _THREE_LATENCIES],
     **_cut("complete neighbours prop1", "run.horizon=300", paper="feducb"),
+    "papers/feducb/remark4": ["run.horizon=32"],
+    **_cut("growth growth-local", "run.horizon=300", _LAST_BETA, paper="feducb"),
     **_cut("topology", "run.horizon=300", _LAST_BETA, paper="feducb"),
     **_cut("delay", "run.horizon=200", _LAST_BETA, _THREE_LATENCIES, paper="feducb"),
     # Synchronised by a schedule: as declared nobody shares before slot 2,000, or 200 where there are a hundred agents.
@@ -156,6 +159,7 @@ CUTS: dict[str, Cut] = {
     **_cut("base delay-slowest fig4 fig4-lints fig6 fig6-lints", "run.horizon=100", paper="vertical"),
     # What a single slot costs, by the dimension.
     **_cut("fig5 fig5-lints", "sweep.bandit.dimension=[5, 100, 500]", "sweep.bandit.arms=[10, 100]", paper="vertical"),
+    "papers/vertical/theorem42": ["run.replications=1"],
     "papers/vertical/fig5-masks": ["sweep.bandit.dimension=[10, 100]"],
     # Of a log one event in forty counts.
     "replay": ["run.horizon=5000"],

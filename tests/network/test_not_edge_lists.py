@@ -244,3 +244,19 @@ def test_what_networkx_would_take_a_part_of_is_refused(tmp_path, name, text, sai
             "</graphml>"
         )
     assert said in refused(write(tmp_path, text, name))
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["id,from,to,note", "id,Source ID,Target ID,note", ",node_1,node_2,note", ",u,v,note", "id,start,end,note"],
+)
+def test_ends_stand_side_by_side_where_their_names_are_known(tmp_path, header):
+    path = write(tmp_path, f"{header}\n10,1,2,x\n11,2,3,x\n12,3,1,x\n")
+    assert links(path) == {frozenset("12"), frozenset("23"), frozenset("13")}
+
+
+@pytest.mark.parametrize("text", ["start end\nstart a\na end\n", "parent child\nchild grandchild\n"])
+def test_names_of_ends_that_other_lines_name_may_be_nodes(tmp_path, text):
+    path = write(tmp_path, text)
+    assert "may be a link or names of columns: others name" in refused(path)
+    assert len(links(path, ["from", "to"])) == text.count("\n")

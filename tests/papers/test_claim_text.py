@@ -25,7 +25,7 @@ def test_a_line_names_what_was_taken_off():
 
 
 def test_the_line_says_that_it_was_a_planned_look_and_what_was_fitted_held_and_chosen():
-    asked = claim(fitted=True, region={"below": 1})
+    asked = claim(kind="fitted", region={"below": 1})
     found = judge(
         asked, [("x", [[SMALL]])], "of bandit.seed 1 alone", "the number of replications", look=InterimLook(2, 4)
     )
@@ -41,7 +41,7 @@ def test_only_a_quotation_stands_between_quotation_marks():
     less = claim(says="less", region={"below": 1})
     assert asked(less) == '"less"'
     assert asked(less.model_copy(update={"paraphrased": True})) == "in our words: less"
-    assert asked(less.model_copy(update={"ours": True})) == "our own question: less"
+    assert asked(less.model_copy(update={"kind": "ours"})) == "our own question: less"
 
 
 def test_each_of_several_comparisons_is_told_with_a_verdict_of_its_own():

@@ -1,8 +1,12 @@
 """The documentation's pages of papers, which are made from the claims and the shipped record."""
 
+import re
+from typing import get_args
+
 import pytest
 from helpers.docs_extension import docs_extension
 
+from netbandit.papers.claims import Kind
 from netbandit.papers.figures import load_paper, paper_names
 from netbandit.papers.record import shipped
 
@@ -31,18 +35,18 @@ def test_a_page_has_each_claim_with_its_verdict_and_each_figure_with_its_command
 
 def test_the_table_of_all_papers_counts_every_claim_once(pages):
     record = shipped()
-    theirs, own = (
+    tables = [
         [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if line.startswith("|")]
-        for table in pages.overview(record).split("Questions of our own")
-    )
+        for table in re.split(r"^\w.*:$", pages.overview(record), flags=re.MULTILINE)[1:]
+    ]
     claims = [claim for name in paper_names() for claim in load_paper(name).claims]
-    for rows, ours in ((theirs, False), (own, True)):
+    for rows, kind in zip(tables, get_args(Kind), strict=True):
         numbers = [list(map(int, row[1:])) for row in rows[2:-1]]
-        assert len(rows) > 3
+        assert len(rows) > 3, kind
         for count, *verdicts in numbers:
             assert count == sum(verdicts) > 0
         assert rows[-1][1:] == [f"{sum(column)}" for column in zip(*numbers, strict=True)]
-        assert int(rows[-1][1]) == sum(claim.ours == ours for claim in claims)
+        assert int(rows[-1][1]) == sum(claim.kind == kind for claim in claims)
 
 
 def test_without_a_record_nothing_is_said_to_hold(pages, tmp_path):

@@ -115,7 +115,7 @@ def test_no_claim_of_solanki_is_measured_where_its_setting_was_chosen():
     assert None not in seeds.pop("readings")
     assert all(each == {None} for each in seeds.values())
     assert {claim.figure for claim in paper.claims} == set(seeds)
-    assert {claim.id for claim in paper.claims if claim.fitted} == {
+    assert {claim.id for claim in paper.claims if claim.kind == "fitted"} == {
         claim.id for claim in paper.claims if "% more" in claim.says
     }
 

@@ -1,5 +1,6 @@
 """The record of papers: what is in it, what is run again, and that the shipped one can be repeated."""
 
+import csv
 import json
 import re
 import shutil
@@ -56,7 +57,7 @@ def test_a_figure_is_recorded_once_and_again_when_what_is_measured_has_changed(f
     assert (newest.timed_runs, newest.core_seconds) == (8, figure.core_seconds)  # the runs were there
     assert len((folder.parent / "record.jsonl").read_text().splitlines()) == 1
 
-    (folder / "claims.toml").write_text(text.replace('if_not = "it', 'ours = true\nnot_tested = "it'))
+    (folder / "claims.toml").write_text(text.replace('if_not = "it', 'kind = "ours"\nnot_tested = "it'))
     untested = recorded(folder)
     (newest,) = read(folder.parent / "record.jsonl").values()
     assert [claim.verdict for claim in newest.claims] == ["holds", "not tested", "not decidable", "holds"]
@@ -64,6 +65,44 @@ def test_a_figure_is_recorded_once_and_again_when_what_is_measured_has_changed(f
     assert "3 claims: 2 hold, 1 not decidable\n1 own question: 1 not tested\n" in untested.output
     listed = CliRunner().invoke(main, ["reproduce", "mine", "--estimate", "--jobs", "1"])
     assert "  fig1  4 claims (1 ours), 8 runs" in listed.output
+
+
+ALIKE = """
+[[claims]]
+id = "alike"
+figure = "fig1"
+where = "Section 1"
+says = "a ring is close to a ring"
+kind = "not the paper's number"
+read_as = "within 10 %"
+measure = "ratio"
+of = "regret"
+points = [{ series = "ring" }]
+against = [{ series = "ring" }]
+every_run = true
+region = { at_least = 0.9, at_most = 1.1 }
+around = 1
+"""
+
+
+def test_kinds_of_claims_and_margins_are_in_what_is_printed_in_tables_and_in_the_record(folder):
+    with (folder / "claims.toml").open("a") as file:
+        file.write(ALIKE)
+    first = recorded(folder)
+    assert (
+        "4 claims: 2 hold, 1 does not hold, 1 not decidable\n1 claim by numbers that are not the paper's: 1 holds\n"
+        in (first.output)
+    )
+    assert "margins: holds with 5 %, 10 %, 20 % and 50 %" in first.output
+    assert "alike (not the paper's number): a ring is close" in first.output
+    (figure,) = read(folder.parent / "record.jsonl").values()
+    assert {claim.id: claim.kind for claim in figure.claims}["pace"] == "the paper's"
+    assert figure.claims[-1].kind == "not the paper's number"
+    assert figure.claims[-1].margins == dict.fromkeys(("5 %", "10 %", "20 %", "50 %"), "holds")
+    (*_, row) = csv.DictReader((folder.parent / "out" / "claims.csv").read_text().splitlines())
+    assert (row["kind"], row["by_margin"]) == ("not the paper's number", "margins: holds with 5 %, 10 %, 20 % and 50 %")
+    listed = CliRunner().invoke(main, ["reproduce", "mine", "--estimate", "--jobs", "1"])
+    assert "  fig1  5 claims (1 not the paper's number), 8 runs" in listed.output
 
 
 def test_no_time_is_recorded_of_runs_that_were_there_already(folder):
@@ -145,6 +184,18 @@ def test_each_recorded_claim_is_a_claim_of_its_figure():
     for (name, figure), one in shipped().items():
         claims = [claim.id for claim in read_paper(papers.papers_folder() / name).claims if claim.figure == figure]
         assert sorted(claim.id for claim in one.claims) == sorted(claims)
+
+
+def test_each_recorded_claim_has_its_kind_and_is_decided_by_what_may_decide_it():
+    for (name, _), one in shipped().items():
+        claims = {claim.id: claim for claim in read_paper(papers.papers_folder() / name).claims}
+        for found in one.claims:
+            asked = claims[found.id]
+            assert found.kind == asked.kind, found.id
+            assert list(found.margins) == list(asked.by_margin()), found.id
+            assert (found.verdict == "not tested") == bool(asked.not_tested), found.id
+            by_text = asked.left_open or {"holds", "does not hold"} <= set(found.margins.values())
+            assert (found.verdict == "not decidable by the text") == bool(by_text), found.id
 
 
 def test_where_some_runs_were_there_the_time_is_what_all_have_noted(folder):

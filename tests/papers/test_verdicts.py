@@ -6,7 +6,7 @@ import pytest
 from helpers.made_up_runs import made_up
 from helpers.some_claim import claim, judge
 
-from netbandit.papers.claim_text import line
+from netbandit.papers.claim_text import line, short_lines
 from netbandit.papers.measuring import evidence
 from netbandit.papers.verdicts import Evidence, InterimLook, Measured
 from netbandit.results.store import PointResult
@@ -91,6 +91,47 @@ def test_what_the_setting_cannot_decide_is_not_tested_whatever_was_measured():
         assert value in line(found)
         assert line(found).endswith(f"(not tested: {why}): not tested")
     assert Evidence(asked, [Measured("x", [[LOW]])]).p is None  # no verdict, so no part in the error of a figure
+
+
+def test_what_the_text_leaves_open_is_not_decidable_by_the_text_whatever_was_measured():
+    asked = claim(measure="mean", region={"below": 1.5}, left_open="the text has two readings")
+    for values in (LOW, HIGH, WIDE):
+        found = judge(asked, [("x", [[values]])])
+        assert found.verdict == found.deciding.verdict == "not decidable by the text"
+        assert "(not decidable by the text: the text has two readings)" in line(found)
+    assert Evidence(asked, [Measured("x", [[LOW]])]).p is None
+
+
+@pytest.mark.parametrize(
+    ("centre", "spread", "verdict", "margins"),
+    [
+        (1.02, 0.005, "holds", ["holds"] * 4),
+        (1.9, 0.005, "does not hold", ["does not hold"] * 4),
+        (1.15, 0.005, "not decidable by the text", ["does not hold"] * 2 + ["holds"] * 2),
+        (1.05, 0.01, "not decidable", ["not decidable", *["holds"] * 3]),
+        (1.5, 0.01, "not decidable", [*["does not hold"] * 3, "not decidable"]),
+        (1.1, 0.01, "not decidable by the text", ["does not hold", "not decidable", "holds", "holds"]),
+    ],
+)
+def test_a_margin_of_ours_is_one_of_four_and_decides_only_if_all_of_them_agree(centre, spread, verdict, margins):
+    values = [centre + spread * step for step in (-1, 0, 1, 0.5, -0.5)]
+    keys = {"kind": "not the paper's number", "around": 1, "region": {"at_least": 0.9, "at_most": 1.1}}
+    found = judge(claim(**keys), [("x", [[values]])])
+    assert found.verdict == verdict
+    assert list(found.margins.items()) == list(zip(("5 %", "10 %", "20 %", "50 %"), margins, strict=True))
+    assert found.deciding.verdict == margins[1]  # the one with our margin
+    for said in (line(found), " ".join(short_lines(found))):
+        assert "what decides is ours, not the paper's" in said
+        assert f"margins: {margins[0]} with 5 %" in said
+
+
+def test_a_margin_is_a_share_of_the_number_that_the_region_is_around():
+    asked = claim(kind="not the paper's number", around=4, region={"above": 3.6, "below": 4.4})
+    bounds = {name: (one.region.above, one.region.below) for name, one in asked.by_margin().items()}
+    assert bounds == {"5 %": (3.8, 4.2), "10 %": (3.6, 4.4), "20 %": (3.2, 4.8), "50 %": (2.0, 6.0)}
+    fewer = claim(kind="not the paper's number", around=1, region={"below": 0.5})
+    assert [one.region.below for one in fewer.by_margin().values()] == [0.95, 0.9, 0.8, 0.5]
+    assert claim(region={"below": 0.5}).by_margin() == {}
 
 
 SMALL, LARGE = [0.9, 0.8, 0.85, 0.88], [1.9, 1.8, 1.85, 1.88]

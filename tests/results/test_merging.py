@@ -9,7 +9,7 @@ from helpers.finished_runs import files, finished_runs
 from helpers.scenes import SMALL
 
 from netbandit.cli import main
-from netbandit.results.merging import MergeError, leftovers, merge, missing
+from netbandit.results.merging import MergeError, leftovers, merge
 from netbandit.results.store import load_study
 from netbandit.running.sweeps import run
 
@@ -23,7 +23,7 @@ def test_parts_of_the_replications_are_the_whole(tmp_path):
     run(fake_study(3, 4, replications=5), tmp_path / "b", first=2)
     before = files(tmp_path / "b")
     study, copied, damaged = merge(tmp_path / "a", [tmp_path / "b"])
-    assert (copied, damaged, missing(study)) == (6, [], "")
+    assert (copied, damaged, study.missing) == (6, [], ())
     run(fake_study(3, 4, replications=5), tmp_path / "whole")
     assert (tmp_path / "a" / "table.csv").read_bytes() == (tmp_path / "whole" / "table.csv").read_bytes()
     assert files(tmp_path / "b") == before
@@ -43,12 +43,16 @@ def test_parts_of_the_points_come_into_a_folder_of_their_own(tmp_path):
 def test_what_is_missing_is_said_and_what_is_damaged_left(tmp_path):
     run(fake_study(3, replications=1), tmp_path / "a")
     run(fake_study(3, replications=4), tmp_path / "b", first=2)
-    run_folder = next((tmp_path / "b" / "runs").iterdir())
+    keys = load_study(tmp_path / "b").points[0].keys
+    run_folder = tmp_path / "b" / "runs" / keys[2]
     (run_folder / "curves.json").write_text("{}")
     study, copied, damaged = merge(tmp_path / "a", [tmp_path / "b"])
     assert copied == 1
     assert damaged == [f"{run_folder}: curves.json does not match its checksum"]
-    assert missing(study) == "2 runs of the study are not there yet"
+    gone = [(replication, tmp_path / "a" / "runs" / keys[replication]) for replication in (1, 2)]
+    assert study.missing == tuple(
+        f"topology.agents = 3, replication {replication}: {folder} has no result.json" for replication, folder in gone
+    )
 
 
 def test_another_study_is_not_merged(tmp_path):

@@ -303,7 +303,7 @@ def test_mistakes_are_one_line_and_write_nothing(file, tmp_path, more, text):
     done = CliRunner().invoke(main, given)
     assert done.exit_code == 2, done.output
     assert text in done.output
-    assert not (tmp_path / "out" / "candidates").exists()
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_interval_is_of_the_winner_and_others_that_may_be_best_are_counted(tmp_path):
@@ -321,6 +321,18 @@ def test_the_interval_is_of_the_winner_and_others_that_may_be_best_are_counted(t
     assert heading == "the winner of all 3 candidates, measured again with fresh seeds:"
     assert line.startswith("  k = 1: regret 12")
     assert named.endswith("are of the means at these values, not of the best means; 1 other not decidedly worse")
+
+
+def test_a_sweep_is_refused_and_both_cures_cure(file, tmp_path):
+    file.write_text(SCENARIO + "[sweep]\nprotocol.ttl = [1, 2]\n")
+    given = ["optimize", str(file), "--minimize", "messages", "--most", "5", "--final", "2"]
+    given += ["--set", "run.horizon=20", "--out", str(tmp_path / "out")]
+    swept = CliRunner().invoke(main, [*given, "--over", "topology.agents=[4, 5]"])
+    assert "takes a scenario of one point: leave out its sweep, or search over its keys" in swept.stderr
+    over = CliRunner().invoke(main, [*given, "--over", "protocol.ttl=1..2"])
+    assert "protocol.ttl = 1: messages" in over.stdout, over.stderr
+    out = ["--over", "topology.agents=[4, 5]", "--set", "sweep.inherit=false", "--out", str(tmp_path / "second")]
+    assert "topology.agents = 4: messages" in CliRunner().invoke(main, [*given, *out]).stdout
 
 
 @pytest.mark.slow

@@ -8,10 +8,10 @@ from click.testing import CliRunner
 
 from netbandit.checks.check import check
 from netbandit.cli.topologies import topology
+from netbandit.conditions.contacts import build_contacts
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load, load_tables
 from netbandit.simulation.build import topology_streams
-from netbandit.simulation.build_contacts import build_contacts
 from netbandit.simulation.execution import executed
 from netbandit.testing.scenes import put_over
 

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from helpers.scenes import run, study
 
+from netbandit.conditions.compute import Compute
+from netbandit.conditions.compute_plan import read_devices, service_times, speeds
+from netbandit.conditions.laws import mean_of
 from netbandit.network.computing import ComputePlan
-from netbandit.scenario.compute import ComputeSettings
 from netbandit.scenario.errors import ScenarioError
-from netbandit.simulation.build_compute import build_compute, mean_of, read_devices, service_times, speeds
 from netbandit.simulation.execution import executed
 from netbandit.util.streams import Streams
 
@@ -180,12 +181,12 @@ def test_a_small_battery_is_emptied_by_computing(tmp_path):
     ],
 )
 def test_speeds_that_are_certain(speed, expected):
-    assert speeds(ComputeSettings(speed=speed), list("abcd"), Streams(0, 0)) == expected
+    assert speeds(Compute(speed=speed).speed, list("abcd"), Streams(0, 0)) == expected
 
 
 def test_speeds_follow_their_laws_and_belong_to_the_agent():
     def drawn(speed):
-        return np.array(speeds(ComputeSettings(speed=speed), [""] * 4_000, Streams(7, 0)))
+        return np.array(speeds(Compute(speed=speed).speed, [""] * 4_000, Streams(7, 0)))
 
     assert abs(np.log(drawn({"lognormal": 0.6})).std() - 0.6) < 4.5 * 0.6 / np.sqrt(8_000)
     assert abs(np.log(drawn({"lognormal": 0.6})).mean()) < 4.5 * 0.6 / np.sqrt(4_000)
@@ -194,7 +195,7 @@ def test_speeds_follow_their_laws_and_belong_to_the_agent():
     assert abs(pareto.mean() - 0.5) < 4.5 * 0.5 / np.sqrt(4_000)
     slow = (drawn({"share": 0.1, "factor": 10.0}) == 10).mean()
     assert abs(slow - 0.1) < 4.5 * np.sqrt(0.09 / 4_000)
-    few = speeds(ComputeSettings(speed={"lognormal": 0.6}), [""] * 3, Streams(7, 0))
+    few = speeds(Compute(speed={"lognormal": 0.6}).speed, [""] * 3, Streams(7, 0))
     assert few == drawn({"lognormal": 0.6})[:3].tolist()
 
 
@@ -203,7 +204,7 @@ def test_a_table_of_devices_is_taken_over_its_mean_again_and_again(tmp_path):
     assert read_devices(tmp_path / "devices.csv", "computation").speeds == [0.5, 1.5, 1.0]
     point = study(tmp_path, "compute={agents={item='10 ms'}, speed={file='devices.csv'}}", text=SERVED).points[0]
     assert list(point.inputs) == ["compute.speed.file"]
-    plan = build_compute(point.scenario.table(ComputeSettings), list("01234"), MS, Streams(0, 0))
+    plan = point.scenario.table(Compute).plan(list("01234"), MS, Streams(0, 0))
     assert isinstance(plan, ComputePlan)
     assert plan.speeds == [0.5, 1.5, 1.0, 0.5, 1.5]
     assert point.simulation(0).run().metrics["round_slots"] == 10 + 15
@@ -224,7 +225,7 @@ def test_devices_are_those_of_the_agents_that_a_column_names(tmp_path, whose):
     (tmp_path / "devices.csv").write_text("\n".join(map(",".join, lines)))
     found = study(tmp_path, FROM_FILE, text=NAMED)
     point = found.points[0]
-    assert speeds(point.scenario.table(ComputeSettings), ["a", "b", "c"], Streams(0, 0)) == [0.25, 0.25, 2.5]
+    assert speeds(point.scenario.table(Compute).speed, ["a", "b", "c"], Streams(0, 0)) == [0.25, 0.25, 2.5]
     assert said_of_devices(found.notes) == (["1 column not used: kind"] if "kind" in whose else [])
 
 
@@ -283,7 +284,7 @@ def test_devices_of_other_agents_are_refused(tmp_path, content, text):
     ],
 )
 def test_the_mean_of_a_law(law, mean):
-    times = service_times(ComputeSettings(agents={"item": law}).agents, MS)
+    times = service_times(Compute(agents={"item": law}).agents, MS)
     assert mean_of(times.laws["item"]) == pytest.approx(mean)
 
 

@@ -11,13 +11,13 @@ from helpers.combinations import table
 
 from netbandit.checks.check import check
 from netbandit.cli.topologies import topology
+from netbandit.conditions.energy import Energy
+from netbandit.conditions.energy_plan import read_harvest
 from netbandit.network.batteries import Batteries
 from netbandit.results.loads import battery_lives, node_loads
-from netbandit.scenario.energy import EnergySettings
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
 from netbandit.scenario.toml_text import toml_text
-from netbandit.simulation.build_energy import read_harvest
 from netbandit.simulation.slots import Slots
 from netbandit.testing.scenes import FAULTS, put_over, small, tables_of
 
@@ -334,7 +334,7 @@ def test_what_a_preset_needs_is_said_of_the_preset_at_once_with_all_other_mistak
 
 def test_a_preset_fills_in_what_is_not_given():
     scenario = point_of(energy(preset="cc2420", idle="1 uW")).scenario
-    given = scenario.table(EnergySettings)
+    given = scenario.table(Energy)
     assert (given.idle, given.send, given.receive) == (1e-6, 52.2e-3, 56.4e-3)
     assert scenario.links.peer.bandwidth == "250 kbit/s"
     given = point_of(energy(preset="cc2420"), {"links": {"peer": {"bandwidth": "20 kbit/s"}}})

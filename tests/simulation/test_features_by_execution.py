@@ -10,12 +10,13 @@ import pytest
 from helpers import features_by_execution
 from helpers.features_by_execution import FEATURES
 
+from netbandit.conditions.adversary import Adversary
+from netbandit.conditions.compute import Compute
+from netbandit.conditions.compute_keys import AgentTimes
+from netbandit.conditions.energy import Energy
+from netbandit.conditions.faults import Faults
+from netbandit.conditions.feedback import Feedback
 from netbandit.network.families.family import COMMON_KEYS
-from netbandit.scenario.adversary import AdversarySettings
-from netbandit.scenario.compute import AgentTimes, ComputeSettings
-from netbandit.scenario.energy import EnergySettings
-from netbandit.scenario.faults import FaultsSettings
-from netbandit.scenario.feedback import FeedbackSettings
 from netbandit.scenario.links import LinkSettings
 from netbandit.simulation.execution import VARIABLE
 
@@ -54,10 +55,10 @@ def test_no_cell_is_empty_and_each_way_is_taken_and_refused(cells):
 
 def test_every_key_that_may_change_what_agents_do_is_in_a_feature():
     """Whoever adds one adds it to a feature, and so a row, or here, if it only says how much of something there is."""
-    tables = {"links.peer": LinkSettings, "faults": FaultsSettings, "energy": EnergySettings}
-    tables |= {"feedback": FeedbackSettings, "compute": ComputeSettings, "compute.agents": AgentTimes}
+    tables = {"links.peer": LinkSettings, "faults": Faults, "energy": Energy}
+    tables |= {"feedback": Feedback, "compute": Compute, "compute.agents": AgentTimes}
     keys = {key for table in tables.values() for key in table.model_fields} | set(COMMON_KEYS)
-    keys |= {field.alias or key for key, field in AdversarySettings.model_fields.items()}
+    keys |= {field.alias or key for key, field in Adversary.model_fields.items()}
     said = " ".join(change for feature in FEATURES.values() for change in feature)
     missing = {key for key in keys if not re.search(rf"\b{key}=", said)}
     assert missing == {

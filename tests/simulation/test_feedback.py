@@ -8,6 +8,7 @@ from helpers.feedback_reference import Counts, delay_of, follow
 from helpers.scenes import study
 
 from netbandit.bandits.linear import Linear
+from netbandit.conditions.feedback import Feedback
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.otflinucb import OtfLinUcb
 from netbandit.network.draws import Draws
@@ -347,15 +348,15 @@ def test_what_cannot_be_is_said_at_its_key(tmp_path, learner, feedback, others, 
 @pytest.mark.parametrize(
     ("lines", "text"),
     [
-        (["DELAY,ARM", "0.001,0", "0.002,1"], "lists delays of arms 0 to 1, but the bandit has arms 0 to 2"),
-        (["DELAY,ARM", "0.001,0", "0.002,2"], "lists no delay of ARM 1"),
+        (["DELAY,ARM", "0.001,0", "0.002,1"], "has delays of 2 arms, but there are 3"),
+        (["DELAY,ARM", "1,0", "1,2", "1,3"], "names arms, but not those of the bandit: 3; its arms are 0, 1, 2"),
         (["DELAY", "-1"], "delays.csv:2: DELAY must be seconds from 0 to 1e+09, or empty: never"),
         (["LATE", "1"], "must be DELAY, and ARM or AGENT beside it"),
         (["DELAY,AGENT", "1,0"], "has delays of 1 agents, but there are 2"),
         (["DELAY"], "lists no delay"),
         (["AGENT,DELAY", "0,1", "2,1"], "names agents, but not those of the network: 2; its agents are 0, 1"),
         (["AGENT,DELAY", "0,1", ",1"], "delays.csv:3: the AGENT is missing"),
-        (["ARM,DELAY", "red,1"], 'delays.csv:2: ARM must be a number from 0, not "red"'),
+        (["ARM,DELAY", "0,1", "1,1", "red,1"], "names arms, but not those of the bandit: red; its arms are 0, 1, 2"),
     ],
 )
 def test_a_file_that_is_none_of_delays_is_refused(tmp_path, lines, text):
@@ -525,3 +526,37 @@ def test_an_empty_line_of_a_single_column_is_a_reward_that_never_comes(tmp_path)
     (tmp_path / "delays.csv").write_text('DELAY\n0.003\n""\n0.003\n""\n')
     assert runs(tmp_path, text).fingerprint == bare.fingerprint
     assert bare.metrics["censored"] > 0
+
+
+TABLE = {"kind": "table", "path": "rewards.csv", "rows": "drawn"}
+
+
+def test_arms_of_a_table_of_rewards_are_known_by_their_names(tmp_path):
+    (tmp_path / "rewards.csv").write_text("red,2,blue\n0,1,1\n1,0,0\n")
+    text = scene({"kind": "ucb"}, {"delay": {"file": "delays.csv"}}, bandit=TABLE)
+    (tmp_path / "delays.csv").write_text("ARM,DELAY\nblue,0.009\nred,0.004\n2,0\n")
+    named = runs(tmp_path, text)
+    listed = scene({"kind": "ucb"}, {"by_arm": ["4 ms", "0 ms", "9 ms"]}, bandit=TABLE)
+    assert runs(tmp_path, listed).fingerprint == named.fingerprint
+    (tmp_path / "delays.csv").write_text("ARM,DELAY\n0,0.009\n1,0.004\n2,0\n")  # 2 is an arm, and another than arm 2
+    with pytest.raises(ScenarioError, match="names arms, but not those of the bandit: 0, 1; its arms are red, 2, blue"):
+        study(tmp_path, text=text)
+
+
+@pytest.mark.parametrize(
+    "feedback", [{"by_arm": ["1 ms", "2 ms"]}, {"never": [0.1, 0.2]}, {"delay": {"file": "delays.csv"}}]
+)
+def test_as_many_delays_as_a_table_has_arms(tmp_path, feedback):
+    (tmp_path / "rewards.csv").write_text("red,green,blue\n0,1,1\n1,0,0\n")
+    (tmp_path / "delays.csv").write_text("ARM,DELAY\nred,0.009\ngreen,0.004\n")
+    with pytest.raises(
+        ScenarioError, match=r"has (2 entries, but the bandit has 3 arms|delays of 2 arms, but there are 3)"
+    ):
+        study(tmp_path, text=scene({"kind": "ucb"}, feedback, bandit=TABLE))
+    if "delay" in feedback:
+        feedback = {"delay": {"file": str(tmp_path / "delays.csv")}}
+    # What a world of one's own has, is known when it has started.
+    with pytest.raises(
+        ValueError, match=r"has (2 entries, but the bandit has 3 arms|delays of 2 arms, but there are 3)"
+    ):
+        Feedback.model_validate(feedback).plan(1_000_000, ["0"], ["0", "1", "2"])

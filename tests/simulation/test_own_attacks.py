@@ -9,9 +9,9 @@ from helpers.scenes import study
 
 from netbandit.api.scenario import Scenario
 from netbandit.checks.check import check
+from netbandit.conditions.adversary import Adversary
 from netbandit.results.run_keys import run_key
 from netbandit.running import sweeps
-from netbandit.scenario.adversary import AdversarySettings
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
 from netbandit.scenario.objects import tables_of
@@ -186,7 +186,7 @@ def test_from_python_it_may_be_the_class_itself(folder):
     assert point.resolved["adversary"]["attack"].endswith(".<locals>.Flip")
     named = made(folder, ROUNDS, "Flip").simulation(0).run()
     assert point.simulation(0).run().fingerprint == named.fingerprint
-    scenario = Scenario(adversary=AdversarySettings(**adversary))
+    scenario = Scenario(adversary=Adversary(**adversary))
     assert scenario.tables["adversary"]["attack"] is Flip
     with pytest.raises(ValueError, match=r"adversary: the class .*Flip is in no module"):
         scenario.to_toml()

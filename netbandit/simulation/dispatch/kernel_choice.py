@@ -20,9 +20,6 @@ NONE_FOR_PROTOCOL = "there is none for this protocol"
 FATES_OPEN = "what becomes of a message depends on what else is sent, which only shows event by event"
 """The reason if the outcomes of messages are deferred, which no kernel supports."""
 
-COMPUTING = "nodes take time to handle messages, or to compute what they send (compute)"
-"""The reason if nodes compute, which only event-by-event execution does."""
-
 SOME_MUTE = "some agents tell nothing (adversary.attack)"
 """The reason if a kernel needs all agents to send."""
 

@@ -1,10 +1,13 @@
 """Decides which broadcasts and exchanges can go in bulk, over all links at once. Whenever possible, it pays off."""
 
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import ClassVar
 
 from netbandit.learners.counts import CountingLearner, tells_observations
 from netbandit.learners.slots import Learner
+from netbandit.network.features import Feature
+from netbandit.network.outages import Failing
 from netbandit.protocols.consensus import Consensus
 from netbandit.protocols.local import Local
 from netbandit.protocols.pooled import Pooled
@@ -12,7 +15,6 @@ from netbandit.protocols.relay import Relay
 from netbandit.simulation import bulk_links
 from netbandit.simulation.bulk_links import hop_slots, slots_of_hops
 from netbandit.simulation.dispatch.kernel_choice import (
-    COMPUTING,
     FATES_OPEN,
     NONE_FOR_PROTOCOL,
     SOME_MUTE,
@@ -24,9 +26,10 @@ _MOST_HOPS = 1_000
 _MOST_WORDS = 1 << 23
 """The most 64-bit words that may be kept: 64 MB."""
 
-_A_MEGABYTE = 10**6
 _MOST_SOURCES = 2_000  # some forty numbers are kept per source and agent
 _LATEST = 1 << 60
+
+_KNOWN_OF_POOLED = bulk_links.KNOWN | {Feature("faults.server", Failing), Feature("faults.outages.server")}
 
 
 @dataclass(frozen=True)
@@ -41,14 +44,18 @@ class BulkChoice(KernelChoice):
 
     context: ReplicationContext
 
+    @property
+    def unknown(self) -> Set[Feature]:
+        """Which features of the network it does not process."""
+        return bulk_links.unknown(self.context.network, bulk_links.KNOWN)
+
     def unprofitable_reason(self) -> str | None:
         """See `KernelChoice.unprofitable_reason`: it always pays off."""
         return None
 
     def _single_reason(self) -> str | None:
         """Return why messages must go event by event, whatever the protocol; None if they need not."""
-        network = self.context.network
-        return FATES_OPEN if network.deferred_outcomes else None if network.computing is None else COMPUTING
+        return FATES_OPEN if self.context.network.deferred_outcomes else bulk_links.reason_against(self.unknown)
 
     def _inactive_reason(self) -> str | None:
         """Return why some agents may not act in some slots; None if all act in every slot."""
@@ -74,9 +81,16 @@ class BroadcastChoice(BulkChoice):
 
     learner: Learner
 
+    @property
+    def unknown(self) -> Set[Feature]:
+        """See `BulkChoice.unknown`; what is pooled is not sent."""
+        if isinstance(self.context.protocol, Pooled):
+            return bulk_links.unknown(self.context.network, _KNOWN_OF_POOLED, unused="links.")
+        return super().unknown
+
     def unsupported_reason(self) -> str | None:
         """See `KernelChoice.unsupported_reason`."""
-        protocol, network = self.context.protocol, self.context.network
+        protocol = self.context.protocol
         if type(protocol) is not Pooled and (type(protocol) is not Local or not protocol.ttl):
             return NONE_FOR_PROTOCOL
         if self.learner.has("next_share"):
@@ -85,20 +99,16 @@ class BroadcastChoice(BulkChoice):
             return "rewards may be late, and agents send each of them"
         if (why := self._single_reason()) is not None:
             return why
-        if network.trace is not None:
-            return "a trace is written"
-        if network.agents_fail:
-            return "agents are down at times"
         if isinstance(protocol, Local) and not protocol.slotted:
             return 'hops take effect at once (timing = "asynchronous")'
         return self._inactive_reason()
 
     def unsupported_event(self) -> str | None:
         """See `KernelChoice.unsupported_event`."""
-        protocol, network = self.context.protocol, self.context.network
+        protocol = self.context.protocol
         if not isinstance(protocol, Local):
             return None
-        if (why := bulk_links.unsupported_reason(network)) is not None:
+        if (why := bulk_links.too_many(self.context.network)) is not None:
             return why
         if protocol.carry is not None:
             return "what is told is carried for neighbours that come later (carry)"
@@ -149,15 +159,15 @@ class TreeChoice(BulkChoice):
             return f"{network.agents:,} agents: its arrays would take many gigabytes (at most {_MOST_SOURCES:,})"
         if (why := self._single_reason()) is not None:
             return why
+        if not bulk_links.nothing_goes_wrong(network):
+            return "what goes along trees may be lost, late or doubled"
         return None
 
     def unsupported_event(self) -> str | None:
         """See `KernelChoice.unsupported_event`."""
         network = self.context.network
-        if (why := bulk_links.unsupported_reason(network)) is not None:
+        if (why := bulk_links.too_many(network)) is not None:
             return why
-        if network.unreliable:
-            return "what goes along trees may be lost, late or doubled"
         hops = sum(max((one.latency for one in near), default=0) for near in network.channels)
         fits = network.clock.end + hops + network.agents * network.clock.slot < _LATEST
         return None if fits else "times are longer than a loop counts"
@@ -185,14 +195,14 @@ class ExchangeChoice(BulkChoice):
 
     def unsupported_event(self) -> str | None:
         """See `KernelChoice.unsupported_event`."""
-        return None if step_together(self.context) else bulk_links.unsupported_reason(self.context.network)
+        return None if step_together(self.context) else bulk_links.too_many(self.context.network)
 
 
 def step_together(context: ReplicationContext) -> bool:
     """Return whether every row takes the same number of slots, and none is lost, so that all agents step together."""
     protocol, network = context.protocol, context.network
     assert isinstance(protocol, Consensus)
-    if network.faults or network.trace is not None or network.transmission(_A_MEGABYTE):
+    if not bulk_links.nothing_goes_wrong(network):
         return False
     slot = network.clock.slot
     delays = {max(1, -(-channel.latency // slot)) for channels in network.channels for channel in channels}

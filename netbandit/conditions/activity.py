@@ -1,13 +1,12 @@
-"""Checks of ``run.activity``: see `netbandit.checks.facts`."""
+"""Checks of ``run.activity``: see `facts`."""
 
 from collections.abc import Iterator
 from math import inf
 
-from netbandit.checks.facts import Facts
+from netbandit.conditions.facts import Facts
 from netbandit.learners.feducb import FedUcb
 from netbandit.parts.settings import KeyPath, Problem
-from netbandit.scenario.activity import PoissonActivity
-from netbandit.simulation.turns import MOST_USERS, gap_of
+from netbandit.scenario.activity import MOST_USERS, PoissonActivity
 from netbandit.util.wording import show
 
 _HERE: KeyPath = ("run", "activity")
@@ -31,7 +30,7 @@ def problems(facts: Facts) -> Iterator[Problem]:
             yield _HERE, f'must be "every" with {table}.kind = {kind}, which counts slots that every agent plays'
     if not isinstance(run.activity, PoissonActivity):
         return
-    users = run.slot_nanoseconds / gap_of(run.activity, run.slot_nanoseconds)
+    users = run.slot_nanoseconds / run.activity.gap(run.slot_nanoseconds)
     if users > MOST_USERS:
         yield (
             (*_HERE, "poisson"),

@@ -1,4 +1,4 @@
-"""``[faults]``: failures of agents and links, at random or as scheduled."""
+"""The values of ``[faults]``: failures at random, and scheduled outages."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -11,6 +11,7 @@ from pydantic import (
     model_validator,
 )
 
+from netbandit.conditions.nodes import NodeName
 from netbandit.parts.settings import DurationText, PositiveDuration, Settings
 from netbandit.scenario.link_faults import Probability
 from netbandit.util.wording import Allowed, show
@@ -40,22 +41,19 @@ class FailingNodes(FailingSettings):
     )
 
 
-_LINKS = '{ up_for = "60 s", down_for = "2 s" } or { up = 0.7, every = "1 slot" }'
+LINKS = '{ up_for = "60 s", down_for = "2 s" } or { up = 0.7, every = "1 slot" }'
 
 
-def _links(value: Any) -> Any:
+def read_links(value: Any) -> Any:
+    """Return how links fail, as it was written as *value*."""
     if isinstance(value, dict):
         failing, redrawn = ({"up_for", "down_for"} & value.keys(), {"up", "every"} & value.keys())
         if failing and redrawn:
-            raise ValueError(f"has the keys of two forms: must be either {_LINKS}")
+            raise ValueError(f"has the keys of two forms: must be either {LINKS}")
         return (RedrawnSettings if redrawn else FailingSettings).model_validate(value)
     if value is None or isinstance(value, FailingSettings | RedrawnSettings):
         return value
-    raise ValueError(f"must be {_LINKS}, not {show(value)}")
-
-
-NodeName = int | str
-"""A node, by its number or by the name that the graph's file gives it."""
+    raise ValueError(f"must be {LINKS}, not {show(value)}")
 
 
 def _pairs(value: Any) -> Any:
@@ -122,22 +120,3 @@ class OutageSettings(Settings):
         if self.links is None and self.nodes is None and self.server is None and self.partition is None:
             raise ValueError("names nothing that is down: give it links, nodes, server = true or partition")
         return self
-
-
-class FaultsSettings(Settings):
-    """``[faults]``: failures of links, agents and the server; by default none."""
-
-    links: Annotated[
-        FailingSettings | RedrawnSettings | None,
-        BeforeValidator(_links),
-        Allowed(_LINKS, keys=(FailingSettings, RedrawnSettings)),
-    ] = Field(
-        default=None,
-        description="How every peer link fails: { up_for, down_for }, or redrawn in each period: { up, every }.",
-    )
-    nodes: FailingNodes | None = Field(default=None, description="How every agent fails.")
-    server: FailingSettings | None = Field(default=None, description="How the server fails.")
-    outages: list[OutageSettings] = Field(default=[], description="Scheduled outages.")
-
-    def __bool__(self) -> bool:
-        return bool(self.links or self.nodes or self.server or self.outages)

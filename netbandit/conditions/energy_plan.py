@@ -1,19 +1,17 @@
-"""Builds the agents' energy model from ``[energy]`` and the energy costs of messages."""
+"""Builds the agents' energy model from the keys of ``[energy]``, and gives its metrics."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import inf, isfinite
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.network.batteries import JOULE, Daily, EnergyPlan, OnAndOff, Price
+from netbandit.conditions import energy_keys as keys
+from netbandit.network.batteries import JOULE, Daily, OnAndOff, Price
 from netbandit.network.network import Network
-from netbandit.network.topology import Topology
-from netbandit.scenario.energy import DailyHarvest, EnergySettings, HarvestFile, OnOffHarvest, UniformCapacity
-from netbandit.scenario.links import LinkEnergySettings, LinksSettings
-from netbandit.simulation.build_faults import NodeNumbers
+from netbandit.scenario.links import LinkEnergySettings
 from netbandit.util.table_files import Table, finite
 from netbandit.util.units import parse_duration
 from netbandit.util.wording import show
@@ -23,44 +21,15 @@ _HEADER = ("FROM", "WATT")
 _LATEST = 4e9
 
 
-def build_energy(energy: EnergySettings, links: LinksSettings, topology: Topology, slot: int) -> EnergyPlan | None:
-    """Return the agents' energy model; None if the scenario has none.
-
-    Args:
-        energy: ``[energy]``.
-        links: ``[links]``, with the energy cost of messages.
-        topology: The graph, which must contain the named agents; see `mains_problems`.
-        slot: The length of a slot (ns).
-    """
-    if not energy:
-        return None
-    capacity = energy.capacity
-    named = energy.mains if isinstance(energy.mains, list) else ()
-    numbers = NodeNumbers(topology)
-    ends = capacity.uniform if isinstance(capacity, UniformCapacity) else [capacity, capacity]
-    return EnergyPlan(
-        capacity=None if ends[0] is None or ends[1] is None else (_attojoule(ends[0]), _attojoule(ends[1])),
-        idle=nanowatt(energy.idle),
-        send=None if energy.send is None else nanowatt(energy.send),
-        receive=None if energy.receive is None else nanowatt(energy.receive),
-        pull=_attojoule(energy.pull),
-        harvested=_harvested(energy, slot),
-        recover=energy.recover,
-        mains=frozenset(topology.sinks if energy.mains == "sinks" else [numbers[node] for node in named]),
-        sending=(_price(links.peer.energy, 0), _price(links.uplink.energy, 0)),
-        receiving=(_price(links.peer.energy, 1), _price(links.uplink.energy, 1)),
-    )
-
-
-def _harvested(energy: EnergySettings, slot: int) -> Any:
-    law = energy.harvest
-    if isinstance(law, DailyHarvest):
+def harvested(law: keys.Harvest, slot: int) -> int | OnAndOff | Daily | Sequence[tuple[int, int]]:
+    """Return what is harvested by the *law* of ``energy.harvest``; *slot* is the length of a slot (ns)."""
+    if isinstance(law, keys.DailyHarvest):
         times = (parse_duration(each).nanoseconds(slot) for each in (law.from_, law.until, law.every))
         return Daily(nanowatt(law.power), *times)
-    if isinstance(law, OnOffHarvest):
+    if isinstance(law, keys.OnOffHarvest):
         on_for, off_for = (max(1, parse_duration(each).nanoseconds(slot)) for each in (law.on_for, law.off_for))
         return OnAndOff(nanowatt(law.power), on_for, off_for)
-    if isinstance(law, HarvestFile):
+    if isinstance(law, keys.HarvestFile):
         return read_harvest(Path(law.file))
     return nanowatt(law)
 
@@ -88,12 +57,13 @@ def read_harvest(path: Path) -> list[tuple[int, int]]:
     return found
 
 
-def _price(energy: LinkEnergySettings, end: int) -> Price:
+def price(energy: LinkEnergySettings, end: int) -> Price:
     """Return the energy cost of a message at one *end* of a link: 0 for the sender's, 1 for the receiver's."""
-    return Price(_attojoule(energy.of_message[end]), _attojoule(energy.of_byte[end]))
+    return Price(attojoule(energy.of_message[end]), attojoule(energy.of_byte[end]))
 
 
-def _attojoule(joule: float) -> int:
+def attojoule(joule: float) -> int:
+    """Return an energy in attojoule."""
     return round(Fraction(repr(joule)) * JOULE)
 
 

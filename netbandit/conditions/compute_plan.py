@@ -1,19 +1,18 @@
-"""Builds the service times and speeds of nodes from ``[compute]``, and checks that table."""
+"""Builds the service times and speeds of nodes from the keys of ``[compute]``."""
 
 from collections.abc import Sequence
-from math import exp, inf, log
+from math import log
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from netbandit.network.computing import ComputePlan, ServiceTimes, Work
-from netbandit.network.delays import Delay, GeometricDelay, ParetoDelay
-from netbandit.network.jitter import ExponentialJitter, LognormalJitter, UniformJitter
-from netbandit.scenario import compute as keys
-from netbandit.scenario.compute import ComputeSettings, ServerTimes
-from netbandit.simulation.build_energy import nanowatt
-from netbandit.simulation.build_feedback import delay_law
+from netbandit.conditions import compute_keys as keys
+from netbandit.conditions.compute_keys import ServerTimes
+from netbandit.conditions.laws import delay_law, mean_of
+from netbandit.network.computing import ServiceTimes, Work
+from netbandit.network.delays import Delay
+from netbandit.network.jitter import UniformJitter
 from netbandit.util.agent_rows import Whose, whose
 from netbandit.util.streams import Streams
 from netbandit.util.table_files import Table, TableFileError, finite
@@ -21,24 +20,6 @@ from netbandit.util.units import Duration
 from netbandit.util.wording import show
 
 WORK: tuple[Work, ...] = ("message", "aggregate", "decision", "item")
-
-
-def build_compute(settings: ComputeSettings, agents: Sequence[str], slot: int, streams: Streams) -> ComputePlan | None:
-    """Return what nodes compute, and how fast; None if nothing takes them any time.
-
-    Args:
-        settings: ``[compute]``, with the absolute path of a file.
-        agents: What the M agents are called.
-        slot: The length of a slot (ns).
-        streams: The streams of the replication; agent i draws its speed from index i of ``speed``.
-
-    Raises:
-        TableFileError: The file contains no speeds, or those of other agents.
-    """
-    of_agents, of_server = service_times(settings.agents, slot), service_times(settings.server, slot)
-    if not (of_agents.laws or of_agents.handles or of_server.laws or of_server.handles):
-        return None
-    return ComputePlan(of_agents, of_server, speeds(settings, agents, streams), nanowatt(settings.power))
 
 
 def service_times(times: ServerTimes, slot: int) -> ServiceTimes:
@@ -52,9 +33,17 @@ def service_times(times: ServerTimes, slot: int) -> ServiceTimes:
     )
 
 
-def speeds(settings: ComputeSettings, agents: Sequence[str], streams: Streams) -> list[float]:
-    """Return the factor of the times of each agent, shape (M,); see `build_compute`."""
-    speed = settings.speed
+def speeds(speed: keys.Speed, agents: Sequence[str], streams: Streams) -> list[float]:
+    """Return the factor of the times of each agent, shape (M,).
+
+    Args:
+        speed: ``compute.speed``, with the absolute path of a file.
+        agents: What the M agents are called.
+        streams: The streams of the replication; agent i draws its speed from index i of ``speed``.
+
+    Raises:
+        TableFileError: The file contains no speeds, or those of other agents.
+    """
     if isinstance(speed, float):
         return [speed] * len(agents)
     if isinstance(speed, list):
@@ -133,27 +122,5 @@ def read_devices(path: Path, column: str) -> Devices:
     return Devices(path, [value / mean for value in found], others)
 
 
-def mean_of(law: Delay) -> float:
-    """Return the mean of a delay distribution (ns); infinity where it has none."""
-    match law:
-        case UniformJitter():
-            return (law.shortest + law.longest) / 2
-        case ExponentialJitter():
-            return law.mean
-        case LognormalJitter():
-            return law.median * exp(min(law.sigma**2 / 2, 600))
-        case GeometricDelay():
-            return law.mean * law.slot
-        case ParetoDelay():
-            return law.least * law.shape / (law.shape - 1) if law.shape > 1 else inf
-    raise TypeError(f"{law!r} is no law of a service time")
-
-
 def _most(law: Delay) -> float:
     return law.longest if isinstance(law, UniformJitter) else mean_of(law)
-
-
-def may_refuse(settings: ComputeSettings, slot: int) -> bool:
-    """Return whether the inbox of a node may be full; *slot* is the length of a slot (ns)."""
-    tables: tuple[ServerTimes, ...] = (settings.agents, settings.server)
-    return any(times.inbox is not None and service_times(times, slot).handles for times in tables)

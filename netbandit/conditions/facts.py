@@ -1,27 +1,24 @@
 """What the checks of a scenario's tables know, and the four questions that each of them may answer.
 
-A module of checks has one function per question it answers, each from `Facts` to the problems found: ``problems`` and
-``notes`` before a graph is drawn, ``graph_problems`` and ``graph_notes`` with the graph of the first replication.
+A condition answers by methods, from `Facts` to the problems found: ``problems`` and ``notes`` before a graph is drawn,
+``graph_problems`` and ``graph_notes`` with the graph of the first replication. So do the modules `activity`, `links`
+and `contacts` by functions, for tables that every scenario has.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import ModuleType
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeVar
 
 from netbandit.bandits.bandit import Bandit
 from netbandit.learners.learner import AnyLearner
 from netbandit.network.families.family import Family
 from netbandit.network.topology import Topology
 from netbandit.parts.component import CommunicationPattern, Others, UnknownError
-from netbandit.parts.settings import Problem
+from netbandit.parts.settings import ConditionSettings, Problem
 from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.scenario.adversary import AdversarySettings
-from netbandit.scenario.compute import ComputeSettings
-from netbandit.scenario.energy import EnergySettings
-from netbandit.scenario.faults import FaultsSettings
-from netbandit.scenario.feedback import FeedbackSettings
 from netbandit.scenario.links import LinksSettings
 from netbandit.scenario.model import RunSettings
+
+Table = TypeVar("Table", bound=ConditionSettings)
 
 Question = Literal["problems", "notes", "graph_problems", "graph_notes"]
 
@@ -33,11 +30,13 @@ class Facts(Others):
 
     Attributes:
         bandit, learner, protocol, graph: See `Others`.
-        run, links, faults, energy, compute, feedback, adversary: The tables without mistakes.
+        run, links: These tables.
+        conditions: The conditions, by the names of their tables; those without mistakes.
         family: The family of graphs.
         attack: The class of a user-defined attack.
         used_links: The classes of links that the protocol uses.
         pattern: The communication pattern of the learner in this world; None if agents never communicate.
+        may_run_empty: Whether agents may run empty.
         may_change: Whether links come and go, or agents may run empty.
         may_refuse: Whether the inbox of a node may be full.
         peer_latencies: The latency of each link between agents (ns).
@@ -50,15 +49,12 @@ class Facts(Others):
     graph: Topology
     run: RunSettings
     links: LinksSettings
-    faults: FaultsSettings
-    energy: EnergySettings
-    compute: ComputeSettings
-    feedback: FeedbackSettings
-    adversary: AdversarySettings
+    conditions: Mapping[str, ConditionSettings]
     family: Family
     attack: type
     used_links: frozenset[str]
     pattern: CommunicationPattern | None
+    may_run_empty: bool
     may_change: bool
     may_refuse: bool
     peer_latencies: Sequence[int]
@@ -68,15 +64,22 @@ class Facts(Others):
         """Add what is *known* now; None: it is not."""
         self.__dict__.update((name, value) for name, value in known.items() if value is not None)
 
+    def table(self, kind: type[Table]) -> Table:
+        """Return the condition of a *kind*."""
+        for condition in self.conditions.values():
+            if isinstance(condition, kind):
+                return condition
+        raise UnknownError(f"{kind.__name__} is not known")
+
     def knows(self, *names: str) -> bool:
         """Return whether all of these can be read."""
         return self.__dict__.keys() >= set(names)
 
 
-def found(question: Question, modules: Iterable[ModuleType], facts: Facts) -> Iterator[Problem]:
-    """Yield what all *modules* answer to a *question*, each up to what it cannot know."""
-    for module in modules:
-        ask: Callable[[Facts], Iterator[Problem]] | None = getattr(module, question, None)
+def found(question: Question, tables: Iterable[object], facts: Facts) -> Iterator[Problem]:
+    """Yield what all *tables* answer to a *question*, each up to what it cannot know."""
+    for table in tables:
+        ask: Callable[[Facts], Iterator[Problem]] | None = getattr(table, question, None)
         if ask is not None:
             try:
                 yield from ask(facts)

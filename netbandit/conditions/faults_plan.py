@@ -1,24 +1,21 @@
-"""Builds the network's fault models from ``[faults]`` and the fault keys of links."""
+"""Builds the network's fault models from the keys of ``[faults]`` and of links."""
 
-from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import inf
 from typing import NamedTuple
 
+from netbandit.conditions.nodes import NodeNumbers
+from netbandit.conditions.outage_keys import FailingSettings, OutageSettings, RedrawnSettings
 from netbandit.network import jitter as jitters
 from netbandit.network import loss_models
-from netbandit.network.faults import ChannelFaults, Faults
-from netbandit.network.outages import Failing, LinkSchedule, Outage, OutagePlan, Redrawn
+from netbandit.network.faults import ChannelFaults
+from netbandit.network.outages import Failing, LinkSchedule, Outage, Redrawn
 from netbandit.network.radio_plan import Aloha, Csma, RadioPlan
 from netbandit.network.retry import Retry
 from netbandit.network.topology import Topology
-from netbandit.parts.settings import Problem
 from netbandit.scenario import link_faults
-from netbandit.scenario.faults import FailingSettings, FaultsSettings, NodeName, OutageSettings, RedrawnSettings
-from netbandit.scenario.links import LinksSettings
 from netbandit.scenario.radio import AlohaAccess, RadioSettings
 from netbandit.util.units import parse_duration
-from netbandit.util.wording import show
 
 
 class Changing(NamedTuple):
@@ -31,41 +28,8 @@ class Changing(NamedTuple):
     waits_for_slots: bool
 
 
-def build_faults(
-    links: LinksSettings,
-    faults: FaultsSettings,
-    topology: Topology,
-    slot: int,
-    changing: Changing | None = None,
-    *,
-    peers: bool = True,
-) -> Faults:
-    """Return the fault models of the network.
-
-    Args:
-        links: ``[links]``.
-        faults: ``[faults]``, whose nodes and links must be in the graph; see `outage_problems`.
-        topology: The graph.
-        slot: The length of a slot (ns).
-        changing: How the graph changes, if it does.
-        peers: Whether peer links are used.
-    """
-    return Faults(
-        peer=_channel_faults(links.peer, slot),
-        uplink=_channel_faults(links.uplink, slot),
-        plan=OutagePlan(
-            links=_at_random(faults.links, slot),
-            nodes=_failing(faults.nodes, slot),
-            server=_failing(faults.server, slot),
-            memory="kept" if faults.nodes is None else faults.nodes.memory,
-            outages=[_outage(outage, topology, slot) for outage in faults.outages],
-            **({} if changing is None else changing._asdict()),
-        ),
-        radio=radio_plan(links.peer.radio, slot) if peers and links.peer.radio is not None else None,
-    )
-
-
-def _channel_faults(keys: link_faults.FaultyLinkSettings, slot: int) -> ChannelFaults:
+def channel_faults(keys: link_faults.FaultyLinkSettings, slot: int) -> ChannelFaults:
+    """Return what can go wrong on the links of a class; *slot* is the length of a slot (ns)."""
     retry = keys.retry
     timeout = 0 if retry is None else max(1, ns(retry.timeout, slot))
     return ChannelFaults(
@@ -111,17 +75,20 @@ def jitter_of(
     return jitters.UniformJitter(longest) if longest else None
 
 
-def _at_random(law: FailingSettings | RedrawnSettings | None, slot: int) -> Failing | Redrawn | None:
+def at_random(law: FailingSettings | RedrawnSettings | None, slot: int) -> Failing | Redrawn | None:
+    """Return how links fail; *slot* is the length of a slot (ns)."""
     if isinstance(law, RedrawnSettings):
         return Redrawn(law.up, max(1, ns(law.every, slot)))
-    return _failing(law, slot)
+    return failing(law, slot)
 
 
-def _failing(law: FailingSettings | None, slot: int) -> Failing | None:
+def failing(law: FailingSettings | None, slot: int) -> Failing | None:
+    """Return how nodes fail; *slot* is the length of a slot (ns)."""
     return None if law is None else Failing(max(1, ns(law.up_for, slot)), max(1, ns(law.down_for, slot)))
 
 
-def _outage(outage: OutageSettings, topology: Topology, slot: int) -> Outage:
+def outage_of(outage: OutageSettings, topology: Topology, slot: int) -> Outage:
+    """Return a scheduled outage of nodes and links of the graph; *slot* is the length of a slot (ns)."""
     numbers = NodeNumbers(topology)
     group = None
     if outage.partition is not None:
@@ -141,47 +108,6 @@ def _outage(outage: OutageSettings, topology: Topology, slot: int) -> Outage:
         server=bool(outage.server),
         group=group,
     )
-
-
-class NodeNumbers:
-    """Maps node names of a scenario to node numbers."""
-
-    def __init__(self, topology: Topology) -> None:
-        self._agents = topology.agents
-        self._by_name = {name: number for number, name in enumerate(topology.names)}
-
-    def __contains__(self, node: NodeName) -> bool:
-        return node in self._by_name if isinstance(node, str) else 0 <= node < self._agents
-
-    def __getitem__(self, node: NodeName) -> int:
-        return self._by_name[node] if isinstance(node, str) else node
-
-
-def node_problems(
-    path: tuple[str | int, ...], nodes: Sequence[NodeName], topology: Topology, seen: set[int], twice: str
-) -> Iterator[Problem]:
-    """Yield the *nodes* of a list that are missing from the graph or have been seen before.
-
-    Args:
-        path: The key path of the list.
-        nodes: The nodes.
-        topology: The graph.
-        seen: The numbers of the nodes seen so far; updated.
-        twice: The message for a node seen before.
-    """
-    numbers = NodeNumbers(topology)
-    for place, node in enumerate(nodes):
-        if node not in numbers:
-            yield (*path, place), no_node(node, topology)
-        elif numbers[node] in seen:
-            yield (*path, place), f"{show(node)} {twice}"
-        else:
-            seen.add(numbers[node])
-
-
-def no_node(node: NodeName, topology: Topology) -> str:
-    """Return the message that a node is missing from the graph."""
-    return f"the graph has no agent {show(node)}: the agents are 0 to {topology.agents - 1}, or have names in its file"
 
 
 def ns(text: str, slot: int) -> int:

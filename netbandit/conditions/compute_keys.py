@@ -1,15 +1,13 @@
-"""``[compute]``: how long nodes take to handle messages and to do jobs of their own."""
+"""The tables inside ``[compute]``: times of nodes, and laws of their speeds."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from netbandit.parts.settings import DurationText, FileSettings, Settings
 from netbandit.scenario.delay import Delay
-from netbandit.scenario.energy import Power
 from netbandit.scenario.link_faults import Probability, number_or_list
-from netbandit.util.wording import Allowed
 
 _NO_TIME = "0 ms"
 
@@ -81,40 +79,25 @@ class SpeedFile(FileSettings):
     )
 
 
-_LAWS: tuple[type[Settings], ...] = (UniformSpeed, LognormalSpeed, ParetoSpeed, ShareSpeed, SpeedFile)
+LAWS: tuple[type[Settings], ...] = (UniformSpeed, LognormalSpeed, ParetoSpeed, ShareSpeed, SpeedFile)
 
 
-_SPEED = (
+SPEED = (
     "a factor above 0, a list of them, one an agent, { uniform = [1.0, 4.0] }, { lognormal = 0.6 } (sigma; median 1), "
     '{ pareto = 2.0 } (shape; least 1), { share = 0.1, factor = 10.0 } or { file = "devices.csv" }'
 )
 
 
-def _speed(value: Any) -> Any:
-    if isinstance(value, _LAWS):
+Speed = float | list[float] | UniformSpeed | LognormalSpeed | ParetoSpeed | ShareSpeed | SpeedFile
+"""``compute.speed``."""
+
+
+def read_speed(value: Any) -> Any:
+    """Return the speed, or the law of it, that was written as *value*."""
+    if isinstance(value, LAWS):
         return value
     if isinstance(value, Mapping):
-        meant = [law for law in _LAWS if any(key in value for key in law.model_fields)]
+        meant = [law for law in LAWS if any(key in value for key in law.model_fields)]
         if len(meant) == 1:
             return meant[0].model_validate(value)
-    return number_or_list(value, lambda factor: 0 < factor <= 1e9, _SPEED)
-
-
-class ComputeSettings(Settings):
-    """``[compute]``: what nodes compute, and how fast; by default nothing takes them any time."""
-
-    agents: AgentTimes = AgentTimes()
-    server: ServerTimes = ServerTimes()
-    speed: Annotated[
-        float | list[float] | UniformSpeed | LognormalSpeed | ParetoSpeed | ShareSpeed | SpeedFile,
-        BeforeValidator(_speed),
-        Allowed(_SPEED, keys=_LAWS),
-    ] = Field(
-        default=1.0,
-        description="By what the times of an agent are multiplied: a number, a list, a law, drawn for each agent in "
-        "each replication, or a table of devices.",
-    )
-    power: Power = Field(default=0.0, description="Power of an agent while it computes, beside energy.idle.")
-
-    def __bool__(self) -> bool:
-        return self != ComputeSettings()
+    return number_or_list(value, lambda factor: 0 < factor <= 1e9, SPEED)

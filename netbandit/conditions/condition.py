@@ -1,0 +1,45 @@
+"""What a condition is: a table of a scenario, the checks of it, and what it does in a run."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from netbandit.conditions.facts import Facts
+from netbandit.parts.component import UnknownError
+from netbandit.parts.settings import ConditionSettings, Problem
+
+
+class Condition(ConditionSettings):
+    """A table of a scenario that says what is the case beside its parts; its fields are the keys.
+
+    It is registered under the name of its table: ours in `netbandit.parts.conditions`, those of other packages as entry
+    points of the group ``netbandit.conditions``. Each check yields problems, a key path and a text each, up to what it
+    cannot know (`Facts`).
+    """
+
+    def known(self, facts: Facts) -> Mapping[str, Any]:
+        """Return what others ask of it, by the names that `Facts` lists; asked again once the graph is drawn."""
+        return {}
+
+    def problems(self, facts: Facts) -> Iterator[Problem]:
+        """Yield mistakes of its keys, and among them and those of others, before a graph is drawn."""
+        yield from ()
+
+    def notes(self, facts: Facts) -> Iterator[Problem]:
+        """Yield keys that have no effect, or not the one that is likely meant, before a graph is drawn."""
+        yield from ()
+
+    def graph_problems(self, facts: Facts) -> Iterator[Problem]:
+        """Yield mistakes in view of the graph of the first replication."""
+        yield from ()
+
+    def graph_notes(self, facts: Facts) -> Iterator[Problem]:
+        """Yield notes in view of the graph of the first replication."""
+        yield from ()
+
+
+def learn_from(conditions: Iterable[Condition], facts: Facts) -> None:
+    """Let *facts* learn what *conditions* say of themselves, as far as they can; see `Condition.known`."""
+    for condition in conditions:
+        with suppress(UnknownError):
+            facts.learn(**condition.known(facts))

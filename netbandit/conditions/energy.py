@@ -1,0 +1,196 @@
+"""``[energy]``: batteries of agents, and the consumption of their activities."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, ModelWrapValidatorHandler, model_validator
+
+from netbandit.conditions import energy_keys as keys
+from netbandit.conditions.condition import Condition
+from netbandit.conditions.energy_plan import attojoule, harvested, nanowatt, price, read_harvest
+from netbandit.conditions.facts import Facts
+from netbandit.conditions.faults import Faults
+from netbandit.conditions.links import link_class
+from netbandit.conditions.nodes import NodeNumbers, node_problems
+from netbandit.learners.learner import EpochLearner
+from netbandit.network.batteries import EnergyPlan
+from netbandit.network.topology import Topology
+from netbandit.parts.settings import Problem, filled_in
+from netbandit.scenario.links import Energy as Joule
+from netbandit.scenario.links import LinksSettings
+from netbandit.util.table_files import TableFileError
+from netbandit.util.units import parse_duration
+from netbandit.util.wording import Allowed, show
+
+
+class Energy(Condition):
+    """``[energy]``: what agents live on; by default only messages are counted."""
+
+    preset: Literal["cc2420", "sx1272", "wifi"] | None = Field(
+        default=None,
+        description="A radio chip: fills in idle, send and receive where they are not given, and the bandwidth of "
+        "links without one, if the chip says it.",
+    )
+    capacity: Annotated[
+        Joule | keys.UniformCapacity | None,
+        BeforeValidator(keys.read_capacity),
+        Allowed(keys.CAPACITY, keys=(keys.UniformCapacity,)),
+    ] = Field(
+        default=None,
+        description="Capacity of each agent's battery, which is full at the beginning, or { uniform = [...] }; "
+        "absent: energy is counted, and no battery is empty.",
+    )
+    idle: keys.Power = Field(default=0.0, description="Power while an agent is up: it listens.")
+    send: keys.Power | None = Field(
+        default=None, description="Power in place of idle while it sends; absent: the same. Needs a bandwidth."
+    )
+    receive: keys.Power | None = Field(
+        default=None, description="Power in place of idle while it receives; absent: the same. Needs a bandwidth."
+    )
+    pull: Joule = Field(default=0.0, description="Energy per pull.")
+    harvest: Annotated[
+        keys.Harvest,
+        BeforeValidator(keys.read_harvest_law),
+        Allowed(keys.HARVEST, keys=(keys.DailyHarvest, keys.OnOffHarvest, keys.HarvestFile)),
+    ] = Field(
+        default=0.0,
+        description="Power that each agent harvests: always, from and until some time of each period, on and off for "
+        "exponential times, or from a file; what does not fit into the battery is gone.",
+    )
+    mains: Annotated[
+        Literal["sinks"] | list[int | str] | None,
+        BeforeValidator(keys.read_mains),
+        Allowed('"sinks", or a list of agents, by their numbers or names'),
+    ] = Field(
+        default=None,
+        description="Agents that never run empty, as gateways on the mains: a list, or those with the smallest "
+        "eccentricity in each component (sinks), as the centres of stars are.",
+    )
+    recover: float | None = Field(
+        default=None,
+        gt=0,
+        le=1,
+        description="Who has run empty comes back at this share of its capacity; absent: never. Whether it has kept "
+        "what it knew, faults.nodes.memory says.",
+    )
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _fill_in(cls, written: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """Fill in the values of a preset, where they are not given."""
+        chip = keys.CHIPS.get(str(written.get("preset"))) if isinstance(written, Mapping) else None
+        if chip is None:
+            return handler(written)
+        return filled_in(written, {"idle": chip.idle, "send": chip.send, "receive": chip.receive}, handler)
+
+    @classmethod
+    def fill_in_others(cls, data: Any) -> Any:
+        """See `ConditionSettings.fill_in_others`: the bandwidth of a preset, for links without one."""
+        energy = data.get("energy") if isinstance(data, Mapping) else None
+        chip = keys.CHIPS.get(str(energy.get("preset"))) if isinstance(energy, Mapping) else None
+        links = data.get("links", {}) if isinstance(data, Mapping) else None
+        if chip is None or chip.bandwidth is None or not isinstance(links, Mapping):
+            return data
+        filled = dict(links)
+        for name in ("peer", "uplink"):
+            table = links.get(name, {})
+            if isinstance(table, Mapping) and table.get("bandwidth") is None and not _has_airtime(table.get("radio")):
+                filled[name] = {**table, "bandwidth": chip.bandwidth}
+        return {**data, "links": filled}
+
+    def plan(self, links: LinksSettings, topology: Topology, slot: int) -> EnergyPlan | None:
+        """Return the agents' energy model; None if the scenario has none.
+
+        Args:
+            links: ``[links]``, with the energy cost of messages.
+            topology: The graph, which must contain the named agents.
+            slot: The length of a slot (ns).
+        """
+        if not self:
+            return None
+        capacity = self.capacity
+        named = self.mains if isinstance(self.mains, list) else ()
+        numbers = NodeNumbers(topology)
+        ends = capacity.uniform if isinstance(capacity, keys.UniformCapacity) else [capacity, capacity]
+        return EnergyPlan(
+            capacity=None if ends[0] is None or ends[1] is None else (attojoule(ends[0]), attojoule(ends[1])),
+            idle=nanowatt(self.idle),
+            send=None if self.send is None else nanowatt(self.send),
+            receive=None if self.receive is None else nanowatt(self.receive),
+            pull=attojoule(self.pull),
+            harvested=harvested(self.harvest, slot),
+            recover=self.recover,
+            mains=frozenset(topology.sinks if self.mains == "sinks" else [numbers[node] for node in named]),
+            sending=(price(links.peer.energy, 0), price(links.uplink.energy, 0)),
+            receiving=(price(links.peer.energy, 1), price(links.uplink.energy, 1)),
+        )
+
+    def known(self, facts: Facts) -> Mapping[str, Any]:
+        """See `Condition.known`: whether agents may run empty."""
+        return {"may_run_empty": self.capacity is not None}
+
+    def problems(self, facts: Facts) -> Iterator[Problem]:
+        """Yield invalid settings of ``[energy]``, and conflicts with other tables."""
+        links, run = facts.links, facts.run
+        differ = [key for key in ("send", "receive") if getattr(self, key) not in (None, self.idle)]
+        filled_in = [key for key in differ if key not in self.model_fields_set]
+        for table in sorted(facts.used_links):
+            if link_class(getattr(links, table)).takes_time:
+                continue
+            needed = f"links.{table}.bandwidth" + (" or links.peer.radio.airtime" if table == "peer" else "")
+            for key in differ:
+                if key not in filled_in:
+                    yield ("energy", key), f"needs {needed}: without it nothing takes any time to send"
+            if filled_in:
+                names = " and ".join(f"energy.{key}" for key in filled_in)
+                text = (
+                    f"{show(self.preset)} sets {names}, what an agent takes during a transmission, which needs "
+                    f"{needed}: set it, or {names} to energy.idle ({self.idle:g} W)"
+                )
+                yield ("energy", "preset"), text
+        if isinstance(self.harvest, keys.DailyHarvest):
+            yield from _daily_problems(self.harvest, run.slot_nanoseconds)
+        if isinstance(self.harvest, keys.HarvestFile):
+            try:
+                read_harvest(Path(self.harvest.file))
+            except TableFileError as error:
+                yield ("energy", "harvest", "file"), str(error)
+        if self.capacity is None:
+            if self.harvest:
+                yield ("energy", "harvest"), "needs energy.capacity: there is no battery to fill"
+            if self.mains is not None:
+                yield ("energy", "mains"), "needs energy.capacity: nobody runs empty"
+            if self.recover is not None:
+                yield ("energy", "recover"), "needs energy.capacity: nobody runs empty"
+            return
+        for table in ("peer", "uplink"):
+            if getattr(links, table).retry is not None:
+                text = "cannot be combined with energy.capacity: nothing is repeated where batteries may run empty"
+                yield ("links", table, "retry"), text
+        if self.pull and (run.activity != "every" or (facts.knows("talk") and facts.talk == "gather")):
+            why = "run.activity says otherwise" if run.activity != "every" else "users come, and one agent decides"
+            yield ("energy", "pull"), f"with energy.capacity every agent must pull in every slot, but {why}"
+        nodes = facts.table(Faults).nodes
+        if nodes is not None and nodes.memory == "lost" and isinstance(facts.learner, EpochLearner):
+            text = 'must be "kept" with energy.capacity and a learner of rounds, whose lives are planned ahead'
+            yield ("faults", "nodes", "memory"), text
+
+    def graph_problems(self, facts: Facts) -> Iterator[Problem]:
+        """Yield each agent of ``energy.mains`` that is missing from the graph or listed twice."""
+        topology = facts.graph
+        if isinstance(self.mains, list):
+            yield from node_problems(("energy", "mains"), self.mains, topology, set(), "is named twice")
+
+
+def _daily_problems(law: keys.DailyHarvest, slot: int) -> Iterator[Problem]:
+    begin, end, every = (parse_duration(each).nanoseconds(slot) for each in (law.from_, law.until, law.every))
+    here = ("energy", "harvest")
+    if end <= begin:
+        yield (*here, "until"), f"must be after from = {show(law.from_)}, not {show(law.until)}"
+    elif end - begin >= every or end > every:
+        yield (*here, "until"), f"must be within the period: every = {show(law.every)}"
+
+
+def _has_airtime(radio: Any) -> bool:
+    return isinstance(radio, Mapping) and bool({"airtime", "preset"} & radio.keys())

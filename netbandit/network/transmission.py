@@ -193,15 +193,17 @@ def is_dropped(
 def start_of(network: "Network", channel: Channel, message: Message, now: int, slot: int, duration: int) -> int:
     """Return when (ns) the transmission starts of a message that is put on *channel* *now*; `NEVER`: it is not sent."""
     start = max(channel.free_at, now) if duration else now
+    attempts = channel.messages
     if is_withheld(network, channel, now, start):
         never_begin(network, channel, message, now, "unsent")
         start = NEVER
     elif network.waits:
         start = start_in_contact(network, channel, message, now, start, slot, duration)
-    if start == NEVER and network.link_class_of(channel).most_waiting is not None:
-        outages = network.node_outages  # it waits until it is given up, or lost with all that its sender has queued
+    limited = network.link_class_of(channel).most_waiting is not None
+    if start == NEVER and limited and channel.messages == attempts and latest_start(network, now) == network.end:
+        outages = network.node_outages  # it waits to the end, or until its sender loses all that it has queued
         down = NEVER if outages is None else outages.node(channel.sender).down(now)
-        wait_in_queue(network, channel, int(min(down, latest_start(network, now))), message.size)
+        wait_in_queue(network, channel, int(min(down, network.end)), message.size)
     return start
 
 

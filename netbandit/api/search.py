@@ -10,7 +10,7 @@ from typing import Any
 from netbandit.api.running import AnyScenario, document_of
 from netbandit.checks.check import check
 from netbandit.parts.arguments import whole
-from netbandit.results.metrics import METRICS, best_is
+from netbandit.results.metrics import best_is, catalogue
 from netbandit.running.candidates import ScenarioMeasure
 from netbandit.running.search import Range, Search, SearchError, SearchResult
 from netbandit.scenario.load import Document
@@ -112,8 +112,8 @@ def search(
     goals = [*_goals(minimize, 1), *_goals(maximize, -1)] or _goals("regret", 1)
     metrics = [(goal, sign) for goal, sign in goals if isinstance(goal, str)]
     for metric in [*(metric for metric, _ in metrics), *within]:
-        if metric not in METRICS:
-            raise SearchError(f"there is no metric {metric}{did_you_mean(metric, list(METRICS))}")
+        if metric not in catalogue():
+            raise SearchError(f"there is no metric {metric}{did_you_mean(metric, list(catalogue()))}")
     for metric, sign in metrics:
         if sign > 0 and best_is(metric) == "highest":
             raise SearchError(f"--minimize {metric}: the highest {metric} is the best: --maximize {metric}")

@@ -37,7 +37,7 @@ from netbandit.parts.registry import (
     own_module,
     part_class,
 )
-from netbandit.parts.settings import ConditionSettings, FileSettings, Problem, Raw
+from netbandit.parts.settings import ConditionSettings, FileSettings, KeyPath, Problem, Raw
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.links import FROM_GRAPH, LinkSettings
@@ -175,7 +175,7 @@ class PointCheck:
             attack=attack,
             folder=self._document.folder.absolute(),
             inputs=inputs,
-            identities=self._identities_of(parts, attack),
+            identities=self._identities_of(parts, attack, conditions),
         )
         if isinstance(family, Shape | Hybrid):
             self._check_state(point, point.resolved["topology"]["agents"])
@@ -211,12 +211,15 @@ class PointCheck:
             self.problems.append((("adversary", "attack"), str(error)))
             return None
 
-    def _identities_of(self, parts: Mapping[str, Any], attack: type | None) -> dict[str, str | None]:
-        """Return the fingerprints of the user-defined *parts* and *attack*, by the key that names each."""
+    def _identities_of(
+        self, parts: Mapping[str, Any], attack: type | None, conditions: Mapping[str, Condition]
+    ) -> dict[str, str | None]:
+        """Return the fingerprints of user-defined *parts*, *attack* and *conditions*, by the key that names each."""
         found: dict[str, str | None] = {}
-        classes = {(table, kind_key(table)): type(part) for table, part in parts.items()}
+        classes: dict[KeyPath, type] = {(table, kind_key(table)): type(part) for table, part in parts.items()}
         if attack is not None:
             classes["adversary", "attack"] = attack
+        classes |= {(table,): type(condition) for table, condition in conditions.items()}
         for path, kind in classes.items():
             if is_ours(kind):
                 continue
@@ -229,7 +232,7 @@ class PointCheck:
             if isinstance(identity, UnstableError):
                 text = f"its runs are never reused from a folder, as its code may have changed: {identity}"
                 self.never_reused.append((path, text))
-            found[".".join(path)] = identity if isinstance(identity, str) else None
+            found[".".join(map(str, path))] = identity if isinstance(identity, str) else None
         return found
 
     def _check_among(self, facts: Facts) -> None:

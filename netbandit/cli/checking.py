@@ -113,11 +113,13 @@ def _keys_of(name: str) -> str:
 
 
 def _metrics() -> str:
-    from netbandit.results.metrics import METRICS
+    from netbandit.results.metrics import catalogue
+
+    entries = catalogue()
 
     def line(name: str) -> str:
-        entry = METRICS[name]
+        entry = entries[name]
         unit = f" ({entry.unit})" if entry.unit else ""
         return f"{name}{unit}: {entry.meaning} Given by {entry.given_by}."
 
-    return "\n".join(map(line, METRICS))
+    return "\n".join(map(line, entries))

@@ -23,7 +23,7 @@ from netbandit.byzantine.adversaries.attack_kinds import (
 from netbandit.byzantine.adversaries.own_attack import PARTS, forms_of
 from netbandit.conditions.condition import Condition
 from netbandit.conditions.facts import Facts
-from netbandit.conditions.nodes import NodeName, NodeNumbers, node_problems
+from netbandit.conditions.nodes import NodeName, NodeNumbers, node_problems, number_notes
 from netbandit.learners.learner import NO_LIES
 from netbandit.learners.linear import GatherLearner, in_slots
 from netbandit.network.topology import Topology
@@ -205,6 +205,7 @@ class Adversary(Condition):
         topology = facts.graph
         if not self:
             return
+        yield from number_notes(("adversary", "agents"), self.agents or (), topology)
         if facts.protocol.isolated:
             kind = show(facts.kinds["protocol"])
             yield ("adversary",), f"nobody hears a lie with protocol.kind = {kind}: liars are only not counted"

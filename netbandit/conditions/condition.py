@@ -5,7 +5,11 @@ from contextlib import suppress
 from typing import Any
 
 from netbandit.conditions.facts import Facts
+from netbandit.network.link import Channel
+from netbandit.network.message import Message
+from netbandit.network.network import Network
 from netbandit.parts.component import UnknownError
+from netbandit.parts.metric import Metric
 from netbandit.parts.settings import ConditionSettings, Problem
 
 
@@ -36,6 +40,28 @@ class Condition(ConditionSettings):
     def graph_notes(self, facts: Facts) -> Iterator[Problem]:
         """Yield notes in view of the graph of the first replication."""
         yield from ()
+
+    def start(self, network: Network) -> "Model | None":
+        """Return what it does in a replication, before any agent acts; None: nothing."""
+        return None
+
+
+class Model:
+    """What a condition does in one replication, and what it counts.
+
+    A run with a model is executed event by event: no kernel in bulk knows it.
+    """
+
+    def sent(self, channel: Channel, message: Message, begin: int) -> None:
+        """Note that the transmission of a *message* on *channel* begins at *begin* (ns), within the horizon."""
+
+    def metrics(self) -> Mapping[str, Metric]:
+        """Return its metrics, which `Condition.METRICS` describes, after the last event."""
+        return {}
+
+    def remarks(self) -> Iterable[str]:
+        """Return what readers of the metrics must know, a sentence each."""
+        return ()
 
 
 def learn_from(conditions: Iterable[Condition], facts: Facts) -> None:

@@ -12,7 +12,7 @@ from netbandit.conditions.energy_plan import attojoule, harvested, nanowatt, pri
 from netbandit.conditions.facts import Facts
 from netbandit.conditions.faults import Faults
 from netbandit.conditions.links import link_class
-from netbandit.conditions.nodes import NodeNumbers, node_problems
+from netbandit.conditions.nodes import NodeNumbers, node_problems, number_notes
 from netbandit.learners.learner import EpochLearner
 from netbandit.network.batteries import EnergyPlan
 from netbandit.network.topology import Topology
@@ -181,6 +181,11 @@ class Energy(Condition):
         topology = facts.graph
         if isinstance(self.mains, list):
             yield from node_problems(("energy", "mains"), self.mains, topology, set(), "is named twice")
+
+    def graph_notes(self, facts: Facts) -> Iterator[Problem]:
+        """Yield a number in ``energy.mains`` by which another agent is called."""
+        if isinstance(self.mains, list):
+            yield from number_notes(("energy", "mains"), self.mains, facts.graph)
 
 
 def _daily_problems(law: keys.DailyHarvest, slot: int) -> Iterator[Problem]:

@@ -18,7 +18,7 @@ from netbandit.conditions.faults_plan import (
     outage_of,
     radio_plan,
 )
-from netbandit.conditions.nodes import NodeNumbers, no_node, node_problems
+from netbandit.conditions.nodes import NodeNumbers, no_node, node_problems, number_notes
 from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import EpochLearner
 from netbandit.learners.slots import Learner
@@ -97,12 +97,16 @@ class Faults(Condition):
             yield from self._memory_problems(facts)
 
     def graph_notes(self, facts: Facts) -> Iterator[Problem]:
-        """Yield losses for which agents wait, timeouts that are too short, and messages that meet."""
+        """Yield losses for which agents wait, timeouts that are too short, messages that meet, and doubtful numbers."""
         yield from self._round_notes(facts) if facts.pattern == "broadcast" else self._queue_notes(facts)
         yield from self._burst_notes(facts)
         yield from self._answer_notes(facts)
         yield from self._fault_notes(facts)
         yield from self._tie_notes(facts)
+        for place, outage in enumerate(self.outages):
+            here, groups = ("faults", "outages", place), (*(outage.links or ()), *(outage.partition or ()))
+            named = [*(outage.nodes or ()), *(node for group in groups for node in group)]
+            yield from number_notes(here, named, facts.graph)
 
     def _memory_problems(self, facts: Facts) -> Iterator[Problem]:
         """Yield a problem if agents lose their memory but the learner cannot restart from nothing."""

@@ -39,9 +39,10 @@ def not_each_arm(count: int, arms: int) -> str:
     return f"has {count} entries, but the bandit has {arms} arms"
 
 
-def names_of_arms(bandit: Any) -> Sequence[str]:
-    """Return what the arms of a *bandit* that is started are called."""
-    return bandit.arm_names() or list(map(str, range(bandit.arm_count)))
+def names_of_arms(bandit: Any) -> Sequence[str] | None:
+    """Return what the arms of a *bandit* that is started are called; None of a market, which has producers."""
+    count: int | None = getattr(bandit, "arm_count", None)
+    return bandit.arm_names() or (None if count is None else list(map(str, range(count))))
 
 
 class ListedDelays(NamedTuple):

@@ -1,6 +1,6 @@
 """The nodes that keys of a scenario name, by their numbers or by the names in a graph's file."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from netbandit.network.topology import Topology
 from netbandit.parts.settings import Problem
@@ -49,3 +49,15 @@ def node_problems(
 def no_node(node: NodeName, topology: Topology) -> str:
     """Return the message that a node is missing from the graph."""
     return f"the graph has no agent {show(node)}: the agents are 0 to {topology.agents - 1}, or have names in its file"
+
+
+def number_notes(path: tuple[str | int, ...], nodes: Iterable[NodeName], topology: Topology) -> Iterator[Problem]:
+    """Yield the first of *nodes* that is a number, from 0, by which another agent is called; see `node_problems`."""
+    names = {name: number for number, name in enumerate(topology.names)}
+    for node in nodes:
+        if isinstance(node, int) and 0 <= node < topology.agents and names.get(str(node), node) != node:
+            text = (
+                f"{node} is the agent of this number, from 0, which is called {show(topology.names[node])}; in quotes, "
+            )
+            yield path, f"{text}{show(str(node))}, it is a name"
+            return

@@ -48,6 +48,7 @@ def features(network: "Network") -> Set[Feature]:
     for key, model in _of("faults", network.faults):
         place = next((place for place in _TABLES if f"{key}.".startswith(f"{place}.")), "")
         found.add(Feature(_TABLES.get(place, "") + key.removeprefix(place), model))
+    found.update(Feature("conditions", type(watcher)) for watcher in network.watchers)
     return found
 
 

@@ -48,6 +48,13 @@ class Send(Protocol):
         """See `netbandit.network.transmission.send`."""
 
 
+class Watcher(Protocol):
+    """What is told of each message."""
+
+    def sent(self, channel: Channel, message: Message, begin: int) -> None:
+        """Note that the transmission of a *message* on *channel* begins at *begin* (ns), within the horizon."""
+
+
 class Network:
     """Agents joined by peer links, and a server that any agent can reach over an uplink.
 
@@ -96,6 +103,7 @@ class Network:
         energy, compute: As given.
         batteries: Those of the agents, where they may run empty.
         computing: The jobs of all nodes, where these take time.
+        watchers: What is told of each message; see `watch`.
     """
 
     deferred_outcomes: bool = False
@@ -136,6 +144,7 @@ class Network:
         "waiting",
         "waits",
         "waits_for_slots",
+        "watchers",
     )
 
     def __init__(
@@ -218,6 +227,7 @@ class Network:
         self.serial = 0
         self.appointed: float = Infinity  # the time of the appointment
         self.appointment: Event | None = None
+        self.watchers: Sequence[Watcher] = ()
         self.computing = None if compute is None else Computing(self, compute)
         self._note_order()
         self._send = MethodType(transmission.send_reliably if self.is_reliable else transmission.send, self)
@@ -298,6 +308,15 @@ class Network:
     def attach(self, handler: Receive) -> None:
         """Call *handler* with all arrivals at a node, the server included; it replaces any earlier handler."""
         self.handler = handler
+
+    def watch(self, watchers: Sequence[Watcher]) -> None:
+        """Tell *watchers* of each message whose transmission begins; before the first is sent."""
+        self.watchers = watchers
+        if watchers and self.is_reliable:
+            self.is_reliable = False
+            self._send = MethodType(transmission.send, self)
+            if self.radio is None:
+                self.send = self._send
 
     def speak_through(self, send: Send, acting: Sequence[int]) -> Send:
         """Route the messages of the agents *acting* in this process through *send*; `handler` gets their arrivals.

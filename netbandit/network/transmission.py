@@ -245,7 +245,7 @@ def begin(
     loses, jitters, doubles = faults.loses, faults.jitters, faults.duplicate > 0
     attempts = 0 if message.kind is ACK else faults.attempts
     batteries, trace, waits_for_links = network.batteries, network.trace, network.waits
-    always_up, in_order = network.always_up, network.in_order
+    always_up, in_order, watchers = network.always_up, network.in_order, network.watchers
     deferred, decided_now = network.deferred_outcomes, not network.decides_on_arrival
     limited = duration > 0 and not deferred and network.link_class_of(channels[0]).most_waiting is not None
     arrival = NOT_SENT
@@ -265,6 +265,8 @@ def begin(
             sent = channel.free_at = began + duration
             occupy(channel, began - put_at, min(sent, end) - began)
         begun += 1
+        for watcher in watchers:
+            watcher.sent(channel, message, began)
         index = channel.messages
         channel.messages = index + 1
         channel.bytes += size

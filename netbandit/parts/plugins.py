@@ -4,7 +4,7 @@ Entry points are looked up only for names that are not built in, so scenarios wi
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -54,9 +54,9 @@ def look_again() -> None:
     _offers.cache_clear()
 
 
-def packages_of(kinds: Mapping[str, str]) -> dict[str, str]:
-    """Return the packages that offer some *kinds*, table -> kind, none of them ours: name -> version."""
-    return {offer.name: offer.version for table, kind in kinds.items() for offer in offered(table, kind)}
+def packages_of(kinds: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the packages that offer some *kinds*, each with its table, none of them ours: name -> version."""
+    return {offer.name: offer.version for table, kind in kinds for offer in offered(table, kind)}
 
 
 @lru_cache(maxsize=16)

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -287,6 +288,15 @@ def _imported(target: str, folder: Path | None) -> Any:
         raise
     except BaseException as error:  # a module may import what it is asked for
         raise KindError(f"cannot import {target}: {complaint(error)}") from None
+
+
+def offered_conditions() -> Mapping[str, type[ConditionSettings]]:
+    """Return the conditions that installed packages offer, by their tables; without those that cannot be used."""
+    found: dict[str, type[ConditionSettings]] = {}
+    for offer in offers("condition"):
+        with suppress(KindError):
+            found[offer.kind] = offered_class(offer, "condition")
+    return found
 
 
 @lru_cache(maxsize=16)

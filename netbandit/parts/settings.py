@@ -1,11 +1,12 @@
 """The strict base class of tables in a scenario, and types of their keys: numbers and durations."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from netbandit.parts import describing
+from netbandit.parts.metric import MetricEntry
 from netbandit.parts.validation import KeysError, list_keys, natives, problems_of
 from netbandit.util.key_paths import KeyPath as KeyPath
 from netbandit.util.key_paths import Problem as Problem
@@ -52,7 +53,13 @@ class Settings(BaseModel):
 
 
 class ConditionSettings(Settings):
-    """The table of a condition: what of it is needed to read a scenario; see `netbandit.conditions.condition`."""
+    """The table of a condition: what of it is needed to read a scenario and results; see `conditions.condition`.
+
+    Attributes:
+        METRICS: The metrics that its model counts in a run; those of netbandit's own stand in `results.metrics`.
+    """
+
+    METRICS: ClassVar[Mapping[str, MetricEntry]] = {}
 
     def __bool__(self) -> bool:
         """Whether it has any effect: by default unless all keys have their defaults."""

@@ -1,22 +1,8 @@
 """The catalogue of metrics: meaning, unit, and the runs that have each. The reference page is generated from it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 
-
-@dataclass(frozen=True)
-class MetricEntry:
-    """One metric.
-
-    Attributes:
-        unit: Its unit; empty for a plain number.
-        meaning: The exact definition, in one or two sentences.
-        given_by: The runs that have it.
-    """
-
-    unit: str
-    meaning: str
-    given_by: str = "every run"
-
+from netbandit.parts.metric import MetricEntry
 
 _ELIMINATION = "elimination"
 _SYNCHRONISED = "feducb, linucb, lints and oful outside vertical federation"
@@ -406,6 +392,13 @@ METRICS: dict[str, MetricEntry] = {
 """Metric -> its entry, in the order of the reference."""
 
 
+def catalogue() -> Mapping[str, MetricEntry]:
+    """Return `METRICS`, and those of conditions that other packages offer."""
+    from netbandit.parts.registry import offered_conditions
+
+    return METRICS | {name: entry for each in offered_conditions().values() for name, entry in each.METRICS.items()}
+
+
 HEADINGS: dict[str, tuple[str, str]] = {
     "alive": ("agents alive", "%"),
     "availability": ("slots played", "%"),
@@ -488,7 +481,8 @@ def axis_label(metric: str) -> str:
     """Return the axis label of *metric*: its name and unit, if the catalogue has them."""
     if metric in AXIS_LABELS:
         return AXIS_LABELS[metric]
-    name, unit = metric.replace("_", " "), METRICS[metric].unit if metric in METRICS else ""
+    entry = METRICS.get(metric) or catalogue().get(metric)
+    name, unit = metric.replace("_", " "), "" if entry is None else entry.unit
     return f"{name} ({unit})" if unit and unit != name else name
 
 

@@ -5,11 +5,13 @@ protocol.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from netbandit.bandits.bandit import Bandit
 from netbandit.conditions.adversary import Adversary
+from netbandit.conditions.condition import Model
 from netbandit.conditions.feedback import Feedback
 from netbandit.learners.learner import AnyLearner
 from netbandit.network.clock import Clock
@@ -41,6 +43,7 @@ class ReplicationContext:
         streams: The random streams of this replication.
         fingerprint: Hashes the agents' actions; the network adds every delivery itself.
         liars: The agents that lie; regret counts only the others.
+        models: The models of conditions that watch the network.
     """
 
     learner: AnyLearner
@@ -56,6 +59,7 @@ class ReplicationContext:
     fingerprint: Fingerprint
     feedback: Feedback = field(default_factory=Feedback)
     liars: frozenset[int] = frozenset()
+    models: Sequence[Model] = ()
 
     @property
     def some_are_mute(self) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 from netbandit.bandits.bandit import Bandit
 from netbandit.conditions.adversary import Adversary
 from netbandit.conditions.compute import Compute
+from netbandit.conditions.condition import Condition
 from netbandit.conditions.contacts import build_changing
 from netbandit.conditions.energy import Energy
 from netbandit.conditions.energy_plan import energy_of
@@ -23,6 +24,7 @@ from netbandit.network.families.family import Family
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
+from netbandit.parts.conditions import CONDITIONS
 from netbandit.parts.plugins import packages_of
 from netbandit.parts.registry import BUILT_IN, kind_key
 from netbandit.privacy.accountant import PrivacySpent
@@ -49,7 +51,7 @@ from netbandit.simulation.dispatch.kernel_choice import Choice, explained
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers import driver_for, pattern_of
 from netbandit.simulation.result import Metric, RunResult, versions
-from netbandit.simulation.return_validation import checked
+from netbandit.simulation.return_validation import checked, figures_of
 from netbandit.simulation.sweep_point import Point
 from netbandit.util.memory import paused_collection
 from netbandit.util.streams import Streams
@@ -137,6 +139,8 @@ class Simulation:
             **found,
             "events": fingerprint.events,
         }
+        for model in context.models:
+            metrics |= _finite(figures_of(model, model.metrics(), metrics, "metrics"))
         in_vain = driver.waits and getattr(point.protocol, "deadline", None) is None
         metrics["may_stall"] = int(in_vain and may_never_come(context))
         digest = fingerprint.hexdigest()
@@ -159,7 +163,7 @@ class Simulation:
             links=link_use(network, topology),
             uplinks=use_of(network.uplink_pairs(), network.uplink_class),
             fingerprint=digest,
-            versions=versions() | packages_of(_others_kinds(point.resolved)),
+            versions=versions() | packages_of(_others_kinds(point)),
             nodes=nodes_of(topology, energy_of_nodes),
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
@@ -169,6 +173,7 @@ class Simulation:
                 *outcome.remarks,
                 *waiting_remarks(rounds, waits, waiting, point.protocol, network),
                 *computing_remarks(network),
+                *(remark for model in context.models for remark in model.remarks()),
             ),
         )
 
@@ -210,6 +215,9 @@ class Simulation:
             energy=scenario.table(Energy).plan(scenario.links, topology, clock.slot),
             compute=scenario.table(Compute).plan(topology.names, clock.slot, streams),
         )
+        started = [each.start(network) for each in scenario.conditions.values() if isinstance(each, Condition)]
+        models = [model for model in started if model is not None]
+        network.watch(models)
         bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
         bandit = checked(point.bandit.fresh())
         bandit.horizon, bandit.agents = scenario.run.horizon, topology.agents
@@ -229,13 +237,15 @@ class Simulation:
             streams=streams,
             fingerprint=fingerprint,
             liars=scenario.table(Adversary).liars(topology, streams),
+            models=models,
         )
 
 
-def _others_kinds(resolved: Mapping[str, Any]) -> dict[str, str]:
-    """Return the kinds by which parts of installed packages are named, by table."""
-    kinds = {table: str(resolved.get(table, {}).get(kind_key(table))) for table in BUILT_IN}
-    return {table: kind for table, kind in kinds.items() if kind not in BUILT_IN[table] and ":" not in kind}
+def _others_kinds(point: "RunnablePoint") -> list[tuple[str, str]]:
+    """Return the kinds by which parts of installed packages are named, each with its table, and their conditions."""
+    kinds = [(table, str(point.resolved.get(table, {}).get(kind_key(table)))) for table in BUILT_IN]
+    parts = [(table, kind) for table, kind in kinds if kind not in BUILT_IN[table] and ":" not in kind]
+    return parts + [("condition", table) for table in point.scenario.conditions if table not in CONDITIONS]
 
 
 def _finite(metrics: Mapping[str, Metric]) -> dict[str, Metric]:

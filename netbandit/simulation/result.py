@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from netbandit import __version__
 from netbandit.network.link import FATES as FATES
-
-Metric = float | int | None
-"""A figure of a run; None where it does not exist or is infinite."""
+from netbandit.parts.metric import Metric as Metric
 
 STILL_EXPLORING = (
     "no agent had come to the end of its first phase of exploration by the horizon: no round began, and regret is that "

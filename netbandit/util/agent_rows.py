@@ -49,9 +49,12 @@ def agent_numbers(
     by_name = {name: place for place, name in enumerate(names)}
     by_number = {str(place): place for place in range(len(names))}
     known = by_name if not by_number.keys() >= set(labels) or set(labels) & by_name.keys() else by_number
-    if len(labels) != len(names):
-        raise ValueError(f"has {what} of {len(labels)} {who}s, but there are {len(names)}")
     unknown = [label for label in labels if label not in known]
+    if len(labels) != len(names):
+        named = {known[label] for label in labels if label in known}
+        missing = [name for place, name in enumerate(names) if place not in named]
+        differ = f"not {listed(missing)}" if missing and not unknown else f"{listed(unknown)} among them"
+        raise ValueError(f"has {what} of {len(labels)} {who}s, but there are {len(names)}: {differ}")
     if unknown:
         raise ValueError(f"names {who}s, but not those of the {of}: {listed(unknown)}; its {who}s are {listed(names)}")
     return {label: known[label] for label in labels}

@@ -263,6 +263,14 @@ def test_each_agent_has_the_rewards_of_its_name(tmp_path):
     assert of_frame(slots).of_agents(["a", "b"]).rows.tolist() == [[[2], [1]]]
 
 
+def test_a_blank_line_between_the_rewards_of_a_single_arm_is_a_reward_that_is_missing(tmp_path):
+    (tmp_path / "one.csv").write_text("red\n1\n\n0\n\n")
+    found = read(tmp_path / "one.csv")
+    assert (found.rows, [one.tolist() for one in found.values]) == (None, [[0, 1]])
+    (tmp_path / "one.csv").write_text("red\n1\n0\n\n\n")  # rows at the end that hold nothing are those of a spreadsheet
+    assert read(tmp_path / "one.csv").rows.tolist() == [[1], [0]]
+
+
 def test_files_are_read_without_pandas(tmp_path, monkeypatch):
     WIDE.to_csv(tmp_path / "t.csv", index=False)
     WIDE.to_parquet(tmp_path / "t.parquet")

@@ -24,7 +24,8 @@ def test_agents_are_known_by_their_names_or_else_by_their_numbers(labels, names,
 @pytest.mark.parametrize(
     ("labels", "names", "text"),
     [
-        (["a", "b"], WORDS, "has speeds of 2 agents, but there are 3"),
+        (["a", "b"], WORDS, "has speeds of 2 agents, but there are 3: not c"),
+        (["a", "b", "c", "x"], WORDS, "has speeds of 4 agents, but there are 3: x among them"),
         (["a", "b", "d"], WORDS, "names agents, but not those of the network: d; its agents are a, b, c"),
         (["a", "b", "2"], WORDS, "names agents, but not those of the network: 2; its agents are a, b, c"),
         (["0", "1", "2"], ["1", "2", "3"], "names agents, but not those of the network: 0; its agents are 1, 2, 3"),

@@ -1,0 +1,109 @@
+"""A condition of another package: its table is checked, run, counted, said and drawn, and nothing here knows it."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import netbandit as nb
+from netbandit.checks.check import check
+from netbandit.cli import main
+from netbandit.parts.plugins import look_again
+from netbandit.parts.registry import condition_classes
+from netbandit.results.metrics import axis_label
+from netbandit.results.run_keys import run_key
+from netbandit.scenario.errors import ScenarioError
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "own_condition.md"
+TARIFF = GUIDE.read_text(encoding="utf-8").split("```text\n")[1].split("```")[0]
+PRICES = [1.0] * 6 + [2.0] * 18
+
+
+@pytest.fixture
+def tariff(tmp_path, monkeypatch):
+    """Install a distribution that offers the condition."""
+    folder = tmp_path / "site"
+    info = folder / "tariffs-1.2.dist-info"
+    info.mkdir(parents=True)
+    (folder / "tariffs.py").write_text(TARIFF)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tariffs\nVersion: 1.2\n")
+    (info / "entry_points.txt").write_text("[netbandit.conditions]\ntariff = tariffs:Tariff\n")
+    monkeypatch.setattr("sys.path", [*sys.path, str(folder)])
+    monkeypatch.delitem(sys.modules, "tariffs", raising=False)
+    look_again()
+    condition_classes.cache_clear()
+    yield
+    look_again()
+    condition_classes.cache_clear()
+
+
+def scenario(**tables):
+    return nb.Scenario(
+        run={"horizon": 30, "slot": "1 h"},
+        topology={"family": "ring", "agents": 4},
+        bandit={"kind": "bernoulli", "means": [0.9, 0.1]},
+        learner={"kind": "ucb"},
+        protocol={"kind": "local"},
+        **tables,
+    )
+
+
+def point_of(**tables):
+    return check(scenario(**tables).document()).points[0]
+
+
+@pytest.mark.parametrize("latency", ["0 ms", "1 h"])
+def test_it_is_counted_event_by_event_and_changes_no_number(tariff, latency):
+    links = {"peer": {"latency": latency}}
+    priced, free = (point_of(links=links, **table) for table in ({"tariff": {"prices": PRICES}}, {}))
+    reason = next(choice.reason for choice in priced.simulation(0).choices() if choice.part == "messages")
+    assert reason == "only event by event is it known what conditions (Bill) does"
+    with_it, without = priced.simulation(0).run(), free.simulation(0).run()
+    assert with_it.fingerprint == without.fingerprint
+    # Eight messages a slot of an hour, and twelve of the thirty slots are between midnight and six.
+    assert with_it.metrics["messages"] == without.metrics["messages"] == 8 * 30
+    assert with_it.metrics["paid"] == 8 * (12 * 1.0 + 18 * 2.0)
+    assert "paid" not in without.metrics
+    assert run_key(priced, 0) != run_key(free, 0)
+    assert free.resolved.keys() | {"tariff"} == priced.resolved.keys()
+    assert priced.identities["tariff"]
+    assert with_it.versions["tariffs"] == "1.2"
+    assert "tariffs" not in without.versions
+
+
+def test_its_remarks_are_those_of_the_run(tariff):
+    remark = "nothing was sent at night"
+    outages = [{"nodes": [0, 1, 2, 3], "from": "0 h", "for": "6 h", "every": "24 h"}]
+    at_any_time, by_day = (
+        point_of(tariff={"prices": PRICES}, **more) for more in ({}, {"faults": {"outages": outages}})
+    )
+    assert remark not in at_any_time.simulation(0).run().remarks
+    assert remark in by_day.simulation(0).run().remarks
+
+
+def test_it_is_checked_with_the_place_of_each_mistake(tariff):
+    with pytest.raises(ScenarioError, match=r"tariff\.prices: must have 24 prices, one for each hour, not 2"):
+        point_of(tariff={"prices": [1.0, 2.0]})
+    with pytest.raises(ScenarioError, match=r'tariff\.price: unknown key, must be "prices"'):
+        point_of(tariff={"price": PRICES})
+    alone = nb.Scenario(**{**scenario(tariff={"prices": PRICES}).tables, "protocol": {"kind": "silent"}})
+    assert any("tariff: has no effect: nothing is sent" in note for note in check(alone.document()).notes)
+
+
+def test_the_command_line_knows_it(tariff, tmp_path):
+    file = tmp_path / "priced.toml"
+    scenario(tariff={"prices": PRICES}).to_toml(file)
+    ran = CliRunner().invoke(main, ["run", str(file), "--out", str(tmp_path / "r"), "--all"])
+    assert ran.exit_code == 0, ran.output
+    assert re.search(r"paid.*384", ran.output), ran.output
+    assert "paid (EUR): What all messages cost." in CliRunner().invoke(main, ["parts", "metrics"]).output
+    assert "tariff" in json.loads(CliRunner().invoke(main, ["schema"]).output)["properties"]
+    assert axis_label("paid") == "paid (EUR)"
+
+
+def test_a_scenario_without_its_package_says_so(tmp_path):
+    with pytest.raises(ScenarioError, match="tariff: unknown"):
+        nb.run({**scenario().tables, "tariff": {"prices": PRICES}}, out=tmp_path / "r")

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from netbandit.bandits import reward_tables
-from netbandit.bandits.bandit import ArmBandit, FiniteBandit, GeneratorOf
+from netbandit.bandits.bandit import ArmBandit, FiniteBandit, GeneratorOf, Outline
 from netbandit.bandits.reward_tables import RewardTable, RewardTableError
-from netbandit.parts.component import Checks, Mistake, Note, Others, state
+from netbandit.parts.component import Checks, Mistake, Note, Others, UnknownError, state
 from netbandit.parts.validation import is_frame
 
 
@@ -110,6 +110,13 @@ class Table(FiniteBandit):
                 f"has rewards from {low:g} to {high:g}: {who}, with intervals made for rewards from 0 to 1: scale them"
             )
             yield Mistake("data" if self.path is None else "path", text)
+
+    def outline(self) -> Outline:
+        """Return the number of arms, once the table can be read; it is kept, and `check_with` reads it no more."""
+        try:
+            return Outline(arms=len(self._read().arms))
+        except (RewardTableError, UnknownError):
+            return Outline()
 
     def arm_names(self) -> tuple[str, ...]:
         """Return the names of the columns, or of the column ``arm``, that are arms."""

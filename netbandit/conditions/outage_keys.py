@@ -12,8 +12,7 @@ from pydantic import (
 )
 
 from netbandit.conditions.nodes import NodeName
-from netbandit.parts.settings import DurationText, PositiveDuration, Settings
-from netbandit.scenario.link_faults import Probability
+from netbandit.parts.settings import DurationText, PositiveDuration, Settings, ShareOfPeriods
 from netbandit.util.wording import Allowed, show
 
 
@@ -27,7 +26,7 @@ class FailingSettings(Settings):
 class RedrawnSettings(Settings):
     """Something is up in each period with a given probability, independently."""
 
-    up: Probability = Field(description="The probability that it is up in a period.")
+    up: ShareOfPeriods = Field(description="The probability that it is up in a period.")
     every: PositiveDuration = Field(default="1 slot", description="The length of a period.")
 
 

@@ -72,7 +72,9 @@ class KlUcb(CountingLearner):
 
 
 def divergence(p: float, q: float) -> float:
-    """Return the Kullback-Leibler divergence of Bernoulli laws of means *p* and *q*, 0 < q < 1 unless equal to p."""
+    """Return the Kullback-Leibler divergence of Bernoulli laws of means *p* and *q*, 0 < q."""
+    if p < q == 1.0:  # halfway between 1 and the number before it
+        return inf
     found = 0.0
     if p > 0.0:
         found += p * log(p / q)

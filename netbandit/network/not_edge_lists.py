@@ -17,7 +17,7 @@ _FORMATS = {
     "LEDA": rb"\A\s*LEDA\.GRAPH",
     "graph6": rb"\A>>(graph6|sparse6|digraph6)<<",
 }
-_WHOLE = re.compile(r"\d{1,18}", re.ASCII)
+_WHOLE = re.compile(r"0|[1-9][0-9]{0,17}")
 _NAMED = 'topology.columns = ["from", "to"{}] says that {}'
 _WRITES = "networkx.write_edgelist writes one that is read here"
 
@@ -77,7 +77,9 @@ def _counted(counts: Sequence[int], rest: Sequence[Sequence[str]]) -> str | None
         return "is METIS, where each line lists the neighbours of a node: a line must be a link, of two ids"
     some = [*((counts[0], links) for links in counts[1:3]), *((counts[1], counts[0]) for _ in counts[1:2] if lines > 2)]
     if not any(
-        (links == lines and nodes >= len(ends)) or (2 * links == lines and nodes == len(ends)) for nodes, links in some
+        (links == lines and nodes > len(ends) and lines > 2)  # some nodes may have no link
+        or (nodes == len(ends) and lines in (links, 2 * links))
+        for nodes, links in some
     ):
         return None
     counted = f"the first line may count the nodes and the {pluralize(lines, 'line')} behind it: then it must go"

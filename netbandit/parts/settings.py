@@ -134,3 +134,16 @@ DurationText = Annotated[str, BeforeValidator(duration_text), Allowed(DURATION)]
 """A duration, as written."""
 PositiveDuration = Annotated[str, BeforeValidator(_positive_duration), Allowed(DURATION)]
 """A duration above 0, as written."""
+
+_RAREST = 1e-6
+
+
+def _often(share: float) -> float:
+    if 0 < min(share, 1 - share) < _RAREST:
+        why = "it would be looked for period by period"
+        raise ValueError(f"must be 0, 1, or at least {_RAREST} from both, not {show(share)}: {why}")
+    return share
+
+
+ShareOfPeriods = Annotated[float, Field(ge=0, le=1), AfterValidator(_often)]
+"""The probability of what is drawn anew in each period: certain, or not so rare that it is hardly ever found."""

@@ -83,7 +83,7 @@ def check_with(protocol: NetworkProtocol, others: Others) -> Checks:
         yield from _stand_in(protocol, pattern).check_with(others)
         return
     yield from protocol.check_with(others)
-    if pattern != "broadcast" and isinstance(protocol, BroadcastProtocol) and not protocol.out_of_band:
+    if pattern != "broadcast" and isinstance(protocol, BroadcastProtocol) and protocol.uses_peer_links:
         yield from must_be_connected(others, "a round over ")
 
 

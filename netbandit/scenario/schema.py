@@ -26,7 +26,7 @@ def json_schema(parts: Mapping[str, Mapping[str, type[BaseModel]]]) -> Schema:
         parts: For each of ``topology``, ``bandit``, ``learner`` and ``protocol``, its kinds with their keys.
     """
     definitions: Schema = {}
-    schema = _of(scenario_model(tuple({**condition_classes(), **offered_conditions()}.items())), definitions)
+    schema = table_schema(scenario_model(tuple({**condition_classes(), **offered_conditions()}.items())), definitions)
     definitions["topology"] = _topology(parts.get("topology", {}), definitions)
     schema["properties"]["topology"] = {
         "$ref": "#/$defs/topology",
@@ -54,7 +54,7 @@ def json_schema(parts: Mapping[str, Mapping[str, type[BaseModel]]]) -> Schema:
     }
 
 
-def _of(model: type[BaseModel], definitions: Schema) -> Schema:
+def table_schema(model: type[BaseModel], definitions: Schema) -> Schema:
     """Return the schema of one table; the tables inside it go to *definitions*."""
     schema: Schema = _plain(copy.deepcopy(model.model_json_schema(by_alias=True)))
     definitions.update(schema.pop("$defs", {}))
@@ -66,7 +66,7 @@ def _part(table: str, kinds: Mapping[str, type[BaseModel]], definitions: Schema)
     choice: Schema = {"anyOf": [{"enum": list(kinds)}, _OWN_PART], "description": f"Which {table}."}
     branches = []
     for kind, settings in kinds.items():
-        keys = _of(settings, definitions)
+        keys = table_schema(settings, definitions)
         # Its required keys may come from a base or a sweep; netbandit check knows better.
         keys.pop("required", None)
         keys["properties"] = {**keys.get("properties", {}), "kind": {"const": kind}}
@@ -80,7 +80,7 @@ def _topology(families: Mapping[str, type[BaseModel]], definitions: Schema) -> S
     keys: Schema = {"family": {"anyOf": [{"enum": list(families)}, own], "description": "The family of graphs."}}
     said: dict[str, dict[str, list[str]]] = {}
     for family, model in families.items():
-        for key, value in _of(model, definitions).get("properties", {}).items():
+        for key, value in table_schema(model, definitions).get("properties", {}).items():
             said.setdefault(key, {}).setdefault(value.pop("description", ""), []).append(family)
             value.pop("default", None)
             keys.setdefault(key, value)

@@ -77,7 +77,7 @@ class Combination:
         path, text = problem
         for key, index in self._indices.items():
             if key == CASES:
-                if any(path[: len(leaf)] == leaf for leaf, _ in _leaves(self._case)):
+                if any(path[: len(leaf)] == leaf for leaf, _ in _leaves(self._case)) or self._is_whole_in_case(path):
                     return ("sweep", CASES, index, *path), text
                 continue
             swept = tuple(key.split("."))
@@ -87,6 +87,16 @@ class Combination:
             if path == swept[: len(path)] and not isinstance(lookup(self._written, path), Mapping):
                 return ("sweep", key), text
         return problem
+
+    def _is_whole_in_case(self, path: KeyPath) -> bool:
+        """Return whether a table around *path* is the case's own, and so lacks what the case does not say."""
+        for depth in range(1, len(path)):
+            before, after = lookup(self._written, path[:depth]), lookup(self._case, path[:depth])
+            if not isinstance(after, dict):
+                return False
+            if not isinstance(before, dict) or is_another(path[:depth], before, after, self._written):
+                return True
+        return False
 
 
 def expand(data: Raw, parameters: Mapping[str, Any] | None = None) -> list[Combination]:

@@ -1,32 +1,43 @@
-"""The swarm: random scenarios in which everything goes wrong, run with invariants on.
+"""The swarm: random scenarios over all keys of the schema, run with invariants on.
 
-A scenario has a graph, a world, a learner and a protocol that go together, one of `FEATURES` if these take it, and
-faults of every kind; every other one has a single key of links instead, each in its turn, so that nothing hides what it
-does. It is run compiled and in bulk where it can be, event by event, and with a trace, and all must hold
-that stands in `netbandit.testing.properties`.
+Kinds of parts that go together are drawn, and then keys of any table, with values that the schema allows; what `check`
+refuses is dropped. Every other scenario has one key more than it needs instead, each in its turn, so that nothing hides
+what it does. A key that is added to a part is drawn as soon as it is there.
 
-A scenario that fails is made smaller for as long as it fails, and written to a file that one command replays.
+A scenario is run compiled and in bulk where it can be, event by event, and with a trace, and all must hold that stands
+in `netbandit.testing.properties`. One that fails is made smaller for as long as it fails, and written to a file that
+one command replays.
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from math import inf
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel
 
 from netbandit.checks.check import check
+from netbandit.parts.registry import BUILT_IN, condition_classes, kind_key, part_class
 from netbandit.parts.settings import Raw
 from netbandit.scenario.errors import ScenarioError
-from netbandit.scenario.load import load
+from netbandit.scenario.load import load, load_tables
+from netbandit.scenario.model import PARTS, scenario_model
+from netbandit.scenario.schema import Schema, table_schema
 from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.testing.properties import ALWAYS
+from netbandit.testing.scenes import small, tables_of
 from netbandit.testing.trial import Trial
+from netbandit.util.wording import WORDS
 
-_MOST_DRAWS = 200
-_MOST_WITH_A_FEATURE = 20
-"""So many scenarios of two parts are drawn with a feature before it is taken that they do not go with it."""
+_TRIES = 6
+"""So often a key is drawn before it is taken not to go with what is there."""
+_MOST_DRAWS = 300
+_LONGEST = 2 * 10**9
+"""The simulated time (ns) after which a scenario takes too long: the shortest duration drawn is 0.3 ms."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +53,164 @@ class Failure:
     text: str
 
 
+class Key(NamedTuple):
+    """A key of the schema.
+
+    Attributes:
+        table: The table of the scenario.
+        kind: The kind of a part, or the family of a topology; None: the table is everybody's.
+        path: The names from the table on.
+    """
+
+    table: str
+    kind: str | None
+    path: tuple[str, ...]
+
+
+def keys() -> list[Key]:
+    """Return all keys of all tables, and of all parts."""
+    whole, definitions = _schema()
+    found = [Key(table, None, path) for table in _tables() for path in _paths(whole["properties"][table], definitions)]
+    for table, kinds in BUILT_IN.items():
+        for kind in kinds:
+            schema, definitions = _part_schema(table, kind)
+            found += [Key(table, kind, path) for path in _paths(schema, definitions)]
+    return [key for key in found if key not in _SIZES]
+
+
+_SIZES = (Key("run", None, ("horizon",)), Key("run", None, ("seed",)), Key("run", None, ("replications",)))
+"""How much is run, which every scenario says."""
+
+
+@cache
+def _schema_of(model: type[BaseModel]) -> tuple[Schema, Schema]:
+    """Return the schema of a table, and the definitions that it refers to."""
+    definitions: Schema = {}
+    return {"required": [], **table_schema(model, definitions)}, definitions
+
+
+def _schema() -> tuple[Schema, Schema]:
+    """Return the schema of the tables that are everybody's."""
+    return _schema_of(scenario_model(tuple(condition_classes().items())))
+
+
+def _part_schema(table: str, kind: str) -> tuple[Schema, Schema]:
+    return _schema_of(part_class(table, kind, Path()))
+
+
+def _tables() -> list[str]:
+    """Return the names of the tables that are everybody's: what else a scenario has is a value, or a part's."""
+    return [name for name, schema in _schema()[0]["properties"].items() if "$ref" in schema]
+
+
+def _inside(schema: Schema, definitions: Schema) -> Schema:
+    return definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+
+
+def _paths(schema: Schema, definitions: Schema) -> Iterator[tuple[str, ...]]:
+    """Yield the paths of the keys of a table, and of the tables in it."""
+    for name, inner in _inside(schema, definitions).get("properties", {}).items():
+        deeper = list(_paths(inner, definitions)) if "$ref" in inner else []
+        yield from [(name, *path) for path in deeper] or [(name,)]
+
+
+def _at(schema: Schema, definitions: Schema, path: Iterable[str]) -> Schema:
+    for name in path:
+        schema = _inside(schema, definitions)["properties"][name]
+    return schema
+
+
+class _Values:
+    """Draws values that a schema allows, small ones.
+
+    Args:
+        rng: What they are drawn from.
+        definitions: What the schema refers to.
+    """
+
+    def __init__(self, rng: random.Random, definitions: Schema) -> None:
+        self._rng, self._definitions = rng, definitions
+
+    def of(self, schema: Schema, also: Iterable[str] = ()) -> Any:
+        """Return a value; of a table all keys that it needs, those that it must have *also*, and some others."""
+        rng = self._rng
+        if "$ref" in schema:
+            return self.of(_inside(schema, self._definitions), also)
+        if "anyOf" in schema:
+            said = {name: what for name, what in schema.items() if name != "anyOf"}
+            return self.of(said | rng.choice(schema["anyOf"]))
+        if "const" in schema or "enum" in schema:
+            return schema.get("const") if "const" in schema else rng.choice(schema["enum"])
+        match schema.get("type"):
+            case "boolean":
+                return rng.random() < 0.5
+            case "integer" | "number":
+                return self._number(schema)
+            case "string":
+                return self._text(schema)
+            case "array":
+                return self._list(schema)
+        needed = {*schema.get("required", ()), *also}
+        properties = schema.get("properties", {})
+        if not properties:  # a part inside another one
+            named = [kind for kind in BUILT_IN["learner"] if f'"{kind}"' in schema.get(WORDS, "")]
+            return {"kind": rng.choice(named)} if named else {}
+        return {name: self.of(inner) for name, inner in properties.items() if name in needed or rng.random() < 0.25}
+
+    def _number(self, schema: Schema) -> float:
+        """Return a number within the bounds: one of them, the default, an example, or a usual one."""
+        least, most = schema.get("minimum"), schema.get("maximum")
+        above, below = schema.get("exclusiveMinimum", -_HUGE), schema.get("exclusiveMaximum", _HUGE)
+        whole = schema["type"] == "integer"
+        listed = [schema.get("default"), least, most, *_numbers(schema)]
+        usual: list[Any] = [1, 2, 3, 4, 5] if whole else [0.0, 1e-9, 0.05, 0.3, 0.5, 0.7, 1.0, 1.5, 3.0, 20.0]
+        candidates = [one for one in (*listed, *usual, *usual) if isinstance(one, int | float)]
+        fitting = [
+            one
+            for one in candidates
+            if above < one < below and (least is None or one >= least) and (most is None or one <= most)
+        ]
+        if whole:
+            fitting = [int(one) for one in fitting if one == int(one) and abs(one) <= _MOST_OF_ANYTHING]
+        return self._rng.choice(fitting or [least or 0])
+
+    def _text(self, schema: Schema) -> str:
+        """Return a word or a quantity as in the examples of the key, with another number, or the name of a file."""
+        quoted = [*re.findall(r'"([^"]+)"', f"{schema.get(WORDS, '')} {schema.get('description', '')}")]
+        quoted += [schema["default"]] if isinstance(schema.get("default"), str) else []
+        quoted = [text for text in quoted if ":" not in text and not text.endswith(_ENDINGS)]
+        text = self._rng.choice(quoted) if quoted else str(self._rng.choice(_FILES))
+        quantity = re.fullmatch(r"([\d.e+-]+) (\S+)", text)
+        if quantity is None:
+            return text
+        number, unit = quantity.groups()
+        if unit in _OF_TIME:
+            return f"{self._rng.choice(_TIMES)} {self._rng.choice(['ms', 'ms', 'slots'])}"
+        return f"{self._rng.choice([number, *_AMOUNTS])} {unit}"
+
+    def _list(self, schema: Schema) -> list[Any]:
+        """Return a list: of as many as a tuple has, or a few."""
+        if "prefixItems" in schema:
+            return [self.of({WORDS: schema.get(WORDS, ""), **inner}) for inner in schema["prefixItems"]]
+        least, most = schema.get("minItems", 0), schema.get("maxItems", 5)
+        items = {WORDS: schema.get(WORDS, ""), "description": schema.get("description", ""), **schema["items"]}
+        return [self.of(items) for _ in range(self._rng.randint(least, max(least, most)))]
+
+
+_HUGE = 1e309
+_MOST_OF_ANYTHING = 100
+_OF_TIME = {"ns", "us", "ms", "s", "min", "h", "slot", "slots"}
+_TIMES = ("0", "0.3", "1", "2.5", "7", "20", "100")
+_AMOUNTS = ("0", "0.01", "0.3", "1", "20", "300", "5000")
+_ENDINGS = (".csv", ".txt", ".json", ".gz")
+_FILES = tuple(Path(__file__).with_name(name) for name in ("meetings.csv", "rewards.csv"))
+
+
+def _numbers(schema: Schema) -> list[float]:
+    """Return the numbers in what is said of a key."""
+    return [float(text) for text in re.findall(r"(?<![\w.\"])\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])", schema.get(WORDS, ""))]
+
+
 def draw(seed: int, number: int) -> Raw:
     """Return the tables of scenario *number* of a swarm: one that `check` accepts.
 
@@ -49,231 +218,107 @@ def draw(seed: int, number: int) -> Raw:
         RuntimeError: None was accepted of many, which is a mistake of the swarm.
     """
     rng = random.Random(f"{seed}/{number}")
-    alone = _KEYS[number // 2 % len(_KEYS)] if number % 2 else None
-    bandit, learner, protocols = rng.choice(_PLAYERS)
-    players = bandit, learner, rng.choice(protocols.split())
-    feature = rng.choice(["", *FEATURES])
-    for draws in range(_MOST_DRAWS):
-        tables = _drawn(rng, players, feature if draws < _MOST_WITH_A_FEATURE else "", alone)
-        try:
-            _point(tables)
-        except ScenarioError:
+    every = keys()
+    if number % 2:  # one key alone, where that is possible, else among what else it needs
+        key = every[number // 2 % len(every)]
+        for others in (0, 0, 0, 12, 12):
+            tables = _players(rng, {} if key.kind is None else {key.table: key.kind})
+            if tables is None:  # such as a graph of a file that is not here
+                break
+            found = _with_key(rng, _with_some(rng, tables, every, others), key)
+            if found is not None:
+                return found
+    tables = _players(rng, {})
+    if tables is None:
+        raise RuntimeError(f"no scenario of {_MOST_DRAWS:,} can be run")
+    return _with_some(rng, tables, every, rng.choice([3, 6, 12, 24]))
+
+
+def _players(rng: random.Random, kinds: Mapping[str, str]) -> Raw | None:
+    """Return a small scenario of parts that go together, some of them of these *kinds*; None: none is found."""
+    for _ in range(_MOST_DRAWS):
+        chosen = {table: kinds.get(table) or rng.choice(list(BUILT_IN[table])) for table in BUILT_IN}
+        if not _go_together(chosen["bandit"], chosen["learner"], chosen["protocol"]):
             continue
-        return tables
-    raise RuntimeError(f"no scenario of {_MOST_DRAWS} can be run")
+        world, learner, protocol = (_small(rng, table, chosen[table]) for table in PARTS)
+        graph = _small(rng, "topology", chosen["topology"])
+        # Rounds take long, what is told in every slot many messages.
+        horizon = rng.choice([100, 300, 600] if learner["kind"] == "elimination" else [10, 30, 100])
+        tables = tables_of(world, learner, protocol, graph, horizon)
+        tables = tables | {"run": {"horizon": horizon, "seed": rng.randrange(1000)}, "links": {}}
+        if _is_accepted(tables):
+            return tables
+    return None
 
 
-def _drawn(rng: random.Random, players: tuple[Raw, Raw, str], feature: str, alone: tuple[str, str] | None) -> Raw:
-    """Return a scenario that may be refused: not everything goes with everything.
-
-    Args:
-        rng: What it is drawn from.
-        players: The world, the learner, and the protocol's kind.
-        feature: One of `FEATURES`, or nothing.
-        alone: The table and key of links that is all that goes wrong; None: anything may.
-    """
-    agents = rng.randint(3 if feature == "adversary" else 2, 8)
-    bandit, learner, kind = players
-    protocol: Raw = {"kind": kind, "timing": rng.choice(["slotted", "asynchronous"])}
-    if kind == "local":
-        protocol["ttl"] = rng.randint(0, 3)
-        protocol |= rng.choice([{}, {"route": "flood"}, {"route": "flood", "absorb": True}])
-    if kind == "consensus":
-        protocol |= rng.choice([{}, {"pace": "slot"}])
-    if kind == "pooled":
-        protocol |= rng.choice([{}, {}, {"when": "pull"}])
-    learner = dict(learner)
-    if protocol["kind"] == "parameter-server":
-        protocol |= {"answer": rng.choice(["uploader", "lagging"]), "server": rng.choice(["uplink", "centre", 0])}
-        learner |= {"upload": rng.choice([1.0, 1.2, 2.0]), "decide": rng.choice(["all", "received"])}
-    if rng.random() < 0.3:
-        protocol["deadline"] = rng.choice(["2 ms", "20 ms", "3 slots", "100 ms"])
-    # Rounds take long, what is told in every slot many messages.
-    horizons = [100, 300, 600] if learner["kind"] == "elimination" else [10, 30, 100]
-    run: Raw = {"horizon": rng.choice(horizons), "slot": "1 ms", "seed": rng.randrange(1000)}
-    if rng.random() < 0.2:
-        run["activity"] = rng.choice(["one", {"share": 0.5}, {"poisson": "3 ms"}])
-        run["skew"] = rng.choice([0.0, 1.0])
-    tables: Raw = {
-        "run": run,
-        "topology": _topology(rng, agents),
-        "links": {table: _links(rng, alone is None) for table in _TABLES},
-        "bandit": dict(bandit),
-        "learner": learner,
-        "protocol": protocol,
-    }
-    if feature == "adversary":
-        attack = rng.choice(_ATTACKS)
-        tables["adversary"] = {"share": rng.choice([0.4, 0.6]), "attack": attack, "range": rng.choice(_RANGES)}
-        tables["adversary"] |= rng.choice([{}, {}, {"from": "9 ms"}])
-        tables["learner"] |= rng.choice([{}, {"robust": rng.choice(["median", "trimmed", "geometric"]), "tolerate": 1}])
-    if feature in ("contacts", "mobile"):
-        tables["topology"] = {"neighbours": rng.choice(["sensed", "unknown"]), **rng.choice(_MEETINGS[feature])}
-    if feature == "changes":
-        tables["topology"] |= {"changes": rng.choice(_CHANGES), "neighbours": rng.choice(["sensed", "unknown"])}
-    if tables["topology"].get("neighbours") == "sensed" and kind in _CARRYING:
-        protocol |= rng.choice([{}, {"carry": "4 ms"}])
-    if feature == "energy":
-        tables["energy"] = rng.choice(_BATTERIES)
-        for links in tables["links"].values():
-            links.pop("retry", None)  # nothing is repeated where agents may run empty
-    if feature == "feedback":
-        tables["feedback"] = rng.choice(_LATE)
-        if learner["kind"] == "elimination":
-            protocol |= rng.choice([{}, {"feedback_deadline": "4 slots"}])
-    if feature == "compute":
-        tables["compute"] = rng.choice(_COMPUTING)
-    if feature == "queue":
-        for links in tables["links"].values():
-            links |= {"bandwidth": "300 kbit/s", "queue": rng.choice([0, 2, "400 B"])}
-    if feature == "radio":
-        tables["links"] = _sharing_air(rng, tables["links"])
-    if alone is not None:
-        table, key = alone
-        tables["links"][table][key] = rng.choice(_WRONG[key])
-        return tables
-    faults = _faults(rng, agents)
-    return tables | ({"faults": faults} if faults else {})
+@cache
+def _go_together(world: str, learner: str, protocol: str) -> bool:
+    """Return whether parts of these kinds may be together at all."""
+    return _is_accepted(tables_of(small("bandit", world), small("learner", learner), {"kind": protocol}))
 
 
-FEATURES = ("adversary", "changes", "contacts", "mobile", "energy", "radio", "feedback", "queue", "compute")
-"""Features of a random scenario beside faults: one of them, where its learner and protocol support it."""
+def _small(rng: random.Random, table: str, kind: str) -> Raw:
+    """Return a part with the keys that it needs, and perhaps those that make it small."""
+    schema, definitions = _part_schema(table, kind)
+    if rng.random() < 0.8:  # some graphs need one of two keys, and neither is needed
+        schema = schema | {"properties": {name: schema["properties"][name] for name in schema["required"]}}
+    chosen = small(table, kind) if table == "bandit" or (table == "learner" and rng.random() < 0.7) else {}
+    return {**_Values(rng, definitions).of(schema), **chosen, kind_key(table): kind}
 
 
-_LATE: list[Raw] = [
-    {"delay": "2500 us"},
-    {"delay": {"geometric": 4.0}, "never": 0.2, "window": "6 slots"},
-    {"delay": {"pareto": ["1 ms", 1.1]}, "window": "5 ms", "missing": "zero", "reports": "nonzero"},
-]
-_COMPUTING: list[Raw] = [
-    {
-        "agents": {"message": "300 us", "item": {"exponential": "1 ms"}, "aggregate": "200 us"},
-        "speed": {"lognormal": 0.6},
-    },
-    {"agents": {"message": {"exponential": "400 us"}, "byte": "1 us", "inbox": 2}, "power": "1 W"},
-    {"server": {"message": {"pareto": ["100 us", 1.5]}, "aggregate": "1 ms", "inbox": 3}, "speed": 2.0},
-]
-_ATTACKS: list[str] = ["none", "flip", "inflate", "collude", "swap", "topple", "noise", "constant"]
-_ATTACKS += ["stale", "mute", "naive", "smart"]
-_RANGES = ("plausible", "any")
-_BERNOULLI = {"kind": "bernoulli", "means": [0.1, 0.9]}
-_GAUSSIAN = {"kind": "gaussian", "means": [0.0, 1.0, 2.0]}
-_CHANGING = {"kind": "bernoulli", "means": [0.1, 0.9], "changes": [{"slot": 20, "means": [0.8, 0.2]}]}
-_LINEAR = {"kind": "linear", "dimension": 2, "arms": 3}
-_ROUNDS = "master-worker gis sink flooding gossip local relay silent pooled"
-_TOLD = f"{_ROUNDS} earliest"
-_MIXED = "consensus silent"
-_PLAYERS: list[tuple[Raw, Raw, str]] = [
-    *[(_BERNOULLI, {"kind": "elimination", "epsilon": epsilon}, _TOLD) for epsilon in (inf, 5.0)] * 4,
-    (_BERNOULLI, {"kind": "elimination", "participation": 0.5}, "master-worker"),
-    (_GAUSSIAN, {"kind": "elimination"}, _ROUNDS),
-    *[(_BERNOULLI, {"kind": kind}, _TOLD) for kind in ("ucb", "klucb", "thompson")] * 2,
-    (_BERNOULLI, {"kind": "ucb", "share": "totals"}, _TOLD),
-    (_CHANGING, {"kind": "ucb"}, _TOLD),
-    *[(_BERNOULLI, {"kind": kind}, _MIXED) for kind in ("coop-ucb2", "dducb", "dec-ucb")] * 2,
-    (_BERNOULLI, {"kind": "gosine"}, "gossip"),
-    (_BERNOULLI, {"kind": "queued", "base": {"kind": "klucb"}}, "silent"),
-    (_LINEAR, {"kind": "feducb"}, _ROUNDS),
-    (_LINEAR, {"kind": "feducb", "epsilon": inf}, _ROUNDS),
-    (_LINEAR, {"kind": "feducb", "schedule": "fixed", "every": 5}, _ROUNDS),
-    *[(_LINEAR, {"kind": kind}, f"{_ROUNDS} parameter-server") for kind in ("linucb", "lints", "oful")],
-    ({"kind": "procurement"}, {"kind": "pfcb"}, _TOLD),
-    ({"kind": "procurement"}, {"kind": "pfcb", "start": 3, "stop": 90, "share": "exact"}, _TOLD),
-    *[({"kind": "vertical", "dimension": 4, "arms": 3}, {"kind": kind}, "vertical") for kind in ("linucb", "lints")],
-]
+def _with_some(rng: random.Random, tables: Raw, every: list[Key], count: int) -> Raw:
+    """Return *tables* with *count* more keys, or fewer: those that fit."""
+    mine = [key for key in every if key.kind is None or tables[key.table][kind_key(key.table)] == key.kind]
+    by_table: dict[str, list[Key]] = {}
+    for key in mine:
+        by_table.setdefault("/".join([key.table, *key.path[:-1]]), []).append(key)
+    for _ in range(count):
+        tables = _with_key(rng, tables, rng.choice(by_table[rng.choice(list(by_table))])) or tables
+    return tables
 
 
-def _topology(rng: random.Random, agents: int) -> Raw:
-    family = rng.choice(["star", "ring", "complete", "path", "grid", "tree", "random", "random-tree", "hybrid"])
-    if family == "hybrid":
-        return {"family": family, "components": [2, 3], "inside": "path"}
-    extra = {"p": 0.6} if family == "random" else {}
-    return {"family": family, "agents": max(agents, 3 if family == "ring" else 1), **extra}
+def _with_key(rng: random.Random, tables: Raw, key: Key) -> Raw | None:
+    """Return *tables* with a value for a key, and for others of a table that is not there yet; None: none fits."""
+    schema, definitions = _schema() if key.kind is None else _part_schema(key.table, key.kind)
+    schema = schema["properties"][key.table] if key.kind is None else schema
+    values = _Values(rng, definitions)
+    for _ in range(_TRIES):
+        path, present = key.path, tables.get(key.table)
+        depth = 0 if present is None else len(path)
+        if depth and rng.random() < 0.3:  # the table that it is in anew
+            depth -= 1 if len(path) > 1 else 0
+        value = values.of(_at(schema, definitions, path[:depth]), path[depth : depth + 1])
+        found = _put(tables, (key.table, *path[:depth]), value)
+        if _has(found, key) and _is_accepted(found):
+            return found
+    return None
 
 
-_CHANGES: list[Raw] = [
-    {"born": 0.2, "dies": 0.3, "every": "3 ms"},
-    {"up": 0.7},
-    {"matching": "random", "every": "4 ms"},
-    {"up_for": "5 ms", "every": "12 ms", "phase": "stagger"},
-]
-_MEETINGS: Mapping[str, list[Raw]] = {
-    "contacts": [{"family": "contacts", "file": str(Path(__file__).with_name("meetings.csv")), "format": "intervals"}],
-    "mobile": [
-        {"family": "mobile", "agents": 5, "area": ["90 m", "90 m"], "range": "40 m", "speed": ["2000 m/s", "9000 m/s"]},
-        {"family": "mobile", "agents": 4, "area": ["60 m", "0 m"], "range": "30 m", "model": "gauss-markov"}
-        | {"step": "2 ms", "sigma": "3000 m/s"},
-    ],
-}
-_CARRYING = ("flooding", "relay", "sink", "parameter-server", "vertical", "local")
-
-_TABLES = ("peer", "uplink")
-_TIMES: Mapping[str, list[Any]] = {
-    "latency": ["0.3 ms", "1 ms", "2500 us", {"uniform": ["0 ms", "3 ms"]}],
-    "bandwidth": ["100 kbit/s", "10 Mbit/s"],
-}
-_WRONG: Mapping[str, list[Any]] = {
-    "loss": [0.02, 0.3, {"per_bit": 1e-4}, {"good": 0.0, "bad": 0.8, "good_for": "50 ms", "bad_for": "10 ms"}],
-    "jitter": ["2 ms", {"exponential": "1 ms"}, {"lognormal": ["1 ms", 0.5]}, {"geometric": [1, 5]}],
-    "overtaking": [True],
-    "duplicate": [0.1, 0.5],
-    "retry": [{"timeout": "8 ms"}, {"timeout": "3 ms", "attempts": 2, "factor": 1.0}],
-}
-_KEYS = [(table, key) for table in _TABLES for key in _WRONG]
+def _put(tables: Raw, path: tuple[str, ...], value: Any) -> Raw:
+    """Return *tables* with a *value* at a path, in place of what is there; of a part its kind stays."""
+    name, *rest = path
+    before = tables.get(name)
+    before = before if isinstance(before, dict) else {}
+    if rest:
+        return tables | {name: _put(before, tuple(rest), value)}
+    return tables | {name: value}
 
 
-def _links(rng: random.Random, anything: bool) -> Raw:
-    """Return keys of a class of links: how long messages take, and if *anything* may go wrong, that too."""
-    keys = {**_TIMES, **_WRONG} if anything else _TIMES
-    chosen = {key: rng.choice([None, *values]) for key, values in keys.items()}
-    return {key: value for key, value in chosen.items() if value is not None}
+def _has(tables: Any, key: Key) -> bool:
+    for name in (key.table, *key.path):
+        if not isinstance(tables, dict) or name not in tables:
+            return False
+        tables = tables[name]
+    return True
 
 
-_RADIOS: list[Raw] = [
-    {},
-    {"access": {"aloha": "2 ms"}, "duty": 0.5},
-    {"access": {"csma": "20 us", "attempts": 3}},
-    {"access": {"aloha": "1 slot"}, "airtime": {"lora": {"sf": 7, "bandwidth": "500 kHz"}}},
-]
-
-
-def _sharing_air(rng: random.Random, links: Raw) -> Raw:
-    """Return the tables of links with a radio in place of what does not go together with it."""
-    peer = {key: links["peer"][key] for key in ("latency", "loss") if key in links["peer"]}
-    peer |= {"bandwidth": rng.choice(["1 Mbit/s", "20 Mbit/s"]), "radio": rng.choice(_RADIOS)}
-    return {"peer": peer, "uplink": {key: value for key, value in links["uplink"].items() if key != "retry"}}
-
-
-_GUSTS = {"power": "4 mW", "on_for": "3 ms", "off_for": "9 ms"}
-_DAYS = {"power": "1 mW", "from": "10 ms", "until": "20 ms", "every": "30 ms"}
-_BATTERIES: list[Raw] = [
-    {"capacity": "30 uJ", "idle": "1 mW"},
-    {"capacity": "5 uJ", "idle": "1 mW", "harvest": "800 uW", "recover": 0.4},
-    {"capacity": {"uniform": ["1 uJ", "60 uJ"]}, "idle": "1 mW", "harvest": _GUSTS, "recover": 0.1},
-    {"capacity": "200 uJ", "idle": "0.5 mW", "harvest": _DAYS},
-]
-
-
-def _faults(rng: random.Random, agents: int) -> Raw:
-    def stays() -> Raw:
-        return {"up_for": f"{rng.choice([20, 200])} ms", "down_for": f"{rng.choice([2, 30])} ms"}
-
-    keys: Raw = {}
-    if rng.random() < 0.3:
-        keys["links"] = rng.choice([stays(), {"up": 0.7, "every": rng.choice(["1 slot", "10 slots"])}])
-    if rng.random() < 0.3:
-        keys["nodes"] = stays() | rng.choice([{}, {"memory": "lost"}])
-    if rng.random() < 0.2:
-        keys["server"] = stays()
-    outages = []
-    for _ in range(rng.choice([0, 0, 1, 2])):
-        begin = rng.randrange(100)
-        what: Raw = rng.choice(
-            [{"nodes": [rng.randrange(agents)]}, {"server": True}, {"partition": [[rng.randrange(agents)]]}]
-        )
-        until = {"until": f"{begin + rng.randint(1, 80)} ms"} if rng.random() < 0.8 else {}
-        outages.append({**what, "from": f"{begin} ms", **until})
-    return keys | ({"outages": outages} if outages else {})
+def _is_accepted(tables: Raw) -> bool:
+    """Return whether `check` takes it, and it is short."""
+    try:
+        run = check(load_tables(tables)).points[0].scenario.run
+    except ScenarioError:
+        return False
+    return run.horizon * run.slot_nanoseconds <= _LONGEST
 
 
 def _point(tables: Raw) -> RunnablePoint:
@@ -293,39 +338,31 @@ def broken(tables: Raw) -> str | None:
 
 
 def smaller(tables: Raw) -> Iterator[Raw]:
-    """Yield scenarios that ask for one thing less than *tables*."""
-    for path in _optional(tables):
+    """Yield scenarios that ask for one thing less than *tables*, large things first."""
+    needed = {(table,) for table in ("run", *BUILT_IN)} | {("run", "horizon")}
+    for path in sorted(set(_everything(tables)) - needed, key=lambda path: (len(path), str(path))):
         yield _without(tables, path)
     horizon = tables["run"]["horizon"]
     if horizon > 1:
         yield tables | {"run": tables["run"] | {"horizon": horizon // 2}}
 
 
-def _optional(tables: Raw) -> Iterator[tuple[str | int, ...]]:
-    for table in ("adversary", "faults", "feedback", "compute"):
-        if table in tables:
-            yield (table,)
-    for table in ("faults", "links"):
-        yield from ((table, *path) for path in _paths(tables.get(table, {})))
-    yield ("protocol", "timing")
-    if "changes" in tables["topology"]:
-        yield ("protocol", "carry")
-        yield ("topology", "changes")
-
-
-def _paths(table: Raw) -> Iterator[tuple[str | int, ...]]:
-    for key, value in table.items():
-        yield (key,)
-        if key in ("peer", "uplink"):
-            yield from ((key, inner) for inner in value)
-        if key == "outages":
-            yield from ((key, place) for place in range(len(value)))
+def _everything(value: Any) -> Iterator[tuple[str | int, ...]]:
+    """Yield the paths of all tables, keys, and items of lists."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, what in inner:
+        yield (name,)
+        yield from ((name, *path) for path in _everything(what))
 
 
 def _without(tables: Any, path: tuple[str | int, ...]) -> Any:
     head, *rest = path
     if isinstance(tables, list):
-        return [item for place, item in enumerate(tables) if place != head]
+        return [
+            _without(item, tuple(rest)) if place == head else item
+            for place, item in enumerate(tables)
+            if rest or place != head
+        ]
     if not rest:
         return {key: value for key, value in tables.items() if key != head}
     return {key: _without(value, tuple(rest)) if key == head else value for key, value in tables.items()}

@@ -19,6 +19,7 @@ from netbandit.bandits import reward_tables
 from netbandit.bandits.reward_tables import RewardTableError, of_frame, read
 from netbandit.checks.check import check
 from netbandit.results.run_keys import run_key
+from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.util.streams import Streams
 
@@ -469,3 +470,27 @@ def test_learners_that_share_totals_are_checked_without_knowing_how_many_arms_th
         'protocol = { kind = "local" }\n'
     )
     assert len(check(load(str(tmp_path / "totals.toml"))).points) == 1
+
+
+@pytest.mark.parametrize(
+    ("feedback", "text"),
+    [
+        ('by_arm = ["1 ms"]', "feedback.by_arm: has 1 entries, but the bandit has 2 arms"),
+        ('delay = "1 ms"\nnever = [0.1, 0.2, 0.3]', "feedback.never: has 3 entries, but the bandit has 2 arms"),
+        ('by_arm = ["1 ms", "2 ms"]', None),
+    ],
+)
+def test_keys_of_each_arm_are_as_many_as_the_arms_of_the_table(tmp_path, feedback, text):
+    WIDE.to_csv(tmp_path / "rewards.csv", index=False)
+    file = tmp_path / "scene.toml"
+    file.write_text(
+        'run = { horizon = 3 }\ntopology = { family = "ring", agents = 3 }\nlearner = { kind = "ucb" }\n'
+        'protocol = { kind = "silent" }\nbandit = { kind = "table", path = "rewards.csv" }\n'
+        f"[feedback]\n{feedback}\n"
+    )
+    if text is None:
+        assert check(load(file, [])).points[0].simulation(0).run().metrics["regret"] is not None
+        return
+    with pytest.raises(ScenarioError) as error:
+        check(load(file, []))
+    assert text in str(error.value)

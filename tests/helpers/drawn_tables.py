@@ -119,7 +119,7 @@ class Drawn:
             ).writerow([*row, *empty])
             lines.append(text.getvalue())
             if rng.random() < 0.1:
-                lines.append(rng.choice(["# no, row", "  #", "", "   "]) + end)
+                lines.append(rng.choice(["# no, row", "  #", *(["", "   "] if len(row) > 1 else [])]) + end)
         if rng.random() < 0.2:
             lines.insert(0, "# of a laboratory; 3,4" + end)
         text = "".join(lines)
@@ -143,12 +143,13 @@ class Drawn:
         """
         text = self.content.decode("utf-8-sig")
         comment = ("#", "%") if self.kind == "edges" else ("#",)
-        lines = [
-            line for line in io.StringIO(text, newline="") if line.strip() and not line.strip(" ").startswith(comment)
-        ]
-        if not lines:
+        lines = [line for line in io.StringIO(text, newline="") if not line.strip(" ").startswith(comment)]
+        first = next((place for place, line in enumerate(lines) if line.strip()), None)
+        if first is None:
             return []
-        bare = "".join(lines[0].split('"')[::2])  # what was changed may have another separator
+        bare = "".join(lines[first].split('"')[::2])  # what was changed may have another separator
+        single = self.kind == "wide" and not set(bare) & set(",;\t")  # then a blank line is an empty field
+        lines = [line if line.strip() else '""\n' for line in lines[first:] if single or line.strip()]
         separator = separator or (max(",;\t", key=bare.count) if self.changed else self.separator)
         rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=separator, skipinitialspace=True)]
         return None if any("\n" in cell or "\r" in cell for row in rows for cell in row) else rows

@@ -194,7 +194,7 @@ def edge_list(rng: Random) -> File:
     net = _net(rng)
     dialect = Dialect(rng, ",;\t ")
     repeated = [*net.links, *(link[:: rng.choice([1, -1])] for link in net.links if rng.random() < 0.1)]
-    header = rng.choice([["source", "target"], ["from", "to"], ["Source", "Target"], ["dst_id", "src_id"], []])
+    header = rng.choice([["source", "target"], ["from", "to"], ["Start", "END"], ["dst_id", "src_id"], []])
     third = rng.choice(["latency_ms", "latency", "colour", "", ""]) if header else rng.choice(["braces", "number", ""])
     conflict = third in ("latency_ms", "latency", "braces") and rng.random() < 0.2
     refusal, rows = "not" if header else "may", []
@@ -206,9 +206,11 @@ def edge_list(rng: Random) -> File:
             repeated = [*repeated, link[::-1]]
             rows.append((link[::-1], latency + 1))
         rows.append((link, latency))
-    lines = [dialect.row([*header, *([third] if third and header else [])])] if header else []
-    for link, latency in rows:
-        cells = list(link)
+    index = rng.choice(["id", "", None, None, None]) if header and dialect.separator != " " else None
+    count = [] if index is None else [index]
+    lines = [dialect.row([*count, *header, *([third] if third and header else [])])] if header else []
+    for number, (link, latency) in enumerate(rows):
+        cells = [*([] if index is None else [f"{number}"]), *link]
         if third in ("latency_ms", "latency", "colour"):
             cells.append({"latency_ms": f"{latency}", "latency": f"{latency} ms"}.get(third, rng.choice(ODD_NAMES)))
         elif third == "number":

@@ -260,3 +260,8 @@ def test_names_of_ends_that_other_lines_name_may_be_nodes(tmp_path, text):
     path = write(tmp_path, text)
     assert "may be a link or names of columns: others name" in refused(path)
     assert len(links(path, ["from", "to"])) == text.count("\n")
+
+
+@pytest.mark.parametrize("text", ["5 1\n5 2\n", "1 2\n2 3\n", "9 1\n9 2\n1 3\n", "0 1\n1 2\n2 0\n", "01 1\n1 2\n"])
+def test_few_links_are_no_counts(tmp_path, text):
+    assert len(links(write(tmp_path, text))) == text.count("\n")

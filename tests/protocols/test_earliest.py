@@ -5,6 +5,7 @@ import random
 import networkx as nx
 import pytest
 from helpers.contact_lists import earliest, linked, sensed
+from helpers.scenes import study
 from helpers.telling import SLOT, told
 
 from netbandit.protocols.earliest import Earliest
@@ -13,6 +14,7 @@ from netbandit.protocols.gossip import Gossip
 from netbandit.protocols.local import Local
 from netbandit.protocols.pooled import Pooled
 from netbandit.protocols.relay import Relay
+from netbandit.scenario.errors import ScenarioError
 
 
 def heard(kind, *given, **keys):
@@ -90,3 +92,18 @@ def test_without_latency_and_with_all_in_contact_it_is_pooled():
 def test_nobody_may_send():
     with pytest.raises(RuntimeError, match="without any"):
         told(Earliest, nx.path_graph(2))[1].receive(0, [])
+
+
+@pytest.mark.parametrize(("learner", "horizon"), [("elimination", 600), ("ucb", 30)])
+def test_a_round_over_it_needs_a_connected_graph_as_over_any_broadcasts(tmp_path, learner, horizon):
+    """Nobody ever hears of the other component: a round would never end."""
+    text = (
+        f"run = {{ horizon = {horizon} }}\ntopology = {{ family = 'hybrid', components = [3, 2] }}\n"
+        f"bandit = {{ kind = 'bernoulli', means = [0.1, 0.9] }}\nlearner = {{ kind = '{learner}' }}\n"
+        "protocol = { kind = 'earliest' }\n"
+    )
+    if learner == "ucb":
+        assert study(tmp_path, text=text).points[0].simulation(0).run().metrics["regret"] > 0
+        return
+    with pytest.raises(ScenarioError, match="a round over earliest needs a connected graph"):
+        study(tmp_path, text=text)

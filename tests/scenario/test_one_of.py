@@ -176,6 +176,18 @@ def test_a_part_inside_a_part_of_another_kind_takes_its_place():
     assert put_over(base, {"learner": {"base": {"kind": "klucb"}}})["learner"]["base"] == {"kind": "klucb"}
 
 
+@pytest.mark.parametrize("loss", ["{ per_bit = 1e-6 }", "0.1"])
+def test_what_another_law_lacks_is_missing_in_its_case(loss):
+    text = toml_text(BASE | {"links": {}}).replace("[links]", f"[links.peer]\nloss = {loss}")
+    text += '[[sweep.cases]]\nlabel = "as it is"\n[[sweep.cases]]\nlabel = "other"\n'
+    text += "links.peer.loss = { good = 0.1, bad = 0.5 }\n"
+    with pytest.raises(ScenarioError) as refused:
+        check(load("a.toml", text=text))
+    here = f"a.toml:{len(text.splitlines())}:"
+    assert [line.startswith(here) for line in refused.value.lines] == [True, True], refused.value.lines
+    assert "sweep.cases[1].links.peer.loss.bad_for: is missing" in refused.value.lines[0]
+
+
 def test_a_case_of_another_law_runs(tmp_path):
     file = tmp_path / "late.toml"
     late = {"feedback": {"delay": {"geometric": 3}}, "links": {"peer": {}}}

@@ -5,12 +5,14 @@ from functools import cache
 
 import pytest
 from click.testing import CliRunner
+from helpers.scenes import study
 
 from netbandit.checks.check import check
 from netbandit.cli.topologies import topology
 from netbandit.conditions.contacts import build_contacts
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load, load_tables
+from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.build import topology_streams
 from netbandit.simulation.execution import executed
 from netbandit.testing.scenes import put_over
@@ -327,8 +329,19 @@ NEVER_APART = {
 def test_where_links_never_go_nothing_is_carried(topology, kind, more):
     keys = more if kind == "local" else {}
     always = {"family": "complete", "agents": 4}
+    keys = {"kind": kind, **OTHERS.get(kind, {}).get("protocol", {}), **keys}
     constant = point_of(over(kind, protocol=keys), {"topology": always}).simulation(0).run()
     seen = {"topology": {**NEVER_APART[topology], "neighbours": "sensed"}}
     carried = point_of(over(kind, protocol={**keys, "carry": "1 s"}), seen).simulation(0).run()
     same = "regret", "messages", "delivered", "bytes"
     assert [carried.metrics[name] for name in same] == [constant.metrics[name] for name in same]
+
+
+@pytest.mark.parametrize("table", ["topology.changes.up", "faults.links.up"])
+@pytest.mark.parametrize("up", ["1e-9", "0.9999999"])
+def test_what_is_hardly_ever_so_is_not_looked_for_period_by_period(tmp_path, table, up):
+    """At 1e-9 the first contact would be found after some 10^9 numbers of each link, at the end of the shortest run."""
+    text = toml_text(put_over(ROUNDS, OTHERS["local"] | {"protocol": {"kind": "local"}}))
+    with pytest.raises(ScenarioError, match=re.escape(f"{table}: must be 0, 1, or at least 1e-06 from both")):
+        study(tmp_path, f"{table}={up}", text=text)
+    assert study(tmp_path, f"{table}=1e-6", text=text).points[0].simulation(0).run().metrics["regret"] is not None

@@ -267,6 +267,8 @@ def test_an_upper_mean_is_that_of_the_divergence():
             assert divergence(p, found) <= level * (1 + 1e-12) + 1e-15
             assert found + 1e-11 >= 1 or divergence(p, found + 1e-11) > level * (1 - 1e-12) - 1e-15
     assert upper_mean(1.0, 3.0) == 1.0
+    for mean in (1 - 2**-53, np.float64(1 - 2**-53), np.nextafter(1 - 2**-53, 0)):  # halfway to 1 may be 1
+        assert mean <= upper_mean(mean, 0.1) <= 1.0
 
 
 def test_sharing_helps(run):

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from netbandit.parts.settings import PositiveDuration, Settings
+from netbandit.parts.settings import PositiveDuration, Settings, ShareOfPeriods
 from netbandit.util.wording import Allowed, show
 
 Probability = Annotated[float, Field(ge=0, le=1)]
@@ -31,7 +31,7 @@ class MarkovChanges(Settings):
 class RedrawnChanges(Settings):
     """Each link is up in each period with a probability of its own: an Erdős-Rényi graph over the base graph."""
 
-    up: Probability = Field(description="The probability that a link is up in a period.")
+    up: ShareOfPeriods = Field(description="The probability that a link is up in a period.")
     every: PositiveDuration = Field(default="1 slot", description="The length of a period.")
 
 

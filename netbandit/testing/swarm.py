@@ -163,7 +163,7 @@ class _Values:
         above, below = schema.get("exclusiveMinimum", -_HUGE), schema.get("exclusiveMaximum", _HUGE)
         whole = schema["type"] == "integer"
         listed = [schema.get("default"), least, most, *_numbers(schema)]
-        usual: list[Any] = [1, 2, 3, 4, 5] if whole else [0.0, 1e-9, 0.05, 0.3, 0.5, 0.7, 1.0, 1.5, 3.0, 20.0]
+        usual: list[Any] = [1, 2, 3, 4, 5] if whole else [0.0, 1e-3, 0.05, 0.3, 0.5, 0.7, 1.0, 1.5, 3.0, 20.0]
         candidates = [one for one in (*listed, *usual, *usual) if isinstance(one, int | float)]
         fitting = [
             one

@@ -84,7 +84,7 @@ def test_a_key_that_is_new_is_drawn_without_anybody_thinking_of_it(monkeypatch):
     ("schema", "allowed"),
     [
         ({"type": "integer", "minimum": 3, "maximum": 4}, {3, 4}),
-        ({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.1}, {1e-9, 0.05}),
+        ({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.1}, {1e-3, 0.05}),
         ({"enum": ["a", "b"]}, {"a", "b"}),
         ({"type": "boolean"}, {True, False}),
         ({"anyOf": [{"const": 1}, {"type": "string"}], "x-words": 'a number, or "all"'}, {1, "all"}),

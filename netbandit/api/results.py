@@ -144,10 +144,13 @@ class Results(_Table):
         or the agent of an uplink), ``first`` and ``second``, its two ends by the names that a graph file gives them,
         ``class`` (``peer`` or ``uplink``), and what was counted: ``messages`` and ``bytes`` in both directions
         together, those from ``second`` to ``first`` alone (``messages_back``, ``bytes_back``), ``activations`` (slots,
-        of an uplink rounds, in which at least one message was put on it), ``lost`` messages and ``energy_j``;
-        ``utilisation``, the share of the run for which messages from ``first`` to ``second`` occupied it, and
-        ``utilisation_back``; and ``mean_wait_s`` and ``longest_wait_s``, how long messages waited for those before
-        them. Where bandwidth is unlimited nothing queues, and these four are 0. Results of earlier versions lack some
+        of an uplink rounds, in which at least one message was put on it) and ``energy_j``; ``utilisation``, the share
+        of the run for which messages from ``first`` to ``second`` occupied it, and ``utilisation_back``; and
+        ``mean_wait_s`` and ``longest_wait_s``, how long messages waited for those before
+        them. Where bandwidth is unlimited nothing queues, and these four are 0. Then follows what became of messages,
+        both directions together, as in the metrics of these names: ``delivered``, ``lost``, ``dropped``, ``unsent``,
+        ``duplicates``, ``duplicates_dropped`` and ``in_flight``, and of their bytes (``delivered_bytes``, ...):
+        ``messages + dropped + unsent + duplicates`` is the sum of all others. Results of earlier versions lack some
         columns: NaN.
         """
         study = load_study(self.folder)
@@ -161,7 +164,8 @@ class Results(_Table):
         ``server``), ``messages_sent``, ``messages_received``, ``bytes_sent`` and ``bytes_received`` over all of its
         links, ``energy_sent_j`` and ``energy_received_j``, what messages took, ``energy_j``, all that it spent, which
         adds up to the metric of that name, and ``power_w``, that energy over the simulated time. Every message is
-        charged to both of its ends, whether it arrives or not. Without ``energy.capacity``, what agents spent beside
+        charged to both of its ends, whether it arrives or is lost; what is under way at the end is neither received nor
+        charged to its receiver. Without ``energy.capacity``, what agents spent beside
         messages is divided equally. Results of earlier versions have no record: NaN.
 
         Args:

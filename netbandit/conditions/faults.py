@@ -27,7 +27,11 @@ from netbandit.network.outages import OutagePlan
 from netbandit.network.retry import ACK_BYTES
 from netbandit.network.topology import Topology
 from netbandit.parts.settings import Problem
+from netbandit.protocols.flooding import Flooding
+from netbandit.protocols.local import Local
 from netbandit.protocols.parameter_server import ParameterServer
+from netbandit.protocols.relay import Relay
+from netbandit.protocols.sink import Sink
 from netbandit.scenario.links import LinkSettings, LinksSettings, UniformLatency, UplinkSettings
 from netbandit.util.units import parse_bandwidth
 from netbandit.util.wording import Allowed, show
@@ -95,6 +99,7 @@ class Faults(Condition):
     def graph_notes(self, facts: Facts) -> Iterator[Problem]:
         """Yield losses for which agents wait, timeouts that are too short, messages that meet, and doubtful numbers."""
         yield from self._round_notes(facts) if facts.pattern == "broadcast" else self._queue_notes(facts)
+        yield from self._burst_notes(facts)
         yield from self._answer_notes(facts)
         yield from self._fault_notes(facts)
         yield from self._tie_notes(facts)
@@ -214,6 +219,18 @@ class Faults(Condition):
                 text = "what is dropped is not repeated, and who waits for it does so for ever"
                 help = f"links.{table}.retry repeats it, and a protocol.deadline ends the wait"
                 yield ("links", table, "queue"), f"{text}: {help}"
+
+    def _burst_notes(self, facts: Facts) -> Iterator[Problem]:
+        """Yield a finite queue that bursts may fill: what agents pass on in a slot starts together."""
+        protocol, graph = facts.protocol, facts.graph
+        passes_on = isinstance(protocol, Relay | Flooding | Sink)
+        passes_on |= isinstance(protocol, Local) and protocol.route == "tree" and protocol.ttl > 1
+        whole = graph.links == graph.agents * (graph.agents - 1) // 2  # then nothing is passed on
+        if facts.links.peer.queue is None or not (protocol.slotted and passes_on) or whole:
+            return
+        text = "slotted messages that are passed on start together, so they may find the queue full on links that are"
+        help = 'protocol.timing = "asynchronous" spreads them, and a longer queue holds them'
+        yield ("links", "peer", "queue"), f"{text} idle most of the time: {help}"
 
     def _answered_over(self, facts: Facts) -> Literal["peer", "uplink"] | None:
         """Return the links that may lose an answer for which an agent waits without a deadline, if any."""

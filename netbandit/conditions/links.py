@@ -40,6 +40,8 @@ def link_class(settings: LinkSettings | UplinkSettings) -> LinkClass:
         cost=settings.cost,
         energy_per_message=energy_of_both(settings.energy.per_message),
         energy_per_byte=energy_of_both(settings.energy.per_byte),
+        received_per_message=settings.energy.of_message[1],
+        received_per_byte=settings.energy.of_byte[1],
         modulation=None if radio is None or radio.airtime is None else _modulation(radio.airtime.lora),
         most_waiting=parse_size(settings.queue) if isinstance(settings.queue, str) else settings.queue,
         counts_bytes=isinstance(settings.queue, str),

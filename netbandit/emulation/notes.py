@@ -212,10 +212,10 @@ def _simulated(point: RunnablePoint, replication: int) -> Notes:
     def noted(message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
         for channel in channels:
             if channel.receiver != excepted:
-                number, lost = channel.messages, channel.lost
+                number, lost = channel.messages, channel.count_of("lost")
                 send(message, (channel,))
                 if channel.messages > number:
-                    stage.hop(message, channel, number, clock.now, -(channel.lost - lost))
+                    stage.hop(message, channel, number, clock.now, -(channel.count_of("lost") - lost))
 
     network.send = noted
     stage.start()

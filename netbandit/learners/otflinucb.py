@@ -10,7 +10,7 @@ from pydantic import Field
 from netbandit.learners.queued import not_alone
 from netbandit.learners.slots import Agents, Learner, Numbers
 from netbandit.learners.world import World
-from netbandit.parts.component import Checks, Others
+from netbandit.parts.component import Checks, Note, Others
 
 
 class OtfLinUcb(Learner):
@@ -21,6 +21,10 @@ class OtfLinUcb(Learner):
     ``f = sqrt(2 ln(1/delta) + d ln(1 + n / (d regularizer)))`` after n pulls (``paper``: Theorem 1); or
     ``b = sqrt(regularizer) + sqrt(2 ln(1/delta) + ln(det V / regularizer^d)) + sum of ||A_s||`` over those whose
     window is open, s > t - m (``tight``).
+
+    Theorem 1 has no ``sqrt(regularizer)`` in f, and needs none: with rewards from 0 to 1 the error of the estimate is
+    within ``f / 2`` for the noise, ``sqrt(regularizer)`` for shrinking it to 0, and the sum; ``2 f`` covers the first
+    two as long as ``regularizer <= 4.5 ln(1/delta)``.
     """
 
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "vectors"
@@ -36,8 +40,14 @@ class OtfLinUcb(Learner):
     """The width of the ellipsoid: as in the paper, or by the determinant of V."""
 
     def check_with(self, others: Others) -> Checks:
-        """Yield any protocol by which agents could communicate."""
+        """Yield any protocol by which agents could communicate, and a regularizer that the paper's width leaves out."""
         yield from not_alone(others)
+        most = 4.5 * log(1 / self.delta)  # where sqrt(regularizer) = 1.5 f before the first pull, see the class
+        if self.bonus == "paper" and self.regularizer > most:
+            text = (
+                f"above 4.5 ln(1/delta) = {most:.3g} the width of Theorem 1 leaves out what it shrinks the estimate by"
+            )
+            yield Note("regularizer", f'{text}; bonus = "tight" counts it')
 
     def start(self, world: World, agents: int, rng: np.random.Generator) -> None:
         """Start from the initial matrix."""

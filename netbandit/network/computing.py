@@ -190,18 +190,19 @@ class Computing:
         duration = node.fixed if node.fixed >= 0 else self._duration(node, channel, message)
         waiting, most = len(node.inbox), node.times.inbox
         idle = node.job is None and not waiting
-        if most is not None and waiting >= most and not idle:
-            self.refused += 1
-            return REFUSED
-        self._held += 1
         now = self._network.environment._now
+        in_time = now < self._network.end  # else it was under way at the end, and counts as nothing else
+        if most is not None and waiting >= most and not idle:
+            self.refused += in_time
+            return REFUSED
+        self._held += in_time
         job = _Handling(message, channel.sender, now, duration)
-        if idle and now < self._network.end:
+        if idle and in_time:
             self.begun += 1
             self._begin(node, job, now)
         else:
             node.inbox.append(job)
-            if waiting >= self.most_waiting:
+            if in_time and waiting >= self.most_waiting:
                 self.most_waiting = waiting + 1
         return HELD
 

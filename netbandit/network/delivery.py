@@ -16,7 +16,7 @@ from netbandit.network.calendar import NEVER, enter
 from netbandit.network.computing import HANDLED, REFUSED
 from netbandit.network.link import BY_RANK, Arrival, Channel
 from netbandit.network.message import Message
-from netbandit.network.metering import is_broadcast, is_uplink, pay_to_receive, write_trace
+from netbandit.network.metering import is_broadcast, is_uplink, note, pay_to_receive, write_fate, write_trace
 from netbandit.network.retry import ACK, ACK_BYTES, Packet, repetition_of
 from netbandit.network.transmission import DROPPED, NOT_SENT, is_missed, put, start_next
 
@@ -194,23 +194,28 @@ def arrive(
     """Resolve the arrival of a deferred message, the second half of a hop; return whether it is new.
 
     It was put on its channel at *put_at*, started at *start*, and was *due* (all in ns), which is *now*, or a
-    nanosecond ago. A *copy* that the network has made is not counted otherwise.
+    nanosecond ago. Nothing is counted from the end on, when it was under way; whether it is a *copy* is for the trace.
     """
+    in_time = now < network.end
     missed = is_missed(network, channel, due)
     if not missed and network.radio is not None and not is_uplink(network, channel):
         missed = network.radio.has_collided(channel, due)
-    if not copy:
-        write_trace(network, channel, message, put_at, start, due, missed)
+    write_trace(network, channel, message, put_at, start, due, missed and in_time, copy)
     if not missed:
-        pay_to_receive(network, channel, message.size)
+        if in_time:
+            pay_to_receive(network, channel, message.size)
         return receive(network, channel, message, packet, LATE, now)
+    if in_time:
+        note_miss(network, channel, message)
+    return False
+
+
+def note_miss(network: "Network", channel: Channel, message: Message) -> None:
+    """Count a message that its receiver did not take in."""
     if is_broadcast(channel):
         network.tally.copies_missed += 1
     else:
-        network.tally.lost += 1
-        if not copy:
-            channel.lost += 1
-    return False
+        note(channel, "lost", message.size)
 
 
 def receive(
@@ -240,14 +245,16 @@ def receive(
             return False
     if packet is not None:
         packet.received_in = incarnation
-    if not news or not network.in_order:  # in order, all that are new are counted when the network closes
+    if now < network.end and not (news and network.in_order):
+        # In order, all that are new are counted when the network closes.
         tally = network.tally
         if is_broadcast(channel):
             tally.copies_delivered += not network.in_order
         elif news:
             tally.delivered += 1
         else:
-            tally.duplicates_dropped += 1
+            note(channel, "duplicates_dropped", message.size)
+            write_fate(network, channel, message, "duplicates_dropped", now)
     if message.kind is ACK:
         acknowledged: Packet | None = message.value
         if acknowledged is not None:
@@ -262,12 +269,9 @@ def refuse(
     network: "Network", channel: Channel, message: Message, packet: Packet | None, ack_index: int, now: int
 ) -> None:
     """Count an arrival that found its receiver's inbox full: it is lost, and not acknowledged; see `receive`."""
-    tally = network.tally
-    if is_broadcast(channel):
-        tally.copies_missed += 1
-    else:
-        tally.lost += 1
-        channel.lost += 1
+    if now < network.end:
+        note_miss(network, channel, message)
+        write_fate(network, channel, message, "refused", now)
     if channel.faults.attempts and ack_index != LATE:
         if packet is None:
             packet = _arrived_packet(channel, message, ack_index, now)

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import cast
+from typing import Literal, cast, get_args
 
 from netbandit.network.airtime import LoRa
 from netbandit.network.downtimes import NEVER_DOWN, Downtimes
@@ -18,6 +18,21 @@ Arrival = tuple[int, int, Message]
 """When a message arrives (ns), from which neighbour, and the message."""
 
 
+Fate = Literal["lost", "dropped", "unsent", "duplicates", "duplicates_dropped", "in_flight"]
+"""What becomes of messages, but for those that are delivered; and the copies that the network makes of some.
+
+What was handed to a channel, and its copies, is delivered, or has one of these fates: see `Outcomes`.
+"""
+
+FATES: tuple[Fate, ...] = get_args(Fate)
+
+Counted = dict[Fate, list[int]]
+"""How many messages, and how many bytes, have each fate."""
+
+NO_FATES: Counted = {}
+"""The fates of a channel whose messages are all delivered; never changed."""
+
+
 @dataclass(frozen=True)
 class LinkClass:
     """The parameters of one class of links (agent-agent or agent-server).
@@ -27,6 +42,8 @@ class LinkClass:
         cost: The price of one activation (c2 between agents, c1 to the server, in Li & Song).
         energy_per_message: Joule a message, sender and receiver together.
         energy_per_byte: Joule a byte, sender and receiver together.
+        received_per_message: Of these, what the receiver spends on a message,
+        received_per_byte: and on a byte: nothing, as long as it is under way.
         modulation: The modulation that determines the airtime; None: bits divided by the bandwidth.
         most_waiting: The queue limit of a busy channel, in messages or bytes; None: unlimited.
         counts_bytes: Whether the limit is in bytes.
@@ -36,6 +53,8 @@ class LinkClass:
     cost: float = 1.0
     energy_per_message: float = 0.0
     energy_per_byte: float = 0.0
+    received_per_message: float = 0.0
+    received_per_byte: float = 0.0
     modulation: LoRa | None = None
     most_waiting: int | None = None
     counts_bytes: bool = False
@@ -103,13 +122,16 @@ class Queue:
         busy: The time (ns) of the run in which the channel was busy.
         waited: The total queueing delay (ns).
         longest_wait: The longest queueing delay (ns).
-        starts: The start (ns) and the bytes of each message that may still wait, where the queue is limited.
+        under_way: How much of *busy* is that of messages that are under way at the end.
+        starts: The start (ns) and the bytes of each message that may still wait, where the queue is limited; some would
+            start only after the end.
         waiting_bytes: The bytes of all these.
     """
 
     busy: int = 0
     waited: int = 0
     longest_wait: int = 0
+    under_way: int = 0
     starts: deque[tuple[int, int]] = field(default_factory=deque)
     waiting_bytes: int = 0
 
@@ -134,7 +156,7 @@ class Channel:
         latest: The arrival (ns) behind which others are held back.
         messages: Messages put on it so far.
         bytes: Bytes put on it so far.
-        lost: How many of these were lost.
+        fates: What became of those that were not delivered, see `netbandit.network.metering.note`.
         queue: The state of its queue; None: it was never used, or its bandwidth is unlimited.
     """
 
@@ -156,12 +178,12 @@ class Channel:
 
     __slots__ = (
         "bytes",
+        "fates",
         "flight",
         "free_at",
         "latency",
         "latest",
         "link",
-        "lost",
         "messages",
         "queue",
         "rank",
@@ -179,8 +201,12 @@ class Channel:
         self.free_at = self.latest = 0
         self.messages = 0
         self.bytes = 0
-        self.lost = 0
+        self.fates: Counted = NO_FATES
         self.queue: Queue | None = None
+
+    def count_of(self, fate: Fate) -> int:
+        """Return how many of its messages and copies have a *fate*."""
+        return self.fates[fate][0] if fate in self.fates else 0
 
 
 class FaultyChannel(Channel):

@@ -8,6 +8,8 @@ from math import inf
 from types import MethodType
 from typing import Any, Literal, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
 from simpy import Event
 from simpy.core import Infinity
 
@@ -20,11 +22,11 @@ from netbandit.network.contacts import UpTimes, contacts_until, up_times
 from netbandit.network.downtimes import Downtimes
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
-from netbandit.network.ledger import Ledger, Outcomes, Tally, Totals, Waiting
-from netbandit.network.link import Arrival, Channel, FaultyChannel, Link, LinkClass
+from netbandit.network.ledger import BroadcastCopies, Ledger, Outcomes, Tally, Totals, Waiting
+from netbandit.network.link import Arrival, Channel, Fate, FaultyChannel, Link, LinkClass
 from netbandit.network.link_draws import ClassDraws
 from netbandit.network.message import Kind, Message
-from netbandit.network.metering import count
+from netbandit.network.metering import count, note
 from netbandit.network.node_changes import NodeChanges
 from netbandit.network.outages import Outages
 from netbandit.network.present_neighbours import PresentNeighbours
@@ -97,6 +99,7 @@ class Network:
             ever down.
         decides_on_arrival: Whether it must be decided on arrival whether a message is news.
         is_reliable: Whether nothing queues, fails, waits or is traced; then `send` is the shorter `send_reliably`.
+        late_from: From when on (ns) what takes its latency alone may still be under way at the end.
         energy, compute: As given.
         batteries: Those of the agents, where they may run empty.
         computing: The jobs of all nodes, where these take time.
@@ -122,6 +125,7 @@ class Network:
         "in_order",
         "instantaneous",
         "instants",
+        "late_from",
         "ledger",
         "links_fail",
         "node_outages",
@@ -163,6 +167,7 @@ class Network:
         self.clock = clock
         self.environment = clock.environment
         self.slot, self.end = clock.slot, clock.end
+        self.late_from = clock.end - max((*peer_latency.values(), *uplink_latency), default=0)
         self.agents = self.server = len(neighbours)
         self.acting: Sequence[int] = range(self.agents)
         self.neighbours = neighbours
@@ -511,36 +516,40 @@ class Network:
         return self.outages.link if self.outages is not None and self.outages.any_links else None
 
     def count_in_bulk(
-        self, kind: Kind, channels: Iterable[tuple[int, int, int, int, int, int]], copies: int, lost_copies: int
+        self,
+        kind: Kind,
+        channels: Iterable[tuple[int, int, int, int, int]],
+        fates: Mapping[Fate, NDArray[np.int64]],
     ) -> None:
         """Count messages that were put on channels and delivered elsewhere.
 
         Args:
             kind: Their kind.
-            channels: For each channel its sender, its receiver, messages, bytes, in how many slots its link was used in
-                either direction, and how many messages were lost.
-            copies: How many copies the network has made.
-            lost_copies: How many of these were lost.
+            channels: For each channel its sender, its receiver, messages, bytes, and in how many slots its link was
+                used in either direction.
+            fates: How many of its messages, and bytes, have a fate, in the same order, shape (channels, 2).
         """
-        sent = size = lost_messages = 0
-        for sender, receiver, messages, total, activations, lost in channels:
+        sent = size = 0
+        counted = []
+        for sender, receiver, messages, total, activations in channels:
             channel = self._out[sender][receiver]
+            counted.append(channel)
             channel.messages += messages
             channel.bytes += total
-            channel.lost += lost
             if channel.link.first == sender:
                 channel.link.activations += activations
             sent += messages
             size += total
-            lost_messages += lost
         if sent:
             counts = self.ledger.counts[kind]
             counts[0] += sent
             counts[1] += size
-        self.tally.delivered += sent - lost_messages
-        self.tally.lost += lost_messages + lost_copies
-        self.tally.duplicates += copies
-        self.tally.duplicates_dropped += copies - lost_copies
+        self.tally.delivered += sent
+        for fate, numbers in fates.items():
+            for place in np.flatnonzero(numbers[:, 0]).tolist():
+                number, total = numbers[place].tolist()
+                note(counted[place], fate, total, number)
+            self.tally.delivered += int(numbers[:, 0].sum()) * (1 if fate == "duplicates" else -1)
 
     def count_everywhere(self, kind: Kind, size: int, times: int) -> None:
         """Count a message of *size* bytes on every channel in each of so many slots; it is delivered elsewhere."""
@@ -559,25 +568,29 @@ class Network:
         return self.peer_class.transmission(size)
 
     def close(self) -> Outcomes:
-        """Compute, after the last event, the outcomes of all messages put on links."""
-        ledger, tally = self.ledger, self.tally
-        messages = self.peer_totals().messages + self.uplink_totals().messages
-        under_way = [what for due in self.due.values() for what in due if isinstance(what, tuple)]  # one by one
-        in_the_air = sum(what[0] & 1 for what in under_way) + sum(len(air.flight) for air in self._air.values())
-        in_flight = len(under_way) - sum(what[0] & 1 for what in under_way)
-        in_flight += sum(len(channel.flight) for channel in chain(self._peer_channels(), self._uplink_channels()))
-        if self.in_order:  # else they are counted as they happen
-            tally.delivered = messages + tally.duplicates - tally.lost - tally.duplicates_dropped - in_flight
-            tally.copies_delivered = tally.copies_sent - tally.copies_missed - in_the_air
-        ledger.outcomes, ledger.copies = tally.outcomes(in_flight), tally.copies(in_the_air)
-        ledger.outcomes.check(messages)
-        ledger.copies.check()
-        return ledger.outcomes
+        """Compute, after the last event, the outcomes of all messages handed to links.
+
+        Where messages arrive in order, those that are delivered are what is left of all. Otherwise they are counted one
+        by one, and make sure that each message has ended in exactly one way.
+
+        Raises:
+            AssertionError: Some have not: a mistake of the simulator.
+        """
+        tally = self.tally
+        outcomes = Outcomes.of((self.peer_totals(), self.uplink_totals()), tally.retransmissions, tally.given_up)
+        copies = BroadcastCopies(tally.copies_sent, 0, tally.copies_missed, tally.copies_in_flight)
+        copies.delivered = copies.sent - copies.missed - copies.in_flight
+        if not self.in_order:
+            assert tally.delivered == outcomes.delivered, f"{tally.delivered} messages are delivered, {outcomes}"
+            assert tally.copies_delivered == copies.delivered, f"{tally.copies_delivered} are delivered, {copies}"
+        self.ledger.outcomes, self.ledger.copies = outcomes, copies
+        return outcomes
 
     def spent_on_messages(self, plan: EnergyPlan) -> int:
-        """Return the energy of messages (aJ), at sender and receiver, whether they arrived or not.
+        """Return the energy of messages (aJ), at sender and receiver, whether they arrived or were lost.
 
-        Over a radio channel, each transmission costs its sender, and all agents in reach.
+        The receiver of what is under way at the end has spent nothing on it. Over a radio channel, each transmission
+        costs its sender, and all agents in reach.
         """
         spent = 0
         radio = self.radio
@@ -587,19 +600,30 @@ class Network:
         wires = self._peer_channels() if radio is None else ()
         for channel in chain(wires, self._uplink_channels()):
             uplink = self.server in (channel.sender, channel.receiver)
-            carried = channel.messages, channel.bytes, 0 if channel.queue is None else channel.queue.busy
+            busy, coming = (0, 0) if channel.queue is None else (channel.queue.busy, channel.queue.under_way)
             if channel.sender != self.server:
-                spent += plan.to_send(uplink, *carried)
+                spent += plan.to_send(uplink, channel.messages, channel.bytes, busy)
             if channel.receiver != self.server:
-                spent += plan.to_receive(uplink, *carried)
+                messages, size = channel.fates.get("in_flight", (0, 0))
+                spent += plan.to_receive(uplink, channel.messages - messages, channel.bytes - size, busy - coming)
         return spent
+
+    def busy_with_queues(self) -> float | None:
+        """Return for which share of the run a channel with a finite queue is busy, mean over those that were used."""
+        classes = (self.peer_class, self._peer_channels()), (self.uplink_class, self._uplink_channels())
+        limited = (channels for links, channels in classes if links.most_waiting is not None)
+        used = [channel for channel in chain.from_iterable(limited) if channel.messages]
+        busy = sum(channel.queue.busy for channel in used if channel.queue is not None)
+        return busy / (len(used) * self.end) if used else None
 
     def lost_for_good(self) -> dict[Literal["peer", "uplink"], int]:
         """Return how many messages of each class of links were lost or dropped, or given up where they are repeated."""
         faults, tally = self.faults, self.tally
-        uplinks = sum(channel.lost for channel in self._uplink_channels()) + tally.copies_missed
-        uplinks += tally.dropped_on_uplinks
-        peers = sum(channel.lost for channel in self._peer_channels()) + tally.dropped - tally.dropped_on_uplinks
+        peers, uplinks = (
+            sum(totals.fates[fate][0] for fate in ("lost", "dropped"))
+            for totals in (self.peer_totals(), self.uplink_totals())
+        )
+        uplinks += tally.copies_missed
         on_uplinks = tally.given_up_on_uplinks
         return {
             "peer": peers if faults.peer.retry is None else tally.given_up - on_uplinks,
@@ -613,7 +637,7 @@ class Network:
     def uplink_pairs(self) -> Iterator[tuple[Channel, Channel]]:
         """Yield the two channels of each uplink in use, by agent, from its agent and the server."""
         pairs = ((self._up[agent], self._down[agent]) for agent in sorted(self._up))
-        return ((up, down) for up, down in pairs if up.messages or down.messages)
+        return ((up, down) for up, down in pairs if up.messages or down.messages or up.fates or down.fates)
 
     def peer_totals(self) -> Totals:
         """Return the totals of the peer links so far."""

@@ -25,6 +25,7 @@ from netbandit.network.air import Air
 from netbandit.network.clock import ARRIVALS, SENDS, ScheduledEvent
 from netbandit.network.link import Channel, FaultyChannel
 from netbandit.network.message import Message
+from netbandit.network.metering import never_begin
 from netbandit.network.radio_plan import Aloha, Csma, RadioPlan
 from netbandit.network.transmission import transmit
 
@@ -85,7 +86,7 @@ class Radio:
         airtime: How long they take (ns), all together.
         collided: How many receptions were destroyed, of those whom they were for.
         size: How many bytes they are, all together.
-        heard, heard_size, heard_airtime: The same of all whom each reaches, whomever it is for.
+        heard, heard_size, heard_airtime: The same of all whom each reaches by the end, whomever it is for.
     """
 
     def __init__(self, plan: RadioPlan, network: "Network") -> None:
@@ -113,7 +114,7 @@ class Radio:
     def has_collided(self, channel: Channel, due: int) -> bool:
         """Return whether the reception *due* (ns) on *channel* was destroyed, and count it."""
         destroyed = self._air.is_destroyed(channel.sender, channel.receiver, due)
-        self.collided += destroyed
+        self.collided += destroyed and due < self._clock.end
         return destroyed
 
     def free_at(self, agent: int) -> int:
@@ -194,7 +195,9 @@ class Radio:
                 self._try_at(agent, self._clock.now + self._delay(agent))
                 return
             self._leave_unsent(first)
-        elif not self._is_gone(agent, first.put_at):
+        elif self._is_gone(agent, first.put_at):
+            self._leave_unsent(first)
+        else:
             self._transmit(agent, first)
         transmitter.queue.popleft()
         if transmitter.queue:
@@ -214,7 +217,8 @@ class Radio:
         airtime = network.transmission(transmission.message.size)
         near = [channel for channel in network.channels[agent] if not is_down(channel, now)]
         self._air.transmit(agent, now, airtime, [(channel.receiver, channel.latency) for channel in near])
-        self._count(transmission.message.size, airtime, len(near))
+        heard = sum(now + airtime + channel.latency < self._clock.end for channel in near)
+        self._count(transmission.message.size, airtime, heard)
         if network.batteries is not None:
             self._pay(agent, transmission.message.size, airtime, near)
         self._transmitters[agent].free_at = now + self._plan.period(airtime)
@@ -234,7 +238,7 @@ class Radio:
         batteries.pay_to_send(agent, uplink=False, size=size, airtime=airtime)
 
         def hear(hearers: Sequence[int], _: Event) -> None:
-            for hearer in hearers:
+            for hearer in hearers if self._clock.now < self._clock.end else ():
                 if not self._network.is_down(hearer):
                     batteries.pay_to_receive(hearer, uplink=False, size=size, airtime=airtime)
 
@@ -247,7 +251,8 @@ class Radio:
 
     def _leave_unsent(self, transmission: Transmission) -> None:
         if transmission.first:
-            self._network.waiting.unsent += len(transmission.channels)
+            for channel in transmission.channels:
+                never_begin(self._network, channel, transmission.message, transmission.put_at, "unsent")
 
 
 def is_down(channel: Channel, time: int) -> bool:

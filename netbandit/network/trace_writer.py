@@ -13,7 +13,15 @@ class Trace:
     The line of a message has ``kind``, ``round``, ``from``, ``to`` (a node, or ``"server"``), ``bytes``, and in
     nanoseconds ``sent`` (handed to the link), ``start`` (put on the link, after queueing) and ``arrival``. A
     broadcast of the server, which uses no link, says ``"broadcast": true``; what never arrives says ``"lost": true``,
-    and its arrival is when it would have arrived.
+    and its arrival is when it would have arrived. What arrives at the horizon or later was under way at the end.
+
+    The line of a copy that the network makes of a message has ``copy`` in place of ``kind``, and is the same else.
+
+    What becomes of a message otherwise has a line with ``fate``, ``message`` (its kind), ``round``, ``from``, ``to``,
+    ``bytes`` and, in nanoseconds, ``at``. ``"dropped"``: it found the queue of the link full; ``"unsent"``: it never
+    began, see the metric of this name. These have no other line, and say when they were handed to the link.
+    ``"refused"``: it found the inbox of its receiver full, and is lost; ``"duplicates_dropped"``: its receiver had it
+    already. These say when they arrived.
 
     The line of a phase has ``phase`` (``"explore"``, ``"feedback"``: rewards of it are awaited, ``"exploit"``,
     ``"gather"``), ``agent``, ``round`` (the one it leads to or waits for, 0 for none), in nanoseconds ``begin`` and
@@ -54,10 +62,11 @@ class Trace:
         arrival: int,
         broadcast: bool,
         lost: bool,
+        copy: bool = False,
     ) -> None:
-        """Write one message; all times in nanoseconds."""
+        """Write one message, or a *copy* of one; all times in nanoseconds."""
         line: dict[str, object] = {
-            "kind": kind.name,
+            "copy" if copy else "kind": kind.name,
             "round": round,
             "from": self._name(sender),
             "to": self._name(receiver),
@@ -70,6 +79,23 @@ class Trace:
             line["broadcast"] = True
         if lost:
             line["lost"] = True
+        self._file.write(json.dumps(line) + "\n")
+
+    def fate(
+        self, fate: str, kind: Kind, size: int, round: int, sender: int, receiver: int, time: int, broadcast: bool
+    ) -> None:
+        """Write what became of a message at a *time* in nanoseconds."""
+        line: dict[str, object] = {
+            "fate": fate,
+            "message": kind.name,
+            "round": round,
+            "from": self._name(sender),
+            "to": self._name(receiver),
+            "bytes": size,
+            "at": time,
+        }
+        if broadcast:
+            line["broadcast"] = True
         self._file.write(json.dumps(line) + "\n")
 
     def phase(self, name: str, agent: int, round: int, begin: int, end: int, **details: int) -> None:

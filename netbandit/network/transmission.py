@@ -9,9 +9,12 @@ before it, and takes size / bandwidth, then the latency, which does not occupy t
 
 Where agents see which of their links are up, it waits for its link (`netbandit.network.wait_for_contact`).
 
-The sender pays for it in each case. Where too many messages wait for a busy channel, a further message is dropped: it
-is not counted, and costs nothing. A message that would start at or after the horizon, that a node would send while
-it is down, or that is still queued when its node goes down, is neither sent nor counted.
+The sender pays for it in each case. Where too many messages wait for a busy channel, a further message is dropped. A
+message that would start at or after the horizon, that a node would send while it is down, or that is still queued when
+its node goes down, is unsent. Neither is put on the channel, and both cost nothing.
+
+What would arrive at the horizon or later is under way at the end: it is neither delivered nor lost, unless it was lost
+before. It still arrives, and enters the fingerprint, but nothing that happens from the horizon on is counted.
 
 So a hop has two halves: `begin`, when its transmission starts, and `netbandit.network.delivery.arrive`, when it is due.
 If messages do not interfere, a hop is resolved when the message is put on its channel. Otherwise its outcome is
@@ -29,7 +32,16 @@ from netbandit.network.calendar import NEVER, enter, expect
 from netbandit.network.link import NOTHING_YET, Channel, LinkClass
 from netbandit.network.loss_models import chance_of_bits
 from netbandit.network.message import Message
-from netbandit.network.metering import count, occupy, pay_to_send, write_trace
+from netbandit.network.metering import (
+    count,
+    never_begin,
+    note,
+    note_under_way,
+    occupy,
+    pay_to_send,
+    wait_in_queue,
+    write_trace,
+)
 from netbandit.network.retry import ACK, Packet
 from netbandit.network.transmit_queue import QueuedMessage
 from netbandit.network.wait_for_contact import (
@@ -64,7 +76,8 @@ def send_reliably(network: "Network", message: Message, channels: Sequence[Chann
     It is `put` and `begin` without everything that cannot happen then, with the calls of `enter` and `count` inlined.
     """
     now = network.environment._now
-    if now >= network.end or not channels:
+    if now >= network.late_from or not channels:  # some may still be under way at the end
+        put(network, channels, message, None, excepted)
         return
     period = now // network.slot if channels[0].link.second != network.server else message.round
     due = network.due
@@ -127,12 +140,7 @@ def put(
     duration = link_class.transmission(message.size)
     if link_class.most_waiting is not None:
         others = [channel for channel in channels if channel.receiver != excepted]
-        ready = -1 if network.deferred_outcomes else now  # what has waited for a channel that is free by then has left
-        channels = [
-            channel
-            for channel in others
-            if channel.free_at <= ready or not is_dropped(network, channel, link_class, message, packet)
-        ]
+        channels = [channel for channel in others if not is_dropped(network, channel, link_class, message, packet)]
         if not channels:
             return DROPPED if others else NOT_SENT
     if network.always_up and not network.deferred_outcomes:  # only its queue can delay it
@@ -155,29 +163,25 @@ def is_dropped(
 ) -> bool:
     """Return whether a message is dropped because too many wait for *channel* already; if so, count that.
 
-    Its sender waits for an acknowledgement all the same, where it would, and has made an attempt.
+    What would start only after the horizon waits as well. The sender of a message that is dropped waits for an
+    acknowledgement all the same, where it would, and has made an attempt.
     """
     now, most = network.environment._now, link_class.most_waiting
     assert most is not None
-    by_bytes = link_class.counts_bytes
+    waiting = occupied = 0
     if network.deferred_outcomes:
         sizes = [queued.message.size for queued in network.queues[channel]]
-        if channel.free_at <= now and not sizes:
-            return False
         waiting, occupied = len(sizes), sum(sizes)
-    else:
+    elif channel.queue is not None:
         queue = channel.queue
-        assert queue is not None  # it is occupied
         while queue.starts and queue.starts[0][0] <= now:
             queue.waiting_bytes -= queue.starts.popleft()[1]
         waiting, occupied = len(queue.starts), queue.waiting_bytes
-    tally = network.tally
-    if (occupied + message.size if by_bytes else waiting + 1) <= most:
-        if waiting >= tally.waiting_most:
-            tally.waiting_most = waiting + 1
+    if channel.free_at <= now and not waiting:
         return False
-    tally.dropped += 1
-    tally.dropped_on_uplinks += channel.link.second == network.server
+    if (occupied + message.size if link_class.counts_bytes else waiting + 1) <= most:
+        return False
+    never_begin(network, channel, message, now, "dropped")
     if channel.faults.attempts and message.kind is not ACK:
         packet = packet or Packet(message, channel, channel.messages)
         packet.since = now
@@ -189,11 +193,18 @@ def is_dropped(
 def start_of(network: "Network", channel: Channel, message: Message, now: int, slot: int, duration: int) -> int:
     """Return when (ns) the transmission starts of a message that is put on *channel* *now*; `NEVER`: it is not sent."""
     start = max(channel.free_at, now) if duration else now
-    if network.waits and start >= network.end:
-        network.waiting.unsent += 1
+    attempts = channel.messages
     if is_withheld(network, channel, now, start):
-        return NEVER
-    return start_in_contact(network, channel, message, now, start, slot, duration) if network.waits else start
+        never_begin(network, channel, message, now, "unsent")
+        start = NEVER
+    elif network.waits:
+        start = start_in_contact(network, channel, message, now, start, slot, duration)
+    limited = network.link_class_of(channel).most_waiting is not None
+    if start == NEVER and limited and channel.messages == attempts and latest_start(network, now) == network.end:
+        outages = network.node_outages  # it waits to the end, or until its sender loses all that it has queued
+        down = NEVER if outages is None else outages.node(channel.sender).down(now)
+        wait_in_queue(network, channel, int(min(down, network.end)), message.size)
+    return start
 
 
 def is_withheld(network: "Network", channel: Channel, now: int, start: int) -> bool:
@@ -246,13 +257,13 @@ def begin(
         if duration:
             if channel.free_at > start:
                 began = channel.free_at
-                if began >= end:
-                    continue
-            sent = channel.free_at = began + duration
-            queue = occupy(channel, began - put_at, min(sent, end) - began)
             if limited and began > put_at:
-                queue.starts.append((began, size))
-                queue.waiting_bytes += size
+                wait_in_queue(network, channel, began, size)
+            if began >= end:
+                never_begin(network, channel, message, put_at, "unsent")
+                continue
+            sent = channel.free_at = began + duration
+            occupy(channel, began - put_at, min(sent, end) - began)
         begun += 1
         for watcher in watchers:
             watcher.sent(channel, message, began)
@@ -279,26 +290,30 @@ def begin(
             # Where all have the same chance, `losses` yields 0 for those that are lost and 1 for the others.
             chance = faults.chance if faults.loses_alike else chance_of_loss(channel, size, began)
             lost = next(channel.losses) < chance
-        if not lost and not always_up:
-            lost = is_cut(network, channel, began, arrival)
+        stops = lost
+        if not lost and not always_up and is_cut(network, channel, began, arrival):
+            stops = True
+            lost = is_cut_in_time(network, channel, began, arrival)
         copied = False
         if doubles:  # drawn for each message, whatever its outcome
             copied = next(channel.duplicates) < faults.duplicate
             copy_arrival = sent + channel.latency
             if jitters:
                 copy_arrival += next(channel.copy_jitters)
-        if trace is not None and (lost or not deferred):
+        if trace is not None and (stops or not deferred):
             write_trace(network, channel, message, put_at, began, arrival, lost)
         record, ack_index = packet, LATE
         if attempts:
-            if network.prompt and packet is None and not lost and channel.latency <= faults.least_timeout:
+            if network.prompt and packet is None and not stops and channel.latency <= faults.least_timeout:
                 ack_index = index  # a message that may be acknowledged in time needs no record yet
             else:
                 record = packet or Packet(message, channel, index)
-                ack_index = start_ack_timer(network, channel, record, sent, arrival, lost)
-        if lost:
-            channel.lost += 1
-            network.tally.lost += 1
+                ack_index = start_ack_timer(network, channel, record, sent, arrival, stops)
+        if stops:
+            if lost:
+                note(channel, "lost", size)
+            else:
+                note_under_way(channel, size, min(sent, end) - began)
             arrival = LOST
             continue
         if jitters and packet is None:
@@ -306,6 +321,8 @@ def begin(
         due = arrival
         if waits_for_links:
             arrival = received_from(network, channel, put_at, began, arrival)
+        if arrival >= end:
+            note_under_way(channel, size, min(sent, end) - began)
         if copied:
             record = record or Packet(message)
             if not faults.overtaking:
@@ -342,10 +359,18 @@ def put_copy(
     arrival: int,
 ) -> None:
     """Schedule a duplicate of a message, made by the network, for *arrival* (ns)."""
-    network.tally.duplicates += 1
-    if is_cut(network, channel, start, arrival):
-        network.tally.lost += 1
-    elif network.deferred_outcomes:
+    note(channel, "duplicates", message.size)
+    stops = is_cut(network, channel, start, arrival)
+    lost = stops and is_cut_in_time(network, channel, start, arrival)
+    if lost:
+        note(channel, "lost", message.size)
+    elif arrival >= network.end:
+        note(channel, "in_flight", message.size)
+    if stops or not network.deferred_outcomes:
+        write_trace(network, channel, message, put_at, start, arrival, lost, copy=True)
+    if stops:
+        return
+    if network.deferred_outcomes:
         expect(network, channel, (arrival, message, packet, put_at, start, arrival, True))
     else:
         expect(network, channel, (arrival, message, packet, LATE))
@@ -366,6 +391,11 @@ def is_cut(network: "Network", channel: Channel, start: int, arrival: int) -> bo
     if network.links_fail and channel.down.during(start, arrival):
         return True
     return not network.deferred_outcomes and is_missed(network, channel, arrival)
+
+
+def is_cut_in_time(network: "Network", channel: Channel, start: int, arrival: int) -> bool:
+    """Return whether a message that is cut, see `is_cut`, is lost before the end, and not under way then."""
+    return arrival < network.end or (network.links_fail and channel.down.during(start, network.end - 1))
 
 
 def is_missed(network: "Network", channel: Channel, due: int) -> bool:
@@ -392,19 +422,21 @@ def broadcast(network: "Network", message: Message, agents: Iterable[int]) -> No
             arrival += next(channel.jitters)
         if not faults.overtaking:
             arrival = max(arrival, channel.latest)
-        missed = faults.loses and next(channel.losses) < chance_of_loss(channel, message.size, now)
+        missed = lost = faults.loses and next(channel.losses) < chance_of_loss(channel, message.size, now)
         if not missed and not network.deferred_outcomes:
             missed = is_missed(network, channel, arrival)
+            lost = missed and arrival < network.end
         network.tally.copies_sent += 1
+        network.tally.copies_missed += lost
+        network.tally.copies_in_flight += arrival >= network.end and not lost
         if missed or not network.deferred_outcomes:
-            write_trace(network, channel, message, now, now, arrival, missed)
+            write_trace(network, channel, message, now, now, arrival, lost)
         packet = None
         ack_index = LATE
         if faults.attempts:
             packet = Packet(message, channel, index)
             ack_index = start_ack_timer(network, channel, packet, sent, arrival, missed)
         if missed:
-            network.tally.copies_missed += 1
             continue
         channel.latest = arrival
         if network.deferred_outcomes:
@@ -425,6 +457,8 @@ def enqueue(network: "Network", channel: Channel, queued: QueuedMessage) -> None
         queue.others.append(queued)
     else:
         start_next(network, channel, queued)
+    if network.drops and (waiting := sum(1 for _ in queue)) > network.tally.waiting_most:
+        network.tally.waiting_most = waiting
 
 
 def start_next(network: "Network", channel: Channel, queued: QueuedMessage) -> None:
@@ -452,9 +486,8 @@ def try_to_begin(network: "Network", channel: Channel, queued: QueuedMessage) ->
     if min(queued.start, end) > now:
         return min(queued.start, end)
     if queued.tried < 0:
-        if queued.duration and network.waits and queued.start >= end:
-            network.waiting.unsent += 1
         if is_withheld(network, channel, queued.put_at, queued.start):
+            never_begin(network, channel, queued.message, queued.put_at, "unsent")
             return NEVER
         queued.tried = next_start(network, channel, queued.start) if network.waits else queued.start
     while network.waits:
@@ -495,22 +528,21 @@ def transmit(network: "Network", transmission: "Transmission") -> int:
     slot = now // network.slot
     message, put_at = transmission.message, transmission.put_at
     duration = network.peer_class.transmission(message.size)
-    begun = cut = 0
+    begun = 0
     for channel in transmission.channels:
+        before = channel.messages
         again = next_start(network, channel, now) if network.waits else now
         if network.waits and again == now:
-            cut -= network.waiting.cut_off
             again = try_in_contact(network, channel, message, put_at, now, transmission.first, slot, duration)
-            cut += network.waiting.cut_off
             if again not in (now, NEVER):
                 radio.wait_for_contact(transmission, channel, again, False)
         elif network.waits and again < latest_start(network, put_at):
             radio.wait_for_contact(transmission, channel, again, transmission.first)
         elif network.waits and transmission.first:
-            network.waiting.unsent += 1
+            never_begin(network, channel, message, put_at, "unsent")
         if again == now:
             if network.waits:
                 note_wait(network, now - transmission.turn)
             begin(network, (channel,), message, None, put_at, now, slot, duration)
-            begun += 1
-    return begun + cut
+        begun += channel.messages - before
+    return begun

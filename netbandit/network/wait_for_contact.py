@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING
 from netbandit.network.calendar import NEVER
 from netbandit.network.link import Channel, FaultyChannel
 from netbandit.network.message import Message
-from netbandit.network.metering import count, occupy, pay_to_send, write_trace
+from netbandit.network.metering import (
+    count,
+    never_begin,
+    note,
+    note_under_way,
+    occupy,
+    pay_to_send,
+    write_trace,
+)
 
 if TYPE_CHECKING:
     from netbandit.network.network import Network
@@ -72,11 +80,9 @@ def try_in_contact(
     Return *start*: it gets through; else when its link comes up again (ns); or `NEVER`: it is given up.
     """
     last = latest_start(network, put_at)
-    if network.is_down_during(channel.sender, put_at, min(start, network.end)):
-        return NEVER
-    if start >= last:
+    if start >= last or network.is_down_during(channel.sender, put_at, start):
         if first:
-            network.waiting.unsent += 1
+            never_begin(network, channel, message, put_at, "unsent")
         return NEVER
     over = contact_end(channel, start)
     if over > start + duration + channel.latency:
@@ -100,15 +106,23 @@ def note_wait(network: "Network", waited: int) -> None:
 def cut_off(
     network: "Network", channel: Channel, message: Message, put_at: int, start: int, over: int, slot: int, duration: int
 ) -> None:
-    """Count a message that its sender sees cut off, as its link goes down at *over* (ns)."""
+    """Count a message that its sender sees cut off, as its link goes down at *over* (ns).
+
+    If that is not before the end, it is under way then.
+    """
     faults = channel.faults
     channel.messages += 1
     channel.bytes += message.size
-    channel.lost += 1
     sent = start + duration
+    lost = over < network.end
     on_the_link = min(sent, over, network.end) - start
     if duration:
         occupy(channel, start - put_at, on_the_link)
+    if lost:
+        note(channel, "lost", message.size)
+        network.waiting.cut_off += 1
+    else:
+        note_under_way(channel, message.size, on_the_link)
     pay_to_send(network, channel, message.size, on_the_link)
     channel.link.activate_ahead(start // network.slot, slot)
     # It draws what every message draws, so that later ones are as they are.
@@ -120,10 +134,8 @@ def cut_off(
         next(channel.duplicates)
         if faults.jitters:
             next(channel.copy_jitters)
-    network.tally.lost += 1
-    network.waiting.cut_off += 1
     count(network, message.kind, message.size, 1)
-    write_trace(network, channel, message, put_at, start, sent + channel.latency, lost=True)
+    write_trace(network, channel, message, put_at, start, sent + channel.latency, lost)
 
 
 def received_from(network: "Network", channel: Channel, put_at: int, start: int, arrival: int) -> int:

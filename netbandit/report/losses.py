@@ -12,7 +12,7 @@ from netbandit.report.hot_spots import link_names, percent
 from netbandit.report.tables import Cell, Table, by_point
 from netbandit.results import intervals
 from netbandit.results.intervals import CONFIDENCE
-from netbandit.results.link_use import same_links
+from netbandit.results.link_use import same_links, with_copies
 from netbandit.results.loads import node_names
 from netbandit.results.numbers import cell, rounded, scaled
 from netbandit.results.store import PointResult, StudyResult
@@ -100,6 +100,8 @@ _COLUMNS = (
     _Column("lost", "messages and copies that never arrived, for each message that was sent", _share_lost, True),
     _Column("sent again", "messages sent again because no acknowledgement came in time", _metric("retransmissions")),
     _Column("given up", "messages whose sender stopped trying", _metric("given_up")),
+    _Column("dropped", "messages that found the queue of their link full", _metric("dropped")),
+    _Column("never sent", "messages that were handed to a link and never began", _metric("unsent")),
     _Column("not heard", "copies of a server's broadcasts that never arrived", _metric("broadcasts_missed")),
     _Column("copies", "copies that the network made", _metric("duplicates")),
     _Column("late", "items that arrived too late to be used", _metric("late")),
@@ -170,7 +172,7 @@ def _links(study: StudyResult, points: Sequence[PointResult]) -> Table:
     for point, before in zip(chosen, table.rows, strict=True):
         first = point.finished[0]
         lost = _lost(point.finished)
-        sent = np.mean([run.links.messages for run in point.finished], axis=0)
+        sent = np.mean([with_copies(run.links) for run in point.finished], axis=0)
         ends = np.column_stack([first.links.first, first.links.second]).astype(np.int64)
         names = link_names(ends, node_names(first, int(ends.max()) + 1))
         most = [link for link in np.argsort(-lost, kind="stable")[:_LINKS].tolist() if lost[link]]
@@ -188,7 +190,7 @@ def _links(study: StudyResult, points: Sequence[PointResult]) -> Table:
         *table.headings,
         ("link", ""),
         ("messages lost", "in both directions, mean over the runs"),
-        ("of its own", "share of the messages put on this link"),
+        ("of its own", "share of the messages put on this link, and of their copies"),
         ("of all", "share of all that links between agents lost"),
     ]
     return Table(table.caption, headings, rows)

@@ -19,7 +19,7 @@ from netbandit.results.remarks import cost_lines, energy_lines, failure_lines, p
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import Estimate, estimates, failures
 from netbandit.results.varied_keys import distinguishing, parameter_names, short_names, varied
-from netbandit.simulation.result import Metric
+from netbandit.simulation.result import FATES, Metric
 from netbandit.util.text import one_line, pluralize, print_line
 
 if TYPE_CHECKING:
@@ -163,6 +163,8 @@ _ALWAYS_THERE = {
     *(*FIRST_METRICS, "activations", "delta", "broadcasts", "broadcast_copies", "events", "may_stall", "wall_s"),
     *("regret_per_agent", "round_slots_median", "round_slots_max", "recovery_slots", "harvested_j"),
     *("epsilon_claimed", "epsilon_best_off", "epsilon_basic_composition", "delta_basic_composition"),
+    *("handed", "unsent", "in_flight", "broadcasts_in_flight"),  # where they are many, they are troubles
+    *(f"{fate}_bytes" for fate in ("handed", "delivered", *FATES)),
 }
 """The metrics of every run; any other is added by a learner or a protocol, and has a column."""
 

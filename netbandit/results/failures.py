@@ -38,17 +38,28 @@ def failures_of(metrics: Metrics) -> tuple[str, ...]:
     return tuple(name for name, failed in found.items() if failed)
 
 
+HALF_BUSY = 0.5
+"""Links that are less busy than this could carry what is dropped, if it did not come in bursts."""
+
 WELL_DELIVERED = 0.9
 """A network that delivers a smaller share of its messages has failed to deliver."""
 
-TROUBLE: Mapping[str, Callable[[float], bool]] = {
-    "alive": lambda share: share < 1,
-    "first_death": lambda slot: True,
-    "stalled": lambda agents: agents > 0,
-    "unanswered": lambda rounds: rounds > 0,
-    "delivery_ratio": lambda share: share < WELL_DELIVERED,
-    "unsent": lambda messages: messages > 0,
-    "collided": lambda messages: messages > 0,
+
+def _many(messages: float, run: Metrics) -> bool:
+    """Return whether a share of what was handed to links that says something of the run, not only of its end."""
+    return messages > (1 - WELL_DELIVERED) * (run.get("handed") or messages)
+
+
+TROUBLE: Mapping[str, Callable[[float, Metrics], bool]] = {
+    "alive": lambda share, _: share < 1,
+    "first_death": lambda slot, _: True,
+    "stalled": lambda agents, _: agents > 0,
+    "unanswered": lambda rounds, _: rounds > 0,
+    "delivery_ratio": lambda share, _: share < WELL_DELIVERED,
+    "unsent": lambda messages, run: messages > 0 if "delivery_ratio" in run else _many(messages, run),
+    "in_flight": _many,
+    "dropped_share": lambda share, run: share > 0 and (run.get("links_busy") or 0.0) < HALF_BUSY,
+    "collided": lambda messages, _: messages > 0,
 }
 """Metrics that show whether the network delivered, with the condition of failure, the most serious first."""
 
@@ -58,7 +69,7 @@ def troubles(runs: Sequence[Metrics]) -> list[str]:
     return [
         name
         for name, shows in TROUBLE.items()
-        if any(value is not None and shows(float(value)) for value in (run.get(name) for run in runs))
+        if any(value is not None and shows(float(value), run) for run in runs for value in [run.get(name)])
     ]
 
 

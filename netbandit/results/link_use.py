@@ -33,7 +33,7 @@ LINK_FIGURES = {
     "activations": LinkFigure("slots in which each link is used", "slots in use"),
     "cost": LinkFigure("cost of each link", "cost"),
     "energy": LinkFigure("energy spent on each link", "energy (J)"),
-    "lost": LinkFigure("share of messages lost on each link", "share lost"),
+    "lost": LinkFigure("share of messages and copies lost on each link", "share lost"),
 }
 """The figures of a link between two agents, the most informative first; runs without records of loss have none lost."""
 
@@ -46,7 +46,7 @@ def link_figures(run: RunResult) -> Figures:
     use = run.links
     messages, size = use.messages.astype(np.float64), use.bytes.astype(np.float64)
     lost = getattr(use, "lost", None)
-    share = np.asarray(0.0 * messages if lost is None else lost / np.maximum(messages, 1.0), dtype=np.float64)
+    share = np.asarray(0.0 * messages if lost is None else lost / np.maximum(with_copies(use), 1), dtype=np.float64)
     return {
         "messages": messages,
         "bytes": size,
@@ -93,11 +93,22 @@ def same_links(runs: Sequence[RunResult]) -> bool:
     )
 
 
+def with_copies(use: LinkUse) -> NDArray[np.int64]:
+    """Return how many messages and copies each link carried, of which some were lost."""
+    return use.messages if use.duplicates is None else use.messages + use.duplicates
+
+
 def energy_on(run: RunResult, links: str, use: LinkUse) -> NDArray[np.float64]:
-    """Return the energy that each of some links of *run* spent, both ends together (J), given their class and use."""
-    messages, size = use.messages.astype(np.float64), use.bytes.astype(np.float64)
-    of_message, of_byte = (energy_of_both(_energy(run, links, f"energy.per_{one}")) for one in ("message", "byte"))
-    return messages * of_message + size * of_byte
+    """Return the energy that each of some links of *run* spent, both ends together (J), given their class and use.
+
+    Receivers have spent nothing on what is under way at the end.
+    """
+    spent = np.zeros(len(use.messages))
+    for what, coming, one in ((use.messages, use.in_flight, "message"), (use.bytes, use.in_flight_bytes, "byte")):
+        spent += what * energy_of_both(_energy(run, links, f"energy.per_{one}"))
+        if coming is not None:
+            spent -= coming * prices_of_ends(run, links, f"energy.per_{one}")[1]
+    return spent
 
 
 def prices_of_ends(run: RunResult, links: str, key: str) -> tuple[float, float]:

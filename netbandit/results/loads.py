@@ -1,14 +1,14 @@
 """The load on each link and each node: traffic, utilisation, waiting times of messages, energy.
 
-Energy is charged for every message put on a link, whether it arrives or not: the sender spends its share
-(``energy.sender_share``), the receiver the rest. With ``[energy]`` the energy of an agent covers everything it spends:
-with batteries as recorded in each run, otherwise the energy of its messages plus an equal share of the rest. Over all
-nodes it adds up to ``energy_j``; a server then spends nothing.
+Energy is charged for every message put on a link, whether it arrives or is lost: the sender spends its share
+(``energy.sender_share``), the receiver the rest, but for what is under way at the end. With ``[energy]`` the energy of
+an agent covers everything it spends: with batteries as recorded in each run, otherwise the energy of its messages plus
+an equal share of the rest. Over all nodes it adds up to ``energy_j``; a server then spends nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import repeat
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from netbandit.results.link_use import energy_on, means, prices_of_ends, same_li
 from netbandit.results.store import StudyResult
 from netbandit.results.tables import groupable
 from netbandit.results.varied_keys import parameter_names
-from netbandit.simulation.result import LinkUse, RunResult
+from netbandit.simulation.result import FATES, LinkUse, RunResult
 from netbandit.util.key_paths import lookup
 from netbandit.util.units import parse_power
 
@@ -28,9 +28,15 @@ _ENDS = ("", "_back", "_sent", "_received")
 SERVER = "server"
 """The name of the server among nodes."""
 
+UNITS: tuple[Literal["", "_bytes"], ...] = ("", "_bytes")
+
+OUTCOMES = tuple(f"{name}{unit}" for unit in UNITS for name in ("delivered", *FATES))
+"""What became of messages, and of their bytes; see the metrics of these names."""
+
 LINK_COLUMNS = (
-    *("messages", "messages_back", "bytes", "bytes_back", "activations", "lost", "energy_j"),
+    *("messages", "messages_back", "bytes", "bytes_back", "activations", "energy_j"),
     *("utilisation", "utilisation_back", "mean_wait_s", "longest_wait_s"),
+    *OUTCOMES,
 )
 """The columns of each link, in order."""
 
@@ -40,7 +46,7 @@ NODE_COLUMNS = (
 )
 """The columns of each node, in order."""
 
-COUNTS = frozenset({"activations", "lost", *(f"{what}{end}" for what in ("messages", "bytes") for end in _ENDS)})
+COUNTS = frozenset({"activations", *OUTCOMES, *(f"{what}{end}" for what in ("messages", "bytes") for end in _ENDS)})
 """The columns that are whole numbers."""
 
 PEER, UPLINK = "peer", "uplink"
@@ -89,22 +95,31 @@ def node_loads(run: RunResult) -> dict[str, Floats]:
         loads = _loads(run, name, use)
         for what, key in (("messages", "energy.per_message"), ("bytes", "energy.per_byte")):
             of_sender, of_receiver = prices_of_ends(run, name, key)
-            back = loads[f"{what}_back"]
-            for sender, receiver, carried in (
-                (use.first, use.second, loads[what] - back),
-                (use.second, use.first, back),
+            unit = "_bytes" if what == "bytes" else ""
+            back, coming_back = loads[f"{what}_back"], use.count_of(f"in_flight{unit}_back")
+            coming = use.count_of(f"in_flight{unit}") - coming_back
+            for sender, receiver, carried, under_way in (
+                (use.first, use.second, loads[what] - back, coming),
+                (use.second, use.first, back, coming_back),
             ):
-                for node, end, part in ((sender, "sent", of_sender), (receiver, "received", of_receiver)):
-                    added = np.bincount(node, carried, nodes)
+                for node, end, part, passed in (
+                    (sender, "sent", of_sender, carried),
+                    (receiver, "received", of_receiver, carried - under_way),
+                ):
+                    added = np.bincount(node, passed, nodes)
                     found[f"{what}_{end}"] += added
                     if part:
                         found[f"energy_{end}_j"] += part * added
         shared = lookup(run.resolved, f"links.{name}.radio") is not None
-        for ends, busy in (((use.first, use.second), use.busy), ((use.second, use.first), use.busy_back)):
+        for ends, busy, coming in (
+            ((use.first, use.second), use.busy, use.count_of("in_flight_busy")),
+            ((use.second, use.first), use.busy_back, use.count_of("in_flight_busy_back")),
+        ):
             for node, end, key in zip(ends, ("sent", "received"), ("send", "receive"), strict=True):
                 if busy is not None and energy.get(key) is not None and not shared:
                     beside = parse_power(energy[key]) - parse_power(energy["idle"])
-                    found[f"energy_{end}_j"] += np.bincount(node, busy * (beside / 1e9), nodes)
+                    taken = busy - coming if end == "received" else busy
+                    found[f"energy_{end}_j"] += np.bincount(node, taken * (beside / 1e9), nodes)
     if energy:
         for end in ("sent", "received"):
             found[f"energy_{end}_j"][agents:] = 0.0  # the server needs no battery
@@ -246,12 +261,16 @@ def _loads(run: RunResult, name: str, use: LinkUse) -> dict[str, Floats]:
         "bytes": told(use.bytes),
         "bytes_back": told(use.bytes_back),
         "activations": told(use.activations),
-        "lost": told(use.lost),
         "energy_j": energy_on(run, name, use),
         "utilisation": told(use.busy, unlimited) / nanoseconds,
         "utilisation_back": told(use.busy_back, unlimited) / nanoseconds,
         "mean_wait_s": told(use.waited, unlimited) / 1e9 / np.maximum(messages, 1.0),
         "longest_wait_s": told(use.longest_wait, unlimited) / 1e9,
+        **{
+            f"{name}{unit}": told(use.delivered(unit) if name == "delivered" else use.count_of(f"{name}{unit}"))
+            for unit in UNITS
+            for name in ("delivered", *FATES)
+        },
     }
 
 

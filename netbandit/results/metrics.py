@@ -131,7 +131,10 @@ METRICS: dict[str, MetricEntry] = {
         "Distinct pairs of a peer link and a slot in which a message was put on the link, and of an uplink and a round "
         "in which it was used.",
     ),
-    "messages": MetricEntry("messages", "Messages put on links, each hop counted; broadcasts of a server are not."),
+    "messages": MetricEntry(
+        "messages",
+        "Messages put on links, that is, begun before the horizon, each hop counted; broadcasts of a server are not.",
+    ),
     "bytes": MetricEntry("bytes", "Their sizes: 20 of header, 8 a number, 4 a label."),
     "broadcasts": MetricEntry("broadcasts", "Broadcasts of a server, free in cost."),
     "broadcast_copies": MetricEntry("copies", "Copies of them, one for each agent that was to hear one."),
@@ -141,11 +144,14 @@ METRICS: dict[str, MetricEntry] = {
         "repeated: acknowledgements and repetitions are messages like others.",
         _FAULTS,
     ),
+    "broadcasts_in_flight": MetricEntry(
+        "copies", "Of these, how many were under way at the horizon; the others have arrived."
+    ),
     "items": MetricEntry("items", "Observations put on links, of which several can share a message.", "local floods"),
     "energy_j": MetricEntry(
         "J",
         "Energy of the messages, of senders and receivers together; with ``[energy]`` all that agents spent: idle, on "
-        "pulls, and on messages.",
+        "pulls, and on messages. Receivers have spent nothing on what is under way at the horizon.",
     ),
     "harvested_j": MetricEntry("J", "Energy that agents harvested, as far as it fitted into the battery.", _BATTERY),
     "alive": MetricEntry("", "Share of agents at the horizon that have not run empty, or have recovered.", _BATTERY),
@@ -184,16 +190,14 @@ METRICS: dict[str, MetricEntry] = {
     "cut_off": MetricEntry(
         "messages", "Attempts whose link went down before they were due, as their senders saw; they are lost.", _SENSED
     ),
-    "unsent": MetricEntry(
-        "messages",
-        "Messages that waited for their link, or for the air, and never started: not put on links, nor counted there.",
-        f"{_SENSED}; {_SHARED}",
-    ),
     "waited_slots": MetricEntry(
         "slots", "Slots that a message waited for its link, mean over those that were not cut off.", _SENSED
     ),
     "delivery_ratio": MetricEntry(
-        "", "Delivered divided by messages, duplicates and unsent ones together.", f"{_SENSED}; {_SHARED}"
+        "",
+        "Delivered divided by messages, duplicates and unsent ones together; what is under way at the horizon is not "
+        "delivered.",
+        f"{_SENSED}; {_SHARED}",
     ),
     "transmissions": MetricEntry(
         "transmissions", "How often an agent has sent; one may be for several neighbours, each a message.", _SHARED
@@ -247,17 +251,50 @@ METRICS: dict[str, MetricEntry] = {
         "slots",
         "Waiting time so far of the agents that wait at the horizon, mean over them; null if none waits.",
     ),
+    "handed": MetricEntry(
+        "messages",
+        "Messages handed to links, each attempt counted: those put on links, dropped and unsent ones. These and "
+        "duplicates together are those delivered, lost, dropped, duplicates dropped, unsent and in flight, in messages "
+        "and in bytes, on each link and in all.",
+    ),
     "delivered": MetricEntry(
-        "messages", "Messages, copies included, that reached the protocol at their receiver.", _FAULTS
+        "messages",
+        "Messages, copies included, that reached the protocol at their receiver before the horizon.",
+        _FAULTS,
     ),
     "lost": MetricEntry(
-        "messages", "Messages and copies that were lost on their link or at a node that was down.", _FAULTS
+        "messages",
+        "Messages and copies that were lost on their link, at random or because it went down before the horizon, or "
+        "at a node that was down, or had a full inbox.",
+        _FAULTS,
+    ),
+    "unsent": MetricEntry(
+        "messages",
+        "Messages that were handed to a link and never put on it: their turn would come at the horizon or later, their "
+        "link or the air was not free in time, or their sender was down, or went down before. They cost nothing.",
     ),
     "duplicates": MetricEntry("messages", "Copies that the network made.", _FAULTS),
     "duplicates_dropped": MetricEntry(
         "messages", "Copies that a receiver dropped because it had taken the message already.", _FAULTS
     ),
-    "in_flight": MetricEntry("messages", "Messages still in flight at the horizon.", _FAULTS),
+    "in_flight": MetricEntry(
+        "messages",
+        "Messages and copies under way at the horizon: they would arrive then or later. What would happen to them "
+        "after it does not count.",
+    ),
+    **{
+        f"{name}_bytes": MetricEntry("bytes", f"The bytes of ``{name}``.", runs)
+        for name, runs in (
+            ("handed", "every run"),
+            ("delivered", _FAULTS),
+            ("lost", _FAULTS),
+            ("dropped", _QUEUES),
+            ("unsent", "every run"),
+            ("duplicates", _FAULTS),
+            ("duplicates_dropped", _FAULTS),
+            ("in_flight", "every run"),
+        )
+    },
     "retransmissions": MetricEntry("messages", "Messages sent again because no acknowledgement came in time.", _FAULTS),
     "given_up": MetricEntry(
         "messages", "Messages whose sender stopped trying; a broadcast counts for each agent to which it did.", _FAULTS
@@ -285,11 +322,18 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "dropped": MetricEntry(
         "messages",
-        "Messages that were not put on their link because as many waited for it as may: not counted there.",
+        "Messages that were not put on their link because as many waited for it as may, those included whose turn "
+        "would come after the horizon: not counted there.",
         _QUEUES,
     ),
     "dropped_share": MetricEntry("", "Dropped divided by dropped and messages together.", _QUEUES),
     "waiting_most": MetricEntry("messages", "The most messages that waited for a link, in one direction.", _QUEUES),
+    "links_busy": MetricEntry(
+        "",
+        "Share of the run's time that a link with ``queue`` is occupied, mean over its directions in use: what is "
+        "dropped while this is small comes in bursts.",
+        _QUEUES,
+    ),
     "busy": MetricEntry("", "Share of the run's time that an agent computes, mean over agents.", _COMPUTING),
     "server_busy": MetricEntry("", "Share of the run's time that the server computes.", _COMPUTING),
     "round_computing_slots": MetricEntry(
@@ -359,6 +403,8 @@ HEADINGS: dict[str, tuple[str, str]] = {
     "alive": ("agents alive", "%"),
     "availability": ("slots played", "%"),
     "delivery_ratio": ("delivered", "%"),
+    "dropped_share": ("dropped", "%"),
+    "links_busy": ("links busy", "%"),
     "connected": ("time connected", "%"),
     "best_lost": ("runs that lost the best arm", "%"),
     "may_stall": ("runs that may stall", "%"),
@@ -371,6 +417,7 @@ HEADINGS: dict[str, tuple[str, str]] = {
     "lifetime_slots": ("lifetime", "slots"),
     "sustained": ("runs sustained", "%"),
     "unsent": ("never sent", ""),
+    "in_flight": ("under way at the end", ""),
     "airtime_s": ("airtime", "s"),
     "absent_slots": ("absent", "slots"),
     "waiting_slots": ("waiting at the end", "slots"),

@@ -193,6 +193,16 @@ def _values(runs: Sequence[RunResult], name: str, scale: float = 1.0, digits: in
     return spread([None if value is None else rounded(value * scale, digits) for value in values])
 
 
+def _against_bursts(runs: Sequence[RunResult]) -> str:
+    """Return what helps where messages come in bursts."""
+    queues = [f"links.{table}.queue" for table in ("peer", "uplink")]
+    given = [key for key in queues if any(lookup(run.resolved, key) is not None for run in runs)]
+    longer = f"a longer {' and '.join(given)} holds more of them"
+    if all(lookup(run.resolved, "protocol.timing") == "asynchronous" for run in runs):
+        return longer
+    return f'slotted messages start together, protocol.timing = "asynchronous" spreads them, and {longer}'
+
+
 _TROUBLES: Mapping[str, Callable[[Sequence[RunResult]], str]] = {
     "alive": lambda runs: f"batteries are empty: {_values(runs, 'alive', 100, 3)} % of agents are alive at the horizon",
     "first_death": lambda runs: (
@@ -204,7 +214,19 @@ _TROUBLES: Mapping[str, Callable[[Sequence[RunResult]], str]] = {
         "the server waits for all, and what is lost is not repeated unless links.*.retry is on"
     ),
     "delivery_ratio": lambda runs: f"only {_values(runs, 'delivery_ratio', 100, 3)} % of messages are delivered",
-    "unsent": lambda runs: f"{_values(runs, 'unsent')} messages waited for their link or the air and were never sent",
+    "unsent": lambda runs: (
+        f"{_values(runs, 'unsent')} of {_values(runs, 'handed')} messages waited for their link or the air and were "
+        "never sent (unsent)"
+    ),
+    "in_flight": lambda runs: (
+        f"{_values(runs, 'in_flight')} of {_values(runs, 'handed')} messages were under way at the end and would "
+        "arrive after it (in_flight): in a longer run.horizon they would be delivered"
+    ),
+    "dropped_share": lambda runs: (
+        f"{_values(runs, 'dropped_share', 100, 3)} % of messages found the queue of their link full, though links were "
+        f"busy for only {_values(runs, 'links_busy', 100, 2)} % of the time (links_busy): they come in bursts; "
+        f"{_against_bursts(runs)}"
+    ),
     "collided": lambda runs: f"{_values(runs, 'collided')} messages collided on the air",
 }
 """The text of each trouble, with the runs that have it."""

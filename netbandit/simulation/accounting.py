@@ -1,6 +1,8 @@
 """End-of-run accounting of a replication: network metrics, link use, and remarks about waiting."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import chain
 
 import numpy as np
@@ -32,17 +34,19 @@ def traffic(network: Network) -> dict[str, Metric]:
     }
 
 
+def outcomes(network: Network) -> dict[str, Metric]:
+    """Return what became of all messages handed to links; what is dropped only where queues are finite."""
+    found: dict[str, Metric] = asdict(network.ledger.outcomes)
+    return {name: value for name, value in found.items() if network.drops or not name.startswith("dropped")}
+
+
 def queueing(network: Network, slot: int) -> dict[str, Metric]:
     """Return metrics of messages that wait for their link or for the radio channel, if any can."""
     if not network.waits and network.radio is None:
         return {}
     waiting, outcomes = network.waiting, network.ledger.outcomes
-    put = outcomes.delivered + outcomes.lost + outcomes.duplicates_dropped + outcomes.in_flight  # with copies
-    asked = put + waiting.unsent
-    found: dict[str, Metric] = {
-        "unsent": waiting.unsent,
-        "delivery_ratio": outcomes.delivered / asked if asked else None,
-    }
+    asked = outcomes.handed + outcomes.duplicates - outcomes.dropped
+    found: dict[str, Metric] = {"delivery_ratio": outcomes.delivered / asked if asked else None}
     if network.waits:
         found["cut_off"] = waiting.cut_off
         found["waited_slots"] = waiting.waited / slot / waiting.started if waiting.started else None
@@ -57,9 +61,11 @@ def dropping(network: Network) -> dict[str, Metric]:
     """Return metrics of channels with finite queues, if there are any."""
     if not network.drops:
         return {}
-    tally, put = network.tally, network.peer_totals().messages + network.uplink_totals().messages
-    share = tally.dropped / (put + tally.dropped) if put + tally.dropped else None
-    return {"dropped": tally.dropped, "dropped_share": share, "waiting_most": tally.waiting_most}
+    outcomes = network.ledger.outcomes
+    put_or_dropped = outcomes.handed - outcomes.unsent
+    share = outcomes.dropped / put_or_dropped if put_or_dropped else None
+    busy = network.busy_with_queues()
+    return {"dropped_share": share, "waiting_most": network.tally.waiting_most, "links_busy": busy}
 
 
 def computing(network: Network) -> dict[str, Metric]:
@@ -152,17 +158,37 @@ def link_use(network: Network, topology: Topology) -> LinkUse:
     if network.links:
         return use_of(network.link_pairs(), network.peer_class)
     # The protocol uses no peer links.
-    counts = 10 if network.peer_class.takes_time else 6
-    return LinkUse(topology.edges[:, 0], topology.edges[:, 1], *np.zeros((counts, topology.links), dtype=np.int64))
+    names = (*_COUNTED[2:], "lost", *(_QUEUED if network.peer_class.takes_time else ()))
+    none = {name: np.zeros(topology.links, dtype=np.int64) for name in names}
+    return LinkUse(topology.edges[:, 0], topology.edges[:, 1], **none)
 
 
 def use_of(links: Iterable[tuple[Channel, Channel]], link_class: LinkClass) -> LinkUse:
     """Return the use of *links* of a class, given the two channels of each, the first that of its first end."""
     queues = link_class.takes_time
+    counts = _with_queues if queues else _counts
+    rare: defaultdict[str, dict[int, int]] = defaultdict(dict)
+
+    def rows() -> Iterator[tuple[int, ...]]:
+        for row, link in enumerate(links):
+            for channel in link:
+                if channel.fates:
+                    for name, value in _fates(channel, back=channel is link[1]):
+                        rare[name][row] = rare[name].get(row, 0) + value
+            yield counts(link)
+
     # Not a list of rows: Python's garbage collector would scan them again and again.
-    rows = np.fromiter(chain.from_iterable(map(_with_queues if queues else _counts, links)), dtype=np.int64)
-    columns = rows.reshape(-1, 12 if queues else 8).T
-    return LinkUse(*map(np.ascontiguousarray, columns))
+    table = np.fromiter(chain.from_iterable(rows()), dtype=np.int64).reshape(-1, 11 if queues else 7)
+    found = {"lost": np.zeros(len(table), dtype=np.int64)}
+    for name, values in rare.items():
+        column = found.setdefault(name, np.zeros(len(table), dtype=np.int64))
+        column[list(values)] = list(values.values())
+    names = (*_COUNTED, *_QUEUED) if queues else _COUNTED
+    return LinkUse(**dict(zip(names, map(np.ascontiguousarray, table.T), strict=True)), **found)
+
+
+_COUNTED = ("first", "second", "messages", "bytes", "activations", "messages_back", "bytes_back")
+_QUEUED = ("busy", "busy_back", "waited", "longest_wait")
 
 
 def _counts(link: tuple[Channel, Channel]) -> tuple[int, ...]:
@@ -173,7 +199,6 @@ def _counts(link: tuple[Channel, Channel]) -> tuple[int, ...]:
         there.messages + back.messages,
         there.bytes + back.bytes,
         there.link.activations,
-        there.lost + back.lost,
         back.messages,
         back.bytes,
     )
@@ -183,6 +208,21 @@ def _with_queues(link: tuple[Channel, Channel]) -> tuple[int, ...]:
     there, back = (channel.queue or Queue() for channel in link)
     longest = max(there.longest_wait, back.longest_wait)
     return *_counts(link), there.busy, back.busy, there.waited + back.waited, longest
+
+
+def _fates(channel: Channel, back: bool) -> Iterator[tuple[str, int]]:
+    """Yield the columns of `LinkUse` about what became of messages on one *channel* of a link, the one *back* or not.
+
+    Those of what is under way are of one direction as well, because only its receiver has spent nothing on it.
+    """
+    for fate, (messages, size) in channel.fates.items():
+        yield fate, messages
+        yield f"{fate}_bytes", size
+        if fate == "in_flight" and back:
+            yield "in_flight_back", messages
+            yield "in_flight_bytes_back", size
+    if channel.queue is not None and channel.queue.under_way:
+        yield "in_flight_busy_back" if back else "in_flight_busy", channel.queue.under_way
 
 
 def nodes_of(topology: Topology, energy: Mapping[str, NDArray[np.float64]]) -> Nodes | None:

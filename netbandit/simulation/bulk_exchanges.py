@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.network.message import HEADER_BYTES
+from netbandit.network.metering import note_under_way
 from netbandit.protocols.consensus import MIX, Consensus
 from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
 from netbandit.simulation.bulk_links import hop_slots
@@ -55,6 +56,7 @@ class LockstepInBulk(MixingInBulk):
         self._events = np.zeros((len(table), 4), dtype=np.int64)
         self._events[:, 1], self._events[:, 2] = table[order, 0], MIX.code
         self._rows: NDArray[np.float64] | None = None
+        self._ends = table[order, 1], table[order, 0]
         self._times = self._steps = self._size = 0
         self._due = 0  # the next slot in which all agents send, after their step at its boundary
 
@@ -99,5 +101,9 @@ class LockstepInBulk(MixingInBulk):
         return (Mixed(self.everybody, *mixed_rows(self._matrix, self.everybody, rows, rows, self._matrix.senders)),)
 
     def finish(self) -> None:
-        """Count all messages."""
-        self.context.network.count_everywhere(MIX, self._size, self._times)
+        """Count all messages; of those that agents sent last, some may still be under way."""
+        network = self.context.network
+        network.count_everywhere(MIX, self._size, self._times)
+        for place in np.flatnonzero(self._events[:, 0] >= network.end).tolist():
+            sender, receiver = (int(nodes[place]) for nodes in self._ends)
+            note_under_way(network.channel(sender, receiver), self._size, 0)

@@ -17,7 +17,7 @@ from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.features import Feature, features
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.jitter import ExponentialJitter, GeometricJitter, LognormalJitter, UniformJitter
-from netbandit.network.link import LinkClass
+from netbandit.network.link import Fate, LinkClass
 from netbandit.network.loss_models import BitLoss, BurstLoss, ConstantLoss
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
@@ -179,6 +179,7 @@ class BulkLinks:
         self._messages = np.zeros(len(rows), dtype=np.int64)
         self._bytes = np.zeros(len(rows), dtype=np.int64)
         self._activations = np.zeros(len(rows), dtype=np.int64)
+        self._under_way = np.zeros((len(rows), 2), dtype=np.int64)
         self._faulty: FaultyLinks | None = None
         if network.unreliable:
             from netbandit.simulation.kernels import faulty_links
@@ -228,6 +229,9 @@ class BulkLinks:
             self.due[:, slot % self.slowest] = np.where(sent, slot + self.delays, -1)
             self._delivered[slot % self._depth] = sizes
             self._record(slot)
+            if slot >= self._clock.horizon - self._depth:
+                late = sent & (slot * self._clock.slot + self._latencies >= self._clock.end)
+                self._under_way += np.column_stack((late, late * sizes))
         self._messages += sent
         self._bytes += sizes
         self._activations += sent | sent[self.reverse]
@@ -256,10 +260,10 @@ class BulkLinks:
 
     def finish(self) -> None:
         """Record arrivals after the last slot, and count all messages in the network."""
-        lost, copies = np.zeros_like(self._messages), (0, 0)
+        fates: Mapping[Fate, NDArray[np.int64]] = {"in_flight": self._under_way}
         if self._faulty is not None:
             self.arrive(self._clock.horizon + self.slowest)
-            lost, copies = self._faulty.lost, self._faulty.copies.tolist()
+            fates = self._faulty.fates
         else:
             for window in range(self._windows, self._windows + self._depth):
                 self._delivered[window % self._depth] = 0  # nothing more is sent
@@ -270,10 +274,9 @@ class BulkLinks:
             self._messages.tolist(),
             self._bytes.tolist(),
             self._activations.tolist(),
-            lost.tolist(),
             strict=True,
         )
-        self._network.count_in_bulk(self._kind, counts, *copies)
+        self._network.count_in_bulk(self._kind, counts, fates)
 
 
 def _longest(faults: ChannelFaults) -> int:

@@ -162,11 +162,12 @@ class Plan(NamedTuple):
     """All consequences of a simultaneous broadcast by some agents.
 
     Attributes:
-        latest: When the last message is put on its channel (ns from the boundary at or before the broadcast).
+        latest: When the last message arrives (ns from the boundary at or before the broadcast).
         heard: Receivers and sources of items, and the index of the source among the broadcasting agents.
         arrivals: The arrivals of messages.
         uses: The uses of links.
         messages: The number of messages over each channel.
+        under_way: How many of these arrive after the end.
     """
 
     latest: int
@@ -174,6 +175,7 @@ class Plan(NamedTuple):
     arrivals: list[WindowEvents]
     uses: list[WindowEvents]
     messages: Numbers
+    under_way: Numbers
 
 
 class TreeBroadcasts(BroadcastProtocol):
@@ -202,6 +204,7 @@ class TreeBroadcasts(BroadcastProtocol):
         self._activations = np.zeros(len(network.links), dtype=np.int64)
         self._messages = np.zeros(len(self._channels), dtype=np.int64)
         self._bytes = np.zeros(len(self._channels), dtype=np.int64)
+        self._under_way = np.zeros((len(self._channels), 2), dtype=np.int64)
 
     def _find_paths(self) -> Paths:
         topology, agents, slot = self.network.topology, self.network.agents, self.clock.slot
@@ -262,6 +265,7 @@ class TreeBroadcasts(BroadcastProtocol):
         self._to_use.add(plan.uses, base, first, size)
         self._messages += plan.messages
         self._bytes += plan.messages * size
+        self._under_way += np.column_stack((plan.under_way, plan.under_way * size))
         self._record(base)
         self._appoint()
 
@@ -292,7 +296,8 @@ class TreeBroadcasts(BroadcastProtocol):
         self._record(_NEVER)
         activations = self._activations[self._link_of].tolist()
         counts = zip(self._channels, self._messages.tolist(), self._bytes.tolist(), activations, strict=True)
-        self.network.count_in_bulk(RELAY, ((one.sender, one.receiver, *count, 0) for one, *count in counts), 0, 0)
+        channels = ((one.sender, one.receiver, *count) for one, *count in counts)
+        self.network.count_in_bulk(RELAY, channels, {"in_flight": self._under_way})
 
     def _appoint(self) -> None:
         """Schedule an event at the next reception, so that the driver does not play past it."""
@@ -360,8 +365,9 @@ class TreeBroadcasts(BroadcastProtocol):
         links = len(self._activations)
         uses = np.unique(begun[sent] // slot * links + self._link_of[rows.channels[sent]])
         uses_begin, used = uses // links * slot, uses % links
+        late = sent & (arrivals >= end) if end is not None else np.zeros_like(sent)
         return Plan(
-            latest=int(begun.max(initial=0)),
+            latest=int(arrivals.max(initial=0)),
             heard=_parts(in_time, due, heard, heard_at_once, heard_order, who),
             arrivals=_parts(
                 sent, arrivals // slot * slot, arrivals, at_once, passes * count + rows.receivers, rows.receivers[None]
@@ -375,6 +381,7 @@ class TreeBroadcasts(BroadcastProtocol):
                 used[None],
             ),
             messages=np.bincount(rows.channels[sent], minlength=len(self._channels)),
+            under_way=np.bincount(rows.channels[late], minlength=len(self._channels)),
         )
 
 

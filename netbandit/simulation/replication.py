@@ -4,7 +4,7 @@ import time
 import weakref
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from netbandit.simulation.accounting import (
     dropping,
     link_use,
     nodes_of,
+    outcomes,
     queueing,
     traffic,
     up_time,
@@ -97,7 +98,7 @@ class Simulation:
             # Run until no event is left: nothing starts after the horizon, but messages in flight arrive.
             clock.environment.run()
             outcome = driver.finish()
-            outcomes = network.close()
+            network.close()
         found = _finite(outcome.metrics)
         waiting = driver.waiting()
         absent = absent_slots(network, topology.agents, clock)
@@ -116,7 +117,7 @@ class Simulation:
             "round_slots": waited if rounds else None,  # a round that has not ended is no wait of zero
             **_finite(traffic(network)),
             "regret_per_decision": outcome.regret / decisions if outcome.regret is not None and decisions else None,
-            **asdict(outcomes),
+            **outcomes(network),
             **queueing(network, clock.slot),
             **dropping(network),
             **computing(network),
@@ -134,6 +135,7 @@ class Simulation:
             "broadcasts": network.ledger.broadcasts,
             "broadcast_copies": network.ledger.copies.sent,
             "broadcasts_missed": network.ledger.copies.missed,
+            "broadcasts_in_flight": network.ledger.copies.in_flight,
             **found,
             "events": fingerprint.events,
         }

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit import __version__
+from netbandit.network.link import FATES as FATES
 from netbandit.parts.metric import Metric as Metric
 
 STILL_EXPLORING = (
@@ -46,13 +47,18 @@ class LinkUse:
         messages: Messages sent over it, both directions together.
         bytes: Bytes sent over it, both directions together.
         activations: Slots in which at least one message was put on it.
-        lost: Messages lost on it, both directions together; None in results of versions that lost none.
+        lost: Messages and copies lost on it, both directions together; None in results of versions that lost none.
         messages_back: Those of its messages that the second end sent; None in results of versions that did not tell.
         bytes_back: Their bytes; likewise.
         busy: The time (ns) that messages from the first end to the second occupied it; None if bandwidth is unlimited.
         busy_back: The same from the second end to the first.
         waited: The total time (ns) that messages queued behind others, both directions together.
         longest_wait: The longest queueing time (ns) of a message.
+        lost_bytes, dropped, dropped_bytes, unsent, unsent_bytes, duplicates, duplicates_bytes, duplicates_dropped,
+            duplicates_dropped_bytes, in_flight, in_flight_bytes: What became of messages, both directions together; see
+            the metrics of these names. None, as all that follow: nothing.
+        in_flight_back, in_flight_bytes_back: Of what is under way at the end, that which the second end sent.
+        in_flight_busy, in_flight_busy_back: How much of *busy* and *busy_back* (ns) is that of what is under way.
     """
 
     first: NDArray[np.int64]
@@ -67,6 +73,32 @@ class LinkUse:
     busy_back: NDArray[np.int64] | None = None
     waited: NDArray[np.int64] | None = None
     longest_wait: NDArray[np.int64] | None = None
+    lost_bytes: NDArray[np.int64] | None = None
+    dropped: NDArray[np.int64] | None = None
+    dropped_bytes: NDArray[np.int64] | None = None
+    unsent: NDArray[np.int64] | None = None
+    unsent_bytes: NDArray[np.int64] | None = None
+    duplicates: NDArray[np.int64] | None = None
+    duplicates_bytes: NDArray[np.int64] | None = None
+    duplicates_dropped: NDArray[np.int64] | None = None
+    duplicates_dropped_bytes: NDArray[np.int64] | None = None
+    in_flight: NDArray[np.int64] | None = None
+    in_flight_bytes: NDArray[np.int64] | None = None
+    in_flight_back: NDArray[np.int64] | None = None
+    in_flight_bytes_back: NDArray[np.int64] | None = None
+    in_flight_busy: NDArray[np.int64] | None = None
+    in_flight_busy_back: NDArray[np.int64] | None = None
+
+    def count_of(self, column: str) -> NDArray[np.int64]:
+        """Return a *column* of what became of messages, with zeros where nothing did."""
+        found: NDArray[np.int64] | None = getattr(self, column)
+        return np.zeros_like(self.messages) if found is None else found
+
+    def delivered(self, unit: Literal["", "_bytes"] = "") -> NDArray[np.int64]:
+        """Return how many messages, or bytes, were delivered within the run."""
+        put = self.bytes if unit else self.messages
+        gone = (self.count_of(fate + unit) for fate in ("lost", "duplicates_dropped", "in_flight"))
+        return put + self.count_of("duplicates" + unit) - sum(gone)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,9 @@ MOST_BYTES = 2**53
 
 OF_EVERY_RUN = frozenset({
     "regret", "regret_per_agent", "regret_per_decision", "decisions", "rounds", "round_slots", "cost", "activations",
-    "messages", "bytes", "energy_j", "delivered", "lost", "duplicates", "duplicates_dropped", "in_flight",
+    "messages", "bytes", "energy_j", "handed", "delivered", "lost", "unsent", "duplicates", "duplicates_dropped",
+    "in_flight", "handed_bytes", "delivered_bytes", "lost_bytes", "unsent_bytes", "duplicates_bytes",
+    "duplicates_dropped_bytes", "in_flight_bytes", "broadcasts_in_flight",
     "retransmissions", "given_up", "stalled", "waiting_slots", "absent_slots", "availability", "simulated_s", "epsilon",
     "delta", "epsilon_claimed", "epsilon_basic_composition", "delta_basic_composition", "broadcasts", "events",
     "wall_s", "broadcast_copies", "broadcasts_missed", "may_stall",

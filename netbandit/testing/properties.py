@@ -5,12 +5,13 @@ A property takes a `Trial` and yields in a line each what it breaks.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from math import inf, isclose, isfinite
+from math import isclose, isfinite
 from typing import Any
 
 from netbandit.conditions.energy import Energy
 from netbandit.protocols.deadline import DeadlineKey
 from netbandit.simulation.result import RunResult
+from netbandit.testing.conservation import breaches
 from netbandit.testing.trial import Trial
 
 Property = Callable[[Trial], Iterator[str]]
@@ -58,16 +59,21 @@ def figures_are_finite(trial: Trial) -> Iterator[str]:
 
 
 def messages_are_accounted_for(trial: Trial) -> Iterator[str]:
-    """Yield messages that are not delivered, lost, dropped nor under way, and where those who count them disagree.
-
-    The network makes sure of the first in every run; here, that the ledger, the links and the trace agree.
-    """
+    """Yield messages without an end, or with two, and where the ledger, the links and the trace disagree."""
     result, messages, *_ = trial.traced
     metrics = result.metrics
+    yield from breaches(result, trial.traced.lines, trial.end, trial.server)
     sent = [message for message in messages if "broadcast" not in message]
-    ended = sum(metrics[name] or 0 for name in ("delivered", "lost", "duplicates_dropped", "in_flight"))
-    if ended != (metrics["messages"] or 0) + (metrics["duplicates"] or 0):
-        yield f"{metrics['messages']} messages and {metrics['duplicates']} copies were sent, and {ended} have ended"
+    copies = {name: metrics[f"broadcast{name}"] or 0 for name in ("_copies", "s_missed", "s_in_flight")}
+    heard = [message for message in messages if "broadcast" in message]
+    refused = sum("broadcast" in line and line.get("fate") == "refused" for line in trial.traced.lines)
+    found = {
+        "_copies": len(heard),
+        "s_missed": sum("lost" in message for message in heard) + refused,
+        "s_in_flight": sum("lost" not in message and message["arrival"] >= trial.end for message in heard),
+    }
+    if copies != found:
+        yield f"broadcasts: {copies}, by the trace {found}"
     size = sum(message["bytes"] for message in sent)
     for name, value in (("messages", len(sent)), ("bytes", size)):
         kinds = sum(counts[name == "bytes"] for counts in result.kinds.values())
@@ -101,15 +107,13 @@ def nobody_acts_while_down(trial: Trial) -> Iterator[str]:
     run_empty = scenario.table(Energy).capacity is not None
     if scenario.run.activity == "every" and (found < absent if run_empty else found != absent):  # else decisions
         yield f"{found} slots are absent, and {absent} by the outages"
-    # Where fates are open, nobody knows at the horizon what becomes of what is under way.
-    decided = slot * horizon if run_empty or scenario.links.peer.radio is not None else inf
     for message in messages:
         if not message["arrival"]:  # what is handed out before the first slot never fails
             continue
         sender, receiver = (server if message[end] == "server" else message[end] for end in ("from", "to"))
         if outages.node(sender).at(message["start"]):
             yield f"{sender} is down, and sends {_shown(message)}"
-        if message.get("lost") or message["arrival"] >= decided:
+        if message.get("lost") or message["arrival"] >= trial.end:  # what comes later is under way, whatever happens
             continue
         if outages.node(receiver).at(message["arrival"]):
             yield f"{receiver} is down, and hears {_shown(message)}"
@@ -121,7 +125,7 @@ def nobody_acts_while_down(trial: Trial) -> Iterator[str]:
 
 def items_travel_by_messages(trial: Trial) -> Iterator[str]:
     """Yield who goes on with an item that cannot have reached it by then, and items that are used twice in a round."""
-    _, messages, _, seen = trial.traced
+    _, messages, _, seen, _ = trial.traced
     yield from seen.breaches
     if not trial.point.protocol.out_of_band:
         links, outages = trial.point.scenario.links, trial.outages
@@ -131,7 +135,7 @@ def items_travel_by_messages(trial: Trial) -> Iterator[str]:
 
 def nobody_waits_unsaid(trial: Trial) -> Iterator[str]:
     """Yield agents that wait for a round to end, which cannot, where nothing is lost or nothing is said of it."""
-    result, messages, jobs, seen = trial.traced
+    result, messages, jobs, seen, _ = trial.traced
     run, protocol = trial.point.scenario.run, trial.point.protocol
     slot = run.slot_nanoseconds
     latest = max((max(message["sent"], message["arrival"]) for message in messages), default=0)

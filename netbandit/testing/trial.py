@@ -28,12 +28,14 @@ class Traced(NamedTuple):
         messages: The lines of its trace that are messages, see `netbandit.network.trace_writer.Trace`.
         jobs: Those that are jobs of nodes that compute.
         seen: What was seen of the items of its rounds.
+        lines: All lines of its trace.
     """
 
     result: RunResult
     messages: list[Mapping[str, Any]]
     jobs: list[Mapping[str, Any]]
     seen: Provenance
+    lines: list[Mapping[str, Any]]
 
 
 class Trial:
@@ -72,7 +74,7 @@ class Trial:
                 result = self.run("plain", trace)
             lines = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
         messages, jobs = ([line for line in lines if key in line] for key in ("kind", "job"))
-        return Traced(result, messages, jobs, seen)
+        return Traced(result, messages, jobs, seen, lines)
 
     def recorded_calls(self, table: str) -> CallRecorder:
         """Return what a part does in a run: ``bandit``, ``learner`` or ``protocol``."""
@@ -84,6 +86,12 @@ class Trial:
     def server(self) -> int:
         """The server's number: that of the agents."""
         return self.point.topology(self.replication).agents
+
+    @property
+    def end(self) -> int:
+        """When the run ends (ns)."""
+        run = self.point.scenario.run
+        return run.horizon * run.slot_nanoseconds
 
     @cached_property
     def outages(self) -> Outages:

@@ -167,7 +167,7 @@ def _take(lines: Lines, text: str, place: str) -> None:
             lines.jobs.append(
                 Job(_word(entry["job"]), _node(entry["node"]), begin, end, _word(entry.get("handles", "")))
             )
-        else:
+        elif "fate" not in entry and "copy" not in entry:  # these say what became of messages, and are not shown
             sender, receiver = (_node(entry[key]) for key in ("from", "to"))
             numbers = [_number(entry[key]) for key in ("bytes", "sent", "start", "arrival")]
             lines.messages.append(Transfer(_word(entry["kind"]), _number(entry["round"]), sender, receiver, *numbers))

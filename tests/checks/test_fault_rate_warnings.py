@@ -54,7 +54,8 @@ def test_links_that_fail_soon_are_looked_at_no_further():
     assert not notes(*SHORT, 'faults.links={ up_for = "1 ns", down_for = "1 ns" }')
     assert notes(*SHORT, asked % 0.99999999)
     found = check(load("s.toml", [*SHORT, asked % 0.5, 'learner.kind="ucb"'], text=BASE)).points[0].simulation(0).run()
-    assert found.metrics["lost"] == found.metrics["messages"] == 7 * 6
+    assert found.metrics["lost"] + found.metrics["in_flight"] == found.metrics["messages"] == 7 * 6
+    assert found.metrics["lost"] > 30  # of what was sent in the last slots, some links are still up at the end
 
 
 def test_links_drawn_anew_in_short_periods_are_noted():

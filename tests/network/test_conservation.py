@@ -82,7 +82,7 @@ def cases(draw):
     times = st.integers(0, 3 * SLOT)
     latency = {tuple(link): draw(times) for link in sorted(map(sorted, graph.edges))}
     uplink = [draw(times) for _ in range(len(graph))]
-    link = LinkClass(draw(st.sampled_from([None, 10**8, 10**9, 10**11])), 3.0, 0.5, 0.25)
+    link = LinkClass(draw(st.sampled_from([None, 10**8, 10**9, 10**11])), 3.0, 0.5, 0.25, 0.375, 0.0625)
     kind = draw(st.sampled_from([Gis, Flooding, MasterWorker, Sink]))
     timing = draw(st.sampled_from(["slotted", "asynchronous"]))
     return graph, latency, uplink, link, kind, draw(st.sampled_from([2, 5, 10**6])), timing
@@ -103,7 +103,9 @@ def test_every_message_is_delivered_once_and_everything_adds_up(case):
     assert peer.messages + uplink.messages == sum(messages for messages, _ in kinds.values())
     assert peer.bytes + uplink.bytes == sum(size for _, size in kinds.values())
     for totals in (peer, uplink):
-        assert totals.energy == 0.5 * totals.messages + 0.25 * totals.bytes
+        coming, size = totals.fates["in_flight"]
+        spent = 0.5 * totals.messages + 0.25 * totals.bytes
+        assert totals.energy == spent - (0.375 * coming + 0.0625 * size)
         assert totals.cost == 3.0 * totals.activations
     check_trace(case, network, fingerprint)
 
@@ -117,6 +119,14 @@ def check_trace(case, network, fingerprint):
             traced, _, same = run(case, trace)
         lines = [json.loads(line) for line in file.read_text().splitlines()]
     assert same == fingerprint
+    outcomes = traced.close()
+    never = [line for line in lines if "fate" in line]
+    assert (len(never), sum(line["bytes"] for line in never)) == (outcomes.unsent, outcomes.unsent_bytes)
+    assert {line["fate"] for line in never} <= {"unsent"}
+    lines = [line for line in lines if "kind" in line]
+    late = [line["bytes"] for line in lines if line["arrival"] >= horizon * SLOT and "broadcast" not in line]
+    assert (len(late), sum(late)) == (outcomes.in_flight, outcomes.in_flight_bytes)
+    assert outcomes.lost == outcomes.dropped == outcomes.duplicates == 0
     assert traced.ledger.kinds == network.ledger.kinds
     assert traced.peer_totals() == network.peer_totals()
     sent = [line for line in lines if "broadcast" not in line]

@@ -1,9 +1,13 @@
 """Channels for which only so many messages, or bytes, may wait: what is dropped, and when the others start."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from helpers.scenes import run, study
 
+from netbandit.cli import main
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
@@ -11,6 +15,8 @@ from netbandit.network.link import LinkClass
 from netbandit.network.message import Kind, Message
 from netbandit.network.network import Network
 from netbandit.network.retry import Retry
+from netbandit.results.failures import troubles
+from netbandit.results.store import load_study
 from netbandit.scenario.errors import ScenarioError
 
 PING = Kind("PING")
@@ -63,7 +69,7 @@ def test_of_a_burst_one_is_under_way_and_as_many_wait_as_may(deferred, most):
     pair = Pair(most)
     pair.send(0, *[SERVICE] * 9)
     assert pair.run() == [place * SERVICE for place in range(most + 1)]
-    assert pair.network.tally.dropped == 9 - (most + 1)
+    assert pair.network.peer_totals().fates["dropped"][0] == 9 - (most + 1)
     assert pair.network.tally.waiting_most == most
     assert pair.network.peer_totals().messages == most + 1
 
@@ -75,14 +81,14 @@ def test_what_ends_at_an_instant_leaves_before_what_comes(deferred):
     pair.send(19, SERVICE)  # the third waits
     pair.send(20, SERVICE)
     assert pair.run() == [0, 10, 20, 30]
-    assert pair.network.tally.dropped == 1
+    assert pair.network.peer_totals().fates["dropped"][0] == 1
 
 
 def test_bytes_that_wait_are_counted_with_one_s_own_and_an_idle_link_takes_any(deferred):
     pair = Pair(100, counts_bytes=True)
     pair.send(0, 900, 60, 50, 40)
     assert pair.run() == [0, 900, 960]
-    assert pair.network.tally.dropped == 1
+    assert pair.network.peer_totals().fates["dropped"][0] == 1
 
 
 def test_what_is_dropped_is_repeated_after_its_timeout(monkeypatch):
@@ -90,7 +96,7 @@ def test_what_is_dropped_is_repeated_after_its_timeout(monkeypatch):
     pair.send(0, *[SERVICE] * 5)
     monkeypatch.setattr("netbandit.network.delivery.ACK_BYTES", 0)
     assert pair.run() == [0, 10, 20, 30, 40]
-    assert pair.network.tally.dropped == 2
+    assert pair.network.peer_totals().fates["dropped"][0] == 2
     assert pair.network.tally.retransmissions == 2
     assert pair.network.tally.given_up == 0
 
@@ -100,7 +106,7 @@ def test_a_drop_is_an_attempt(monkeypatch):
     pair.send(0, *[SERVICE] * 6)
     monkeypatch.setattr("netbandit.network.delivery.ACK_BYTES", 0)
     assert pair.run() == [0, 10, 20, 30]
-    assert pair.network.tally.dropped == 13
+    assert pair.network.peer_totals().fates["dropped"][0] == 13
     assert pair.network.tally.given_up == 2
 
 
@@ -142,12 +148,12 @@ def test_a_poisson_stream_loses_what_it_must(most):
         for number, gap in enumerate(np.diff(times, prepend=0).tolist()):
             yield pair.environment.timeout(gap)
             if number % each == 0:
-                dropped.append(pair.network.tally.dropped)
+                dropped.append(pair.network.peer_totals().fates["dropped"][0])
             pair.network.send(Message(PING, service, None, 1), [pair.network.channel(0, 1)])
 
     pair.environment.process(process())
     pair.run()
-    shares = np.diff([*dropped, pair.network.tally.dropped]) / each
+    shares = np.diff([*dropped, pair.network.peer_totals().fates["dropped"][0]]) / each
     away = shares.mean() - lost_of_a_fixed_service(0.8, most)
     assert abs(away) < 4.5 * shares.std(ddof=1) / np.sqrt(batches)
 
@@ -197,3 +203,49 @@ def test_a_queue_needs_a_bandwidth_and_mostly_repetitions(tmp_path):
     assert any("links.peer.queue: what is dropped is not repeated" in note for note in notes)
     with pytest.raises(ScenarioError, match=r"links\.uplink\.queue: needs links\.uplink\.bandwidth"):
         study(tmp_path, "links.uplink.queue=3", text=text)
+
+
+BURSTS = """\
+run = {{ horizon = 60, slot = "1 ms", replications = 1 }}
+topology = {{ family = "tree", agents = 31 }}
+links.peer = {{ bandwidth = "100 Mbit/s", latency = {{ uniform = ["0.1 ms", "3 ms"] }}, queue = {queue} }}
+bandit = {{ kind = "bernoulli", means = [0.2, 0.5, 0.9] }}
+learner = {{ kind = "ucb" }}
+protocol = {{ kind = "relay", timing = "{timing}" }}
+"""
+
+
+def burst_lines(folder, monkeypatch, queue, timing):
+    """Return the metrics, and what `check` and `run` say of bursts."""
+    monkeypatch.chdir(folder)
+    Path("scene.toml").write_text(BURSTS.format(queue=queue, timing=timing))
+    said = []
+    for command in ("check", "scene.toml"), ("run", "scene.toml", "--out", f"{timing}-{queue}"):
+        done = CliRunner().invoke(main, command)
+        assert done.exit_code == 0, done.output
+        said.append(" ".join(done.output.split()))
+    (found,) = load_study(Path(f"{timing}-{queue}")).points[0].finished
+    return found.metrics, *said
+
+
+def test_bursts_of_slotted_messages_are_named_and_both_cures_cure(tmp_path, monkeypatch):
+    slotted, checked, ran = burst_lines(tmp_path, monkeypatch, 2, "slotted")
+    assert slotted["dropped_share"] > 0.3
+    assert slotted["links_busy"] < 0.02
+    assert "slotted messages that are passed on start together" in checked
+    assert "40.5 % of messages found the queue of their link full, though links were busy for only 0.93 %" in ran
+    assert 'protocol.timing = "asynchronous" spreads them, and a longer links.peer.queue holds more of them' in ran
+    for queue, timing in ((2, "asynchronous"), (100, "slotted")):
+        cured, checked, ran = burst_lines(tmp_path, monkeypatch, queue, timing)
+        assert cured["dropped"] == 0
+        assert cured["delivered"] > 2 * slotted["delivered"]
+        assert "found the queue" not in ran
+        assert ("start together" in checked) == (timing == "slotted")
+
+
+def test_links_that_are_busy_drop_for_want_of_bandwidth(tmp_path, monkeypatch):
+    text = BURSTS.replace("100 Mbit/s", "100 kbit/s").replace("{queue}", "5").replace("{timing}", "slotted")
+    found = run(tmp_path, text=text.replace("{{", "{").replace("}}", "}")).metrics
+    assert found["dropped"] > 0
+    assert found["links_busy"] > 0.5
+    assert "dropped_share" not in troubles([found])

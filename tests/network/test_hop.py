@@ -80,7 +80,7 @@ def test_repetitions_and_losses_are_the_same_in_both_calendars(loss, retry):
                 lab.network.ledger.kinds,
                 lab.network.peer_totals(),
                 lab.network.uplink_totals(),
-                [there.lost + back.lost for there, back in lab.network.link_pairs()],
+                [there.count_of("lost") + back.count_of("lost") for there, back in lab.network.link_pairs()],
                 lab.environment.now,
             )
         )
@@ -257,7 +257,8 @@ def test_what_is_broadcast_is_acknowledged_and_repeated_over_uplinks_to_the_nano
     assert lab.environment.now == 436
     ledger = lab.network.ledger
     assert ledger.copies == BroadcastCopies(sent=3, delivered=2, missed=1)
-    assert ledger.outcomes == Outcomes(delivered=4, retransmissions=1)
+    sent = {"handed": 4, "handed_bytes": 172, "delivered_bytes": 172}
+    assert ledger.outcomes == Outcomes(delivered=4, retransmissions=1, **sent)
     assert ledger.kinds == {"ACK": (3, 72), "PING-RETRY": (1, 100)}
     uplinks = lab.network.uplink_totals()
     assert (uplinks.messages, uplinks.bytes, uplinks.activations, uplinks.cost) == (4, 172, 3, 75)
@@ -272,9 +273,10 @@ def test_a_repetition_and_the_copy_that_was_broadcast_are_heard_once():
         assert lab.run() == [(207, 2, [(3, 100)])]
         ledger = lab.network.ledger
         assert ledger.copies == BroadcastCopies(sent=1, delivered=1)
-        assert ledger.outcomes == Outcomes(
-            delivered=1 + repeated, retransmissions=repeated, duplicates_dropped=repeated
-        )
+        outcomes = ledger.outcomes
+        assert (outcomes.handed, outcomes.delivered, outcomes.lost) == (1 + 2 * repeated, 1 + repeated, 0)
+        assert outcomes.retransmissions == outcomes.duplicates_dropped == repeated
+        assert outcomes.handed_bytes == outcomes.delivered_bytes + 100 * repeated
 
 
 def test_a_server_gives_up_broadcasts_after_its_attempts_and_when_it_goes_down():

@@ -61,7 +61,7 @@ def test_a_message_begins_in_the_first_contact_in_which_it_fits():
     lab.send(3, 0, 1, size=6)
     assert lab.run() == [48]
     waiting = lab.network.waiting
-    assert (waiting.cut_off, waiting.unsent, waiting.started, waiting.waited) == (2, 0, 1, 37)
+    assert (waiting.cut_off, lab.outcomes.unsent, waiting.started, waiting.waited) == (2, 0, 1, 37)
     assert (lab.outcomes.delivered, lab.outcomes.lost) == (1, 2)
     assert lab.network.peer_totals().messages == 3
     assert lab.network.ledger.kinds == {"HELLO": (3, 18)}
@@ -72,7 +72,7 @@ def test_a_contact_brings_what_arrives_before_its_end(length, arrivals):
     lab = Lab([(0, 1, 0, length)], latency=4)
     lab.send(0, 0, 1)
     assert lab.run() == arrivals
-    assert lab.network.waiting.unsent == 0  # it was begun
+    assert lab.outcomes.unsent == 0  # it was begun
     assert lab.network.waiting.cut_off == 1 - len(arrivals)
 
 
@@ -91,7 +91,7 @@ def test_what_is_not_begun_in_time_is_never_sent():
         for time, receiver in ((0, 0), (100, 0), (999, 0), (3, 2)):
             lab.send(time, 1, receiver)
         assert lab.run() == arrivals
-        assert lab.network.waiting.unsent == unsent
+        assert lab.outcomes.unsent == unsent
         assert lab.network.peer_totals().messages == len(arrivals)
 
 

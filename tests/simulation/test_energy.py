@@ -156,7 +156,12 @@ def test_energy_is_counted_in_closed_form():
     counted = run(slow, energy(idle="3 mW", send="50 mW", receive="20 mW", pull="1 uJ"))
     messages, size, busy = counted.metrics["messages"], counted.metrics["bytes"], counted.links.busy.sum() / 1e9
     busy += counted.links.busy_back.sum() / 1e9
-    paid = 6 * 3e-3 + 6_000 * 1e-6 + messages * 1e-3 + size * 3e-6 + busy * (47e-3 + 17e-3)
+    links, coming = counted.links, counted.metrics["in_flight_bytes"]
+    heard = busy - (links.in_flight_busy.sum() + links.in_flight_busy_back.sum()) / 1e9
+    assert 0 < coming < 0.01 * size
+    paid = (
+        6 * 3e-3 + 6_000 * 1e-6 + messages * 1e-3 + size * 2e-6 + (size - coming) * 1e-6 + busy * 47e-3 + heard * 17e-3
+    )
     assert counted.metrics["energy_j"] == pytest.approx(paid, rel=1e-12)
 
 

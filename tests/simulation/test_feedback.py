@@ -560,3 +560,19 @@ def test_as_many_delays_as_a_table_has_arms(tmp_path, feedback):
         ValueError, match=r"has (2 entries, but the bandit has 3 arms|delays of 2 arms, but there are 3)"
     ):
         Feedback.model_validate(feedback).plan(1_000_000, ["0"], ["0", "1", "2"])
+
+
+@pytest.mark.parametrize(
+    ("keys", "noted"),
+    [
+        ({}, False),
+        ({"regularizer": 13.4}, False),
+        ({"regularizer": 13.6}, True),
+        ({"regularizer": 13.6, "bonus": "tight"}, False),
+        ({"regularizer": 3.2, "delta": 0.5}, True),
+    ],
+)
+def test_a_regularizer_beyond_what_the_width_of_the_theorem_has_room_for_is_noted(tmp_path, keys, noted):
+    learner = {"kind": "otflinucb"} | keys
+    notes = study(tmp_path, text=scene(learner, {"delay": "2 slots", "window": "5 slots"}, bandit=LINEAR)).notes
+    assert any("learner.regularizer: above 4.5 ln(1/delta)" in note for note in notes) == noted

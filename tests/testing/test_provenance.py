@@ -56,7 +56,7 @@ def test_a_run_of_rounds_is_followed():
         "learner": {"kind": "elimination"},
         "protocol": {"kind": "gis"},
     }
-    _, messages, _, seen = Trial(_point(tables)).traced
+    _, messages, _, seen, _ = Trial(_point(tables)).traced
     assert not seen.breaches
     assert len(seen.uses) % 5 == 0
     assert len(seen.uses) >= 5

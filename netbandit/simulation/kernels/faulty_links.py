@@ -4,7 +4,7 @@ The outcome of each message equals that of `begin` in `netbandit.network.transmi
 retransmission, and without node outages.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from netbandit.network.downtimes import failing
 from netbandit.network.draws import Draws
 from netbandit.network.faults import FaultModel
 from netbandit.network.jitter import Jitter
+from netbandit.network.link import Fate
 from netbandit.network.loss_models import BurstLoss, chance_of_bits
 from netbandit.network.message import Kind
 from netbandit.network.network import Network
@@ -53,8 +54,7 @@ class Channels(NamedTuple):
             for a message that takes effect d slots after it was sent.
         firsts: The first row of *expected* of each boundary, shape (D,), that of boundary b at b mod D.
         number: How many there are, shape (D,).
-        lost: How many messages of each channel were lost, shape (channels,).
-        copies: How many copies the network has made, and how many of these were lost; shape (2,).
+        fates: How many messages of each channel, and bytes, have each fate of `_COUNTED`, shape (4, channels, 2).
     """
 
     latencies: Numbers
@@ -71,8 +71,11 @@ class Channels(NamedTuple):
     expected: Numbers
     firsts: Numbers
     number: Numbers
-    lost: Numbers
-    copies: Numbers
+    fates: Numbers
+
+
+_COUNTED: tuple[Fate, ...] = ("lost", "in_flight", "duplicates", "duplicates_dropped")
+_LOST, _IN_FLIGHT, _DUPLICATES, _DUPLICATES_DROPPED = range(4)
 
 
 @njit(cache=True)
@@ -106,8 +109,21 @@ def _expect(
 
 
 @njit(cache=True)
+def _note(fates: Numbers, fate: int, channel: int, size: int) -> None:
+    """Count a message of a *channel* that has a fate."""
+    fates[fate, channel, 0] += 1
+    fates[fate, channel, 1] += size
+
+
+@njit(cache=True)
+def _is_lost_by(cuts: Numbers, first: int, end_of_rows: int, begin: int, arrival: int, end: int) -> bool:
+    """As `netbandit.network.transmission.is_cut_in_time`, of a message that is cut."""
+    return arrival < end or _is_down(cuts, first, end_of_rows, begin, end - 1)
+
+
+@njit(cache=True)
 def put_all(
-    own: Channels, slot: int, slot_ns: int, sizes: Numbers, messages: Numbers,
+    own: Channels, slot: int, slot_ns: int, sizes: Numbers, messages: Numbers, end: int,
     law: tuple[float, float, bool, float, bool],
 ) -> None:  # fmt: skip
     """Put a message on each channel at the beginning of a *slot*, and note when it arrives, if it does.
@@ -118,13 +134,14 @@ def put_all(
         slot_ns: The length of a slot (ns).
         sizes: The bytes of each message, shape (channels,); 0: there is none.
         messages: How many messages were put on each channel before, shape (channels,).
+        end: The end of the run (ns): what arrives then or later is under way.
         law: Of `netbandit.network.faults.FaultModel` chance, chance_while_bad, loses_bits, duplicate and overtaking.
     """
     # Arrays by themselves: the references to those of a tuple would be counted in each turn of the loop.
-    latencies, latest, due, bad, lost = own.latencies, own.latest, own.due, own.bad, own.lost
+    latencies, latest, due, bad, fates = own.latencies, own.latest, own.due, own.bad, own.fates
     losses, jitters, duplicates, copy_jitters = own.losses, own.jitters, own.duplicates, own.copy_jitters
     links, first_cuts, cuts = own.links, own.first_cuts, own.cuts
-    expected, firsts, number, copies = own.expected, own.firsts, own.number, own.copies
+    expected, firsts, number = own.expected, own.firsts, own.number
     chance, chance_while_bad, loses_bits, duplicate, overtaking = law
     channels, depth = due.shape
     column, begin = slot % depth, slot * slot_ns
@@ -150,21 +167,29 @@ def put_all(
         if len(cuts):
             cut_from, cut_to = first_cuts[links[channel]], first_cuts[links[channel] + 1]
         if is_lost or _is_down(cuts, cut_from, cut_to, begin, arrival):
-            lost[channel] += 1
+            is_lost = is_lost or _is_lost_by(cuts, cut_from, cut_to, begin, arrival, end)
+            _note(fates, _LOST if is_lost else _IN_FLIGHT, channel, sizes[channel])
             continue
+        if arrival >= end:
+            _note(fates, _IN_FLIGHT, channel, sizes[channel])
         latest[channel] = arrival
         boundary = _expect(expected, firsts, number, slot, slot_ns, channels, channel, 0, arrival)
         due[channel, column] = boundary
         if duplicates.shape[1] and duplicates[channel, place] < duplicate:
-            copies[0] += 1
+            _note(fates, _DUPLICATES, channel, sizes[channel])
             arrival_of_copy = begin + latencies[channel]
             if copy_jitters.shape[1]:
                 arrival_of_copy += copy_jitters[channel, place]
             if not overtaking:
                 arrival_of_copy = max(arrival_of_copy, arrival)
             if _is_down(cuts, cut_from, cut_to, begin, arrival_of_copy):
-                copies[1] += 1
+                is_lost = _is_lost_by(cuts, cut_from, cut_to, begin, arrival_of_copy, end)
+                _note(fates, _LOST if is_lost else _IN_FLIGHT, channel, sizes[channel])
                 continue
+            if arrival_of_copy >= end:
+                _note(fates, _IN_FLIGHT, channel, sizes[channel])
+            elif arrival < end:
+                _note(fates, _DUPLICATES_DROPPED, channel, sizes[channel])
             boundary = _expect(expected, firsts, number, slot, slot_ns, channels, channel, 1, arrival_of_copy)
             due[channel, column] = min(due[channel, column], boundary)
 
@@ -216,7 +241,7 @@ class FaultyLinks:
         due: See `Channels`; filled in.
 
     Attributes:
-        lost, copies: See `Channels`.
+        fates: How many messages of each channel, and bytes, have each fate, shape (channels, 2).
     """
 
     def __init__(self, network: Network, kind: Kind, channels: Numbers, links: Numbers, due: Numbers) -> None:
@@ -229,7 +254,7 @@ class FaultyLinks:
         columns = 2 * links + (senders != firsts[links])
         first_cuts, cuts = _cuts_of(network)
         self._law = law.chance, law.chance_while_bad, law.loses_bits, law.duplicate, law.overtaking
-        self._slot = network.clock.slot
+        self._slot, self._end = network.clock.slot, network.clock.end
         self._sizes = np.zeros((depth, number), dtype=np.int64)
         self._last = self._taken = -1  # the last slot of messages, and the last boundary up to which all is taken
         drawn = self._drawn = _Drawn(network, columns)
@@ -249,10 +274,9 @@ class FaultyLinks:
             expected=np.empty((depth * number * (2 if faults.duplicate else 1), 2), dtype=np.int64),
             firsts=np.full(depth, -1),
             number=np.zeros(depth, dtype=np.int64),
-            lost=np.zeros(number, dtype=np.int64),
-            copies=np.zeros(2, dtype=np.int64),
+            fates=np.zeros((len(_COUNTED), number, 2), dtype=np.int64),
         )
-        self.lost, self.copies = self._own.lost, self._own.copies
+        self.fates: Mapping[Fate, Numbers] = dict(zip(_COUNTED, self._own.fates, strict=True))
 
     def put(self, slot: int, sizes: Numbers, messages: Numbers) -> None:
         """Put a message on each channel at the beginning of *slot*, up to which all that arrives is taken.
@@ -265,7 +289,7 @@ class FaultyLinks:
         self._drawn.look_ahead(messages)
         if self._bursts is not None:
             self._bursts.move_to(slot * self._slot)
-        put_all(self._own, slot, self._slot, sizes, messages, self._law)
+        put_all(self._own, slot, self._slot, sizes, messages, self._end, self._law)
         self._sizes[slot % len(self._sizes)] = sizes
         self._last = slot
 

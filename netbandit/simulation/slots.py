@@ -128,10 +128,9 @@ class Slots(Driver):
     def _late_feedback(self, learner: Learner) -> FeedbackQueue | None:
         """Return where the rewards of a *learner*'s agents wait; None: they are learned at once."""
         context = self.context
-        if not context.feedback:  # the bandit may have no arms
-            return None
         plan = context.feedback.plan(self._clock.slot, context.topology.names, names_of_arms(context.bandit))
-        assert plan is not None
+        if plan is None:
+            return None
         facts = self.world.facts()
         feedback = FeedbackQueue(
             plan,

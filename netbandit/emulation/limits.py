@@ -12,6 +12,7 @@ from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.relay import Relay
 from netbandit.protocols.rounds import RoundProtocol
 from netbandit.scenario.link_faults import BurstLossSettings
+from netbandit.scenario.model import PARTS
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.util.wording import show
 
@@ -25,14 +26,12 @@ _FILES_BESIDE = 24
 """The files that are open beside the sockets of links and processes, at most: pipes, and modules while they load."""
 
 SERVER = "the server's answer has no content in the simulator to go on with"
-_TABLES = frozenset({"schema_", "name", "description", "extends", "run", "topology", "links", "sweep"})
-_PARTS = frozenset({"bandit", "learner", "protocol"})
 _LINK_KEYS = frozenset({"latency", "bandwidth", "cost", "energy", "missing", "loss", "jitter", "overtaking"})
 
 
 def refusals(point: RunnablePoint, replication: int) -> Iterator[Problem]:
     """Yield why *point* cannot be emulated; nothing is run for that."""
-    kinds: dict[str, str] = {table: point.resolved[table]["kind"] for table in _PARTS}
+    kinds: dict[str, str] = {table: point.resolved[table]["kind"] for table in PARTS}
     if not hasattr(os, "fork"):
         yield ("run",), "emulate needs Linux"
     if not isinstance(point.learner, EpochLearner):
@@ -41,8 +40,8 @@ def refusals(point: RunnablePoint, replication: int) -> Iterator[Problem]:
     yield from _of_protocol(point, kinds["protocol"])
     yield from _of_links(point)
     scenario = point.scenario
-    for table in sorted(type(scenario).model_fields.keys() - _TABLES - _PARTS):
-        if getattr(scenario, table) != type(scenario).model_fields[table].get_default(call_default_factory=True):
+    for table, condition in sorted(scenario.conditions.items()):
+        if condition != type(condition)():
             yield (table,), "is not emulated yet"
     if isinstance(point.family, Meeting):
         yield ("topology", "family"), "links that come and go are not emulated yet"

@@ -20,7 +20,7 @@ _LONG = 60
 """Warn if the look-ups take longer than this (s)."""
 
 
-def fault_rate_warnings(faults: Faults, links: int, agents: int, end: int, way: int) -> Iterator[Problem]:
+def fault_rate_warnings(faults: Faults, links: int, agents: int, end: int, way: float) -> Iterator[Problem]:
     """Yield the fault models under which tracking the switches of one run would take minutes.
 
     The state of a channel is needed when a message starts; that of a node also when the last message arrives. For a
@@ -31,7 +31,7 @@ def fault_rate_warnings(faults: Faults, links: int, agents: int, end: int, way: 
         links: The number of links between agents.
         agents: The number of agents.
         end: The time of the horizon (ns).
-        way: The travel time of the slowest message (ns).
+        way: The travel time of the slowest message, and the time of the longest job (ns).
     """
     plan = faults.plan
     laws: list[tuple[KeyPath, str, int, float | None, float]] = [

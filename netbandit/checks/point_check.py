@@ -14,6 +14,7 @@ from netbandit.checks.fault_rate_warnings import fault_rate_warnings
 from netbandit.checks.ineffective_keys import LinkKey, link_keys
 from netbandit.conditions import activity, contacts, links
 from netbandit.conditions.adversary import Adversary
+from netbandit.conditions.compute import Compute
 from netbandit.conditions.condition import Condition, learn_from
 from netbandit.conditions.facts import Facts, found
 from netbandit.conditions.faults import Faults
@@ -432,7 +433,9 @@ class PointCheck:
                 faults = scenario.table(Faults).models(scenario.links, graph, slot)
                 drawn = {"peer": peers, "uplink": uplink_latencies(scenario.links.uplink, graph.agents, slot, streams)}
                 used = {table: drawn[table] for table in parts.protocol.used_links}
-                way = slowest_way(scenario.links, used, faults)
+                # Messages arrive, and jobs end, also after the horizon.
+                longest = scenario.table(Compute).longest(graph.names, slot, Streams(run.seed, 0))
+                way = slowest_way(scenario.links, used, faults) + longest
                 self.notes += fault_rate_warnings(faults, graph.links, graph.agents, end, way)
         if peer.latency != "edges" and any_given(graph):
             self.notes.append((("links", "peer", "latency"), NOT_TAKEN))

@@ -62,6 +62,13 @@ class Compute(Condition):
             return None
         return ComputePlan(of_agents, of_server, speeds(self.speed, agents, streams), nanowatt(self.power))
 
+    def longest(self, agents: Sequence[str], slot: int, streams: Streams) -> float:
+        """Return how long (ns) the longest kind of job takes the slowest node, in the mean; see `plan`."""
+        of_agents, of_server = (service_times(times, slot).laws.values() for times in (self.agents, self.server))
+        own = max(map(mean_of, of_agents), default=0.0)
+        slowest = max(speeds(self.speed, agents, streams)) if own else 1.0
+        return max(own * slowest, *map(mean_of, of_server), 0.0)
+
     def known(self, facts: Facts) -> Mapping[str, Any]:
         """See `Condition.known`: whether the inbox of a node may be full."""
         slot = facts.run.slot_nanoseconds

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, ModelWrapValidatorHandler, model_va
 
 from netbandit.conditions import energy_keys as keys
 from netbandit.conditions.condition import Condition
-from netbandit.conditions.energy_plan import attojoule, harvested, nanowatt, price, read_harvest
+from netbandit.conditions.energy_plan import attojoule, harvested, most_harvested, nanowatt, price, read_harvest
 from netbandit.conditions.facts import Facts
 from netbandit.conditions.faults import Faults
 from netbandit.conditions.links import link_class
@@ -22,6 +22,12 @@ from netbandit.scenario.links import LinksSettings
 from netbandit.util.table_files import TableFileError
 from netbandit.util.units import parse_duration
 from netbandit.util.wording import Allowed, show
+
+_SECONDS = 2e-5
+"""Seconds to let an agent come back and run empty; measured."""
+
+_LONG = 60
+"""Warn if this takes longer (s)."""
 
 
 class Energy(Condition):
@@ -176,6 +182,16 @@ class Energy(Condition):
             text = 'must be "kept" with energy.capacity and a learner of rounds, whose lives are planned ahead'
             yield ("faults", "nodes", "memory"), text
 
+    def _recovery_notes(self, facts: Facts) -> Iterator[Problem]:
+        """Yield a share from which agents come back so early that they run empty again and again."""
+        if self.capacity is None or self.recover is None:
+            return
+        least = self.capacity.uniform[0] if isinstance(self.capacity, keys.UniformCapacity) else self.capacity
+        times = facts.end / 1e9 * most_harvested(self.harvest) / (self.recover * least)
+        if times * facts.agents * _SECONDS > _LONG:
+            text = f"an agent may come back and run empty up to {times:.0e} times in a run, which takes long: a larger "
+            yield ("energy", "recover"), f"{text}share lets it live longer each time"
+
     def graph_problems(self, facts: Facts) -> Iterator[Problem]:
         """Yield each agent of ``energy.mains`` that is missing from the graph or listed twice."""
         topology = facts.graph
@@ -183,7 +199,8 @@ class Energy(Condition):
             yield from node_problems(("energy", "mains"), self.mains, topology, set(), "is named twice")
 
     def graph_notes(self, facts: Facts) -> Iterator[Problem]:
-        """Yield a number in ``energy.mains`` by which another agent is called."""
+        """Yield a number in ``energy.mains`` by which another agent is called, and recoveries that are too many."""
+        yield from self._recovery_notes(facts)
         if isinstance(self.mains, list):
             yield from number_notes(("energy", "mains"), self.mains, facts.graph)
 

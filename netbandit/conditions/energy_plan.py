@@ -34,6 +34,13 @@ def harvested(law: keys.Harvest, slot: int) -> int | OnAndOff | Daily | Sequence
     return nanowatt(law)
 
 
+def most_harvested(law: keys.Harvest) -> float:
+    """Return the largest power (W) that is harvested by the *law* of ``energy.harvest``."""
+    if isinstance(law, keys.HarvestFile):
+        return max((power for _, power in read_harvest(Path(law.file))), default=0) / _NANO
+    return law if isinstance(law, float) else law.power
+
+
 def read_harvest(path: Path) -> list[tuple[int, int]]:
     """Return the times (ns) and harvested powers (nW) listed in a file; each power applies from its time on.
 

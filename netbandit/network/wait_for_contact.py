@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 def next_start(network: "Network", channel: Channel, time: int) -> int:
     """Return when (ns) a message that is ready at *time* may start on *channel*: as soon as its link is up.
 
-    Slotted, at the first boundary at which it is up. `NEVER`: it does not come up again.
+    Slotted, at the first boundary at which it is up. `NEVER`, or a time from the horizon on: not in time, as a link may
+    come up again and again, and never at a boundary.
     """
     if channel.up_from <= time < channel.up_until:  # in the contact looked up last, as in most calls
         return time
@@ -30,7 +31,7 @@ def next_start(network: "Network", channel: Channel, time: int) -> int:
     up = channel.contacts.up(time)
     if network.waits_for_slots and up != time:
         slot = network.slot
-        while up < NEVER and not (up % slot == 0 and channel.contacts.up(int(up)) == up):
+        while up < network.end and not (up % slot == 0 and channel.contacts.up(int(up)) == up):
             up = channel.contacts.up(int(-(-up // slot)) * slot)
     start = int(min(up, NEVER))
     channel.up_from = start

@@ -65,3 +65,10 @@ def test_links_drawn_anew_in_short_periods_are_noted():
     assert f"{3 * 3.6e9:.0e} times" in note
     assert not notes('faults.links={ up = 1.0, every = "10 ms" }')
     assert not notes("faults.links={ up = 0.5 }")
+
+
+def test_what_switches_until_the_last_job_ends_counts_to_then():
+    faults = 'faults.nodes={ up_for = "1 ns", down_for = "1 ns" }'
+    (note,) = notes(*SHORT[:2], faults, 'compute.agents.item="50 us"', "compute.speed=1000.0")
+    assert f"{4 * 5e7:.0e} times in all" in note
+    assert not notes(*SHORT[:2], faults, 'compute.agents.item="50 us"')

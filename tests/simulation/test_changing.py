@@ -345,3 +345,10 @@ def test_what_is_hardly_ever_so_is_not_looked_for_period_by_period(tmp_path, tab
     with pytest.raises(ScenarioError, match=re.escape(f"{table}: must be 0, 1, or at least 1e-06 from both")):
         study(tmp_path, f"{table}={up}", text=text)
     assert study(tmp_path, f"{table}=1e-6", text=text).points[0].simulation(0).run().metrics["regret"] is not None
+
+
+def test_links_that_are_never_up_at_a_boundary_carry_nothing():
+    """What waits for one waits to the end of the run, and not for a boundary that never comes; others are up at some."""
+    law = {"up_for": "0.3 ms", "every": "7 ms", "phase": "stagger"}
+    found = run(changing(law, neighbours="sensed"), over("relay"), {"learner": {"kind": "ucb"}, "run": {"horizon": 9}})
+    assert 0 < found.metrics["unsent"] < found.metrics["handed"]

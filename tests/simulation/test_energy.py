@@ -390,3 +390,9 @@ def test_what_ends_of_links_spend_may_be_said_of_each():
     assert loads["energy_sent_j"].sum() == pytest.approx(metrics["messages"] * 1e-3 + metrics["bytes"] * 2e-6)
     assert loads["energy_received_j"].sum() == pytest.approx(metrics["bytes"] * 1e-6)
     assert loads["energy_j"].sum() == pytest.approx(metrics["energy_j"])
+
+
+@pytest.mark.parametrize(("recover", "noted"), [(1e-9, True), (0.1, False)])
+def test_a_share_from_which_agents_come_back_for_nanoseconds_is_noted(recover, noted):
+    tables = put_over(BASE, energy(capacity="0.5 J", idle="1 W", harvest="20 mW", recover=recover))
+    assert any("energy.recover: an agent may come back" in note for note in check(load_tables(tables)).notes) == noted

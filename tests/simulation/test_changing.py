@@ -348,7 +348,7 @@ def test_what_is_hardly_ever_so_is_not_looked_for_period_by_period(tmp_path, tab
 
 
 def test_links_that_are_never_up_at_a_boundary_carry_nothing():
-    """What waits for one waits to the end of the run, and not for a boundary that never comes; others are up at some."""
+    """What waits for one waits to the end of the run, and not for a boundary that never comes."""
     law = {"up_for": "0.3 ms", "every": "7 ms", "phase": "stagger"}
     found = run(changing(law, neighbours="sensed"), over("relay"), {"learner": {"kind": "ucb"}, "run": {"horizon": 9}})
     assert 0 < found.metrics["unsent"] < found.metrics["handed"]

@@ -21,6 +21,11 @@ class ActionSetBandit(Bandit):
     fixed_actions: NDArray[np.float64] | None = state(default=None)
     """The actions of all agents and slots where they stay the same, shape (K, d), or None."""
 
+    @property
+    def law(self) -> str:
+        """The law of rewards as learners of arms distinguish it: ``gaussian``, or any ``other`` within [0, 1]."""
+        return "other"
+
     @abstractmethod
     def begin(self, generator: GeneratorOf) -> None:
         """Begin at slot 0, with the streams of the rewards (purpose ``rewards``, index: the agent)."""

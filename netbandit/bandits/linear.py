@@ -80,6 +80,11 @@ class Linear(ActionSetBandit):
             return {"actions": "fresh", **keys}
         return keys
 
+    @property
+    def law(self) -> str:
+        """``gaussian`` if rewards are, else ``other``."""
+        return "gaussian" if self.rewards == "gaussian" else "other"
+
     def check(self) -> Checks:
         """Yield bands that are upside down, overlap, or hold means the law of the rewards cannot have."""
         if "deviation" in self.model_fields_set and self.rewards != "gaussian":

@@ -425,6 +425,7 @@ class ActionSetEnvironment(BanditEnvironment):
         return {
             "arms": bandit.arm_count,
             "sub_gaussian": bandit.sub_gaussian,
+            "law": bandit.law,
             "dimension": bandit.dimension,
             "fixed_actions": bandit.fixed_actions,
             "actions": self.actions,

@@ -6,11 +6,13 @@ from helpers.one_by_one import OneByOne
 from helpers.worlds import started
 from scipy.stats import binomtest, norm
 
+import netbandit as nb
 from netbandit.bandits.linear import Linear
 from netbandit.checks.check import check
 from netbandit.learners.linear import LinTs
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
+from netbandit.simulation.execution import executed
 from netbandit.util.streams import Streams
 
 SCENARIO = """\
@@ -104,3 +106,19 @@ def test_contexts_in_parts_cannot_be_shared_by_calls(tmp_path, learner):
     text = f'learner.kind = "{learner}" needs here: must be "vertical" or one of your own'
     with pytest.raises(ScenarioError, match=rf'protocol\.kind: "gis" offers no gathers, .*, as {text}'):
         run(tmp_path, bandit="vertical", learner=learner, protocol="gis")
+
+
+@pytest.mark.parametrize("learner", ["thompson", "klucb", "ucb"])
+@pytest.mark.parametrize(("rewards", "law"), [("gaussian", "gaussian"), ("beta", "other"), ("bernoulli", "other")])
+def test_learners_of_arms_know_the_law_of_rewards(learner, rewards, law):
+    """Sums of Gaussian rewards may be far below 0, where no beta law is."""
+    bandit = Linear(dimension=2, arms=3, rewards=rewards, gap_means={"best": [0.2, 0.3], "others": [0.01, 0.1]})
+    assert bandit.law == law
+    tables = {"run": {"horizon": 60}, "topology": {"family": "ring", "agents": 3}, "protocol": {"kind": "local"}}
+    (point,) = check(nb.Scenario(**tables, bandit=bandit, learner={"kind": learner}).document()).points
+    found = []
+    for execution in ("plain", "chosen"):
+        with executed(execution):
+            found.append(point.simulation(0).run())
+    assert found[0].fingerprint == found[1].fingerprint
+    assert 0 < found[0].metrics["regret"] < 60 * 3 * 0.3

@@ -17,6 +17,7 @@ from netbandit.conditions.laws import mean_of
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.learner import EpochLearner
 from netbandit.network.computing import ComputePlan, ServiceTimes
+from netbandit.network.jitter import LONGEST
 from netbandit.network.message import HEADER_BYTES
 from netbandit.parts.settings import Problem
 from netbandit.protocols.gather import GatherProtocol
@@ -67,7 +68,7 @@ class Compute(Condition):
         of_agents, of_server = (service_times(times, slot).laws.values() for times in (self.agents, self.server))
         own = max(map(mean_of, of_agents), default=0.0)
         slowest = max(speeds(self.speed, agents, streams)) if own else 1.0
-        return max(own * slowest, *map(mean_of, of_server), 0.0)
+        return min(max(own * slowest, *map(mean_of, of_server), 0.0), LONGEST)  # some laws have no mean
 
     def known(self, facts: Facts) -> Mapping[str, Any]:
         """See `Condition.known`: whether the inbox of a node may be full."""

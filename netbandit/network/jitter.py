@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Uniforms = NDArray[np.float64]
 Nanoseconds = NDArray[np.int64]
 
-_LONGEST = float(1 << 60)
+LONGEST = float(1 << 60)
 
 _LEAST_NORMAL = -40.0
 """Less than all normal variates of numbers uniform on [0, 1), but that of 0, which is infinite."""
@@ -105,7 +105,7 @@ class GeometricJitter:
     def times(self, uniforms: Uniforms) -> Nanoseconds:
         """Return nanoseconds from numbers uniform on [0, 1)."""
         slots = np.searchsorted(self.distribution[:-1], uniforms, side="right")
-        return np.minimum(slots, int(_LONGEST) // self.slot).astype(np.int64) * self.slot
+        return np.minimum(slots, int(LONGEST) // self.slot).astype(np.int64) * self.slot
 
 
 Jitter: TypeAlias = UniformJitter | ExponentialJitter | LognormalJitter | GeometricJitter
@@ -114,4 +114,4 @@ Jitter: TypeAlias = UniformJitter | ExponentialJitter | LognormalJitter | Geomet
 
 def whole(times: NDArray[np.float64]) -> Nanoseconds:
     """Return *times* as integers, 2^60 at most."""
-    return np.minimum(times, _LONGEST).astype(np.int64)
+    return np.minimum(times, LONGEST).astype(np.int64)

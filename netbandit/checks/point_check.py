@@ -27,7 +27,7 @@ from netbandit.network.families.hybrid import Hybrid
 from netbandit.network.families.meeting import Meeting
 from netbandit.network.files import unused
 from netbandit.network.topology import Topology, TopologyError
-from netbandit.parts.component import CommunicationPattern, Part, found_by, read_part
+from netbandit.parts.component import CommunicationPattern, Others, Part, found_by, read_part
 from netbandit.parts.registry import (
     BUILT_IN,
     KindError,
@@ -130,7 +130,11 @@ class PointCheck:
         talks = frozenset() if learner_class is None else learner_class.talks
         if bandit_class is not None and learner_class is not None:
             talks = self._check_world(bandit_class, learner_class)
-        fits = learner_class is not None and protocol_class is not None and self._check_pair(talks, protocol_class)
+        fits = (
+            learner_class is not None
+            and protocol_class is not None
+            and self._check_pair(talks, protocol_class, learner)
+        )
         carried = talks & protocol_class.patterns if fits else talks
         inputs: dict[str, Path] = {}
         family = self._with_files("topology", family, inputs)
@@ -329,14 +333,16 @@ class PointCheck:
         kind = written.get(kind_key(table)) if isinstance(written, Mapping) else ""
         return kind_of(table, kind) if isinstance(kind, type) else str(kind)
 
-    def _check_pair(self, talks: frozenset[CommunicationPattern], protocol: type[NetworkProtocol]) -> bool:
+    def _check_pair(
+        self, talks: frozenset[CommunicationPattern], protocol: type[NetworkProtocol], learner: AnyLearner | None
+    ) -> bool:
         """Check that the protocol offers one of the learner's communication patterns."""
         if not talks & protocol.patterns:
             learner_kind, kind = self.kind("learner"), self.kind("protocol")
             needs = " or ".join(f"{each}s, in which {_TALKS[each]}" for each in sorted(talks))
             text = (
                 f"{show(kind)} offers no {needs}, as learner.kind = {show(learner_kind)} needs here: "
-                f"must be {one_of(_offering(talks))} or one of your own"
+                f"must be {one_of(_offering(talks, learner, learner_kind))} or one of your own"
             )
             self.problems.append((("protocol", "kind"), text))
             return False
@@ -509,10 +515,16 @@ def _playing(bandit: type[Bandit], learner: type[AnyLearner]) -> dict[str, list[
     }
 
 
-def _offering(talks: frozenset[CommunicationPattern]) -> list[str]:
-    """Return the protocols that offer at least one of the given communication patterns."""
-    kinds = BUILT_IN["protocol"]
-    return [kind for kind in kinds if part_class("protocol", kind, Path()).patterns & talks]
+def _offering(talks: frozenset[CommunicationPattern], learner: AnyLearner | None, kind: str) -> list[str]:
+    """Return the protocols that offer at least one of *talks*, and that a *learner* of this *kind* does not refuse."""
+    offering = [each for each in BUILT_IN["protocol"] if part_class("protocol", each, Path()).patterns & talks]
+    if learner is None:
+        return offering
+    mistakes = {
+        each: found_by(learner.check_with(Others(kinds={"learner": kind, "protocol": each})), "learner")[0]
+        for each in offering
+    }
+    return [each for each in offering if not any(path[0] == "protocol" for path, _ in mistakes[each])]
 
 
 def _hint(links: LinkSettings, graph: Topology, slot: int) -> str:

@@ -337,6 +337,15 @@ def test_a_pair_that_cannot_talk_is_told_how_and_what_can(tmp_path, learner, pro
     assert "stands at" not in line
 
 
+@pytest.mark.parametrize("learner", ["queued", "otflinucb"])
+def test_of_protocols_those_are_named_that_the_learner_takes(tmp_path, learner):
+    bandit = ["bandit.kind=linear", "bandit.dimension=2"] if learner == "otflinucb" else []
+    late = ["feedback.delay=1 ms", "feedback.window=5 slots"]
+    lines = mistakes(tmp_path, f"learner.kind={learner}", "protocol.kind=vertical", *bandit, *late)
+    assert any(line.endswith('needs here: must be "silent" or one of your own') for line in lines)
+    assert study(tmp_path, f"learner.kind={learner}", "protocol.kind=silent", *bandit, *late).points
+
+
 BASE = SMALL.replace('kind = "gis"', 'kind = "master-worker"').replace("[protocol]", "participation = 0.5\n[protocol]")
 
 

@@ -31,6 +31,7 @@ from netbandit.parts.component import CommunicationPattern, Others, Part, found_
 from netbandit.parts.registry import (
     BUILT_IN,
     KindError,
+    NotImported,
     attack_class,
     key_names,
     kind_key,
@@ -157,6 +158,9 @@ class PointCheck:
         # A mistake in one table must not hide incompatibilities among the others.
         tables = valid_tables(data) if scenario is None else scenario.tables
         conditions = {name: table for name, table in tables.items() if isinstance(table, Condition)}
+        for name in (name for name, table in tables.items() if isinstance(table, NotImported)):
+            text = "the condition was not imported: its keys, and what depends on it, were not checked"
+            self.unchecked.append(((name,), text))
         adversary = conditions.get("adversary")
         attack = self._own_attack(adversary.attack) if isinstance(adversary, Adversary) else None
         facts.learn(run=tables.get("run"), links=tables.get("links"), conditions=conditions, attack=attack)

@@ -189,6 +189,7 @@ def valid_and_mistakes(
     from rich.console import Console
 
     from netbandit.checks.check import check as check_scenario
+    from netbandit.parts.registry import with_own_code
     from netbandit.running.progress import reading
     from netbandit.scenario.errors import ScenarioError
     from netbandit.scenario.load import load
@@ -197,7 +198,7 @@ def valid_and_mistakes(
     lines: list[str] = []
     for file in files:
         try:
-            with reading(Console(stderr=True)) as watch:
+            with reading(Console(stderr=True)) as watch, with_own_code(own_code):
                 studies.append((file, check_scenario(load(file, overrides), watch, own_code=own_code)))
         except ScenarioError as error:
             lines += error.lines

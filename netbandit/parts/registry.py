@@ -3,10 +3,13 @@
 import importlib
 import inspect
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from pydantic import ConfigDict
 
 from netbandit.parts.component import Part
 from netbandit.parts.conditions import CONDITIONS
@@ -299,15 +302,45 @@ def offered_conditions() -> Mapping[str, type[ConditionSettings]]:
     return found
 
 
-@lru_cache(maxsize=16)
+class NotImported(ConditionSettings):
+    """A table of a condition that is not to be imported: it may hold anything."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+_IMPORTED: ContextVar[bool] = ContextVar("imported", default=True)
+
+
+@contextmanager
+def with_own_code(imported: bool) -> Iterator[None]:
+    """Import conditions of packages while this lasts, or leave them as `NotImported`."""
+    before = _IMPORTED.set(imported)
+    try:
+        yield
+    finally:
+        _IMPORTED.reset(before)
+
+
 def condition_classes(named: tuple[str, ...] = ()) -> Mapping[str, type[ConditionSettings]]:
     """Return our conditions by their tables, and of those *named* what installed packages offer.
 
     Raises:
         KindError: What is offered is no condition; the message names the package.
     """
+    return _condition_classes(named, _IMPORTED.get())
+
+
+@lru_cache(maxsize=16)
+def _condition_classes(named: tuple[str, ...], imported: bool) -> Mapping[str, type[ConditionSettings]]:
+    """See `condition_classes`.
+
+    Raises:
+        KindError: What is offered is no condition; the message names the package.
+    """
     found: dict[str, type[ConditionSettings]] = {table: load_class(target) for table, target in CONDITIONS.items()}
     there = [table for table in named if offered("condition", table)]
+    if not imported:
+        return found | dict.fromkeys(there, NotImported)
     return found | {table: offered_class(_offer("condition", table), "condition") for table in there}
 
 

@@ -11,14 +11,22 @@ from click.testing import CliRunner
 import netbandit as nb
 from netbandit.checks.check import check
 from netbandit.cli import main
+from netbandit.parts import registry
 from netbandit.parts.plugins import look_again
-from netbandit.parts.registry import condition_classes
 from netbandit.results.metrics import axis_label
 from netbandit.results.run_keys import run_key
 from netbandit.scenario.errors import ScenarioError
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "own_condition.md"
 TARIFF = GUIDE.read_text(encoding="utf-8").split("```text\n")[1].split("```")[0]
+
+
+def forget():
+    """Forget which packages are installed."""
+    look_again()
+    registry._condition_classes.cache_clear()
+
+
 PRICES = [1.0] * 6 + [2.0] * 18
 
 
@@ -33,11 +41,9 @@ def tariff(tmp_path, monkeypatch):
     (info / "entry_points.txt").write_text("[netbandit.conditions]\ntariff = tariffs:Tariff\n")
     monkeypatch.setattr("sys.path", [*sys.path, str(folder)])
     monkeypatch.delitem(sys.modules, "tariffs", raising=False)
-    look_again()
-    condition_classes.cache_clear()
+    forget()
     yield
-    look_again()
-    condition_classes.cache_clear()
+    forget()
 
 
 def scenario(**tables):
@@ -102,6 +108,17 @@ def test_the_command_line_knows_it(tariff, tmp_path):
     assert "paid (EUR): What all messages cost." in CliRunner().invoke(main, ["parts", "metrics"]).output
     assert "tariff" in json.loads(CliRunner().invoke(main, ["schema"]).output)["properties"]
     assert axis_label("paid") == "paid (EUR)"
+
+
+def test_it_is_not_imported_where_own_code_is_not(tariff, tmp_path):
+    file = tmp_path / "priced.toml"
+    scenario(tariff={"prices": PRICES}).to_toml(file)
+    forget()
+    sys.modules.pop("tariffs", None)
+    found = CliRunner().invoke(main, ["check", str(file), "--no-own-code", "--set", "tariff.prices=[1.0]"])
+    assert found.exit_code == 0, found.output
+    assert "tariff: the condition was not imported: its keys, and what depends on it, were not checked" in found.output
+    assert "tariffs" not in sys.modules
 
 
 def test_a_scenario_without_its_package_says_so(tmp_path):

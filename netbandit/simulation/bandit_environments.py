@@ -183,7 +183,7 @@ class RewardNumbers:
         agents: The number M of agents.
         horizon: T, in slots.
         draw: Draws a given count of the next numbers of a stream.
-        width: How many numbers a slot takes; if 1, the block has no axis for them.
+        width: How many numbers a slot takes; None: one, and the block has no axis for it.
 
     Attributes:
         first: The first slot of the block.
@@ -191,20 +191,21 @@ class RewardNumbers:
         block: The numbers, shape (M, slots) or (M, slots, width).
     """
 
-    def __init__(self, generator: GeneratorOf, agents: int, horizon: int, draw: Draw, width: int = 1) -> None:
+    def __init__(self, generator: GeneratorOf, agents: int, horizon: int, draw: Draw, width: int | None = None) -> None:
         self._generators = [generator("rewards", agent) for agent in range(agents)]
         self._horizon = horizon
         self._draw = draw
-        self._width = width
-        self._most = max(1, min(BLOCK, _MOST_NUMBERS // max(1, agents * width)))
+        self._width = width or 1
+        self._axis = () if width is None else (width,)
+        self._most = max(1, min(BLOCK, _MOST_NUMBERS // max(1, agents * self._width)))
         self.first = self.last = 0
-        self.block = np.empty((agents, 0) if width == 1 else (agents, 0, width))
+        self.block = np.empty((agents, 0, *self._axis))
 
     def reach(self, slot: int) -> None:
         """Draw blocks until one holds *slot*, which must not precede a slot requested before."""
         while slot >= self.last:
             slots = min(self._most, self._horizon - self.last)
-            shape = (len(self._generators), slots, *([self._width] if self._width > 1 else []))
+            shape = (len(self._generators), slots, *self._axis)
             if self.block.shape != shape:
                 self.block = np.empty(shape)
             for numbers, generator in zip(self.block, self._generators, strict=True):
@@ -225,15 +226,15 @@ class DecisionNumbers:
         generator: Provides the streams (purpose ``rewards``, index: the agent).
         agents: The number M of agents.
         draw: Draws a given count of the next numbers of a stream.
-        width: How many numbers a decision takes; if 1, there is no axis for them.
+        width: How many numbers a decision takes; None: one, and there is no axis for it.
     """
 
-    def __init__(self, generator: GeneratorOf, agents: int, draw: Draw, width: int = 1) -> None:
+    def __init__(self, generator: GeneratorOf, agents: int, draw: Draw, width: int | None = None) -> None:
         self._generators = [generator("rewards", agent) for agent in range(agents)]
         self._draw = draw
-        self._width = width
-        count = max(1, min(BLOCK, _MOST_NUMBERS // max(1, agents * width)))
-        self._block = np.empty((agents, count) if width == 1 else (agents, count, width))
+        self._width = width or 1
+        count = max(1, min(BLOCK, _MOST_NUMBERS // max(1, agents * self._width)))
+        self._block = np.empty((agents, count, *(() if width is None else (width,))))
         self._places = np.full(agents, count)
 
     def of(self, slot: int, agents: Agents) -> NDArray[np.float64]:

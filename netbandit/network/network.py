@@ -446,8 +446,11 @@ class Network:
         take: Callable[[], Any] = lambda: None,
         dropped: Callable[[], object] | None = None,
     ) -> None:
-        """Call *then* once *node* has done a job of its own; see `Computing.submit`."""
-        if self.computing is None:
+        """Call *then* once *node* has done a job of its own; see `Computing.submit`.
+
+        A node that is down begins none: *then* is called at once, and what it sends is withheld, as without computing.
+        """
+        if self.computing is None or self.is_down(node):
             then(take())
         else:
             self.computing.submit(node, work, then, take, dropped)

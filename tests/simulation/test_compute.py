@@ -7,12 +7,16 @@ import numpy as np
 import pytest
 from helpers.scenes import run, study
 
+from netbandit.checks.check import check
 from netbandit.conditions.compute import Compute
 from netbandit.conditions.compute_plan import read_devices, service_times, speeds
 from netbandit.conditions.laws import mean_of
 from netbandit.network.computing import ComputePlan
 from netbandit.scenario.errors import ScenarioError
+from netbandit.scenario.load import load_tables
 from netbandit.simulation.execution import executed
+from netbandit.testing.properties import nodes_do_one_job_at_a_time
+from netbandit.testing.trial import Trial
 from netbandit.util.streams import Streams
 
 MS = 1_000_000
@@ -398,3 +402,23 @@ def test_uploads_wait_on_their_links_as_in_a_queue_of_constant_service(tmp_path)
     waits = np.array(waits)
     assert len(waits) == 40
     assert abs(waits.mean() - 32) < 4.5 * waits.std(ddof=1) / np.sqrt(40)
+
+
+def test_a_sink_that_is_down_when_its_component_is_together_computes_nothing():
+    """What it would send is withheld, as where nothing takes time."""
+    tables = {
+        "run": {"horizon": 100, "seed": 759},
+        "topology": {"family": "ring", "agents": 4},
+        "bandit": {"kind": "gaussian", "arms": 5},
+        "learner": {"kind": "klucb"},
+        "protocol": {"kind": "sink", "collect": "gis"},
+        "compute": {
+            "agents": {"aggregate": {"exponential": "20 slots"}, "item": {"geometric": 1.0}},
+            "speed": {"pareto": 1.5},
+        },
+        "links": {"peer": {"retry": {"timeout": "20 slots", "factor": 1000.0}}},
+        "faults": {"nodes": {"up_for": "100 slots", "down_for": "2.5 ms"}},
+    }
+    trial = Trial(check(load_tables(tables)).points[0])
+    assert any(job["job"] == "aggregate" for job in trial.traced.jobs)
+    assert list(nodes_do_one_job_at_a_time(trial)) == []

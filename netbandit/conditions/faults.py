@@ -193,7 +193,7 @@ class Faults(Condition):
         yield ("links", name, "retry", "attempts"), text
 
     def _round_notes(self, facts: Facts) -> Iterator[Problem]:
-        """Yield losses that leave a round of agents that broadcast without its answer; see `answer_notes`."""
+        """Yield losses that leave a round of agents that broadcast without its answer; see `_answer_notes`."""
         links, protocol = facts.links, facts.protocol
         if not getattr(protocol, "served", False):
             return

@@ -17,6 +17,7 @@ from netbandit.network.geography import great_circle_km
 from netbandit.network.topology import Topology
 from netbandit.results.intervals import Interval
 from netbandit.results.numbers import scaled, shortest
+from netbandit.util.text import pluralize
 
 _SHOWN = 5
 
@@ -139,7 +140,7 @@ def _signed(interval: Interval) -> str:
 
 
 def _slots(slots: int) -> str:
-    return f"{scaled(slots)} slot" if slots == 1 else f"{scaled(slots)} slots"
+    return pluralize(scaled(slots), "slot")
 
 
 def _value(measure: MeasureName, value: float | None) -> str:

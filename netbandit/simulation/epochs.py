@@ -52,6 +52,7 @@ class Epochs(Driver):
         self._lies = self.aggregation.lies
         self._clock = clock
         self._agents = bandit.agents
+        self._best = float(bandit.global_means.max())
         self._fingerprint = context.fingerprint
         self._trace = network.trace
         self._forgets = self.aggregation.per_agent and network.forgets
@@ -108,6 +109,7 @@ class Epochs(Driver):
         told = bool(self.context.network.ledger.kinds) or (self.context.protocol.out_of_band and self._agents > 1)
         spent = self.aggregation.account(told=told)
         metrics: dict[str, Metric] = {
+            "reward": self._regret.pulls * self._best - regret,
             "rounds": len(rounds),
             **self._waits.metrics(rounds),
             "best_lost": self._regret.best_lost,

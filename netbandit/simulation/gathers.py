@@ -160,9 +160,9 @@ class Gathers(Driver):
             "parameter_error": error,
             **self._counted(),
         }
-        reward = {"reward": float(np.nansum(np.concatenate([np.zeros(1), *self._rewards])))}
-        found = figures_of(bandit, findings.metrics, taken={**given, **reward}, method="findings")
+        found = figures_of(bandit, findings.metrics, taken=given, method="findings")
         metrics: dict[str, Metric] = {
+            "reward": float(np.nansum(np.concatenate([np.zeros(1), *self._rewards]))),
             "rounds": decisions,
             "round_slots": protocol.waited / decisions / clock.slot if decisions else None,
             # Contexts leave their owners without noise: a mask is no differential privacy.
@@ -171,8 +171,7 @@ class Gathers(Driver):
             "epsilon_claimed": None,
             **found,
             **given,
-            **figures_of(protocol, protocol.figures(), taken={**given, **reward, **found}),
-            **reward,
+            **figures_of(protocol, protocol.figures(), taken={**given, **found}),
         }
         remarks = (*findings.remarks, *self._turned_away(decisions), *self._privacy())
         return DriverResult(total, curves, metrics, remarks=remarks)

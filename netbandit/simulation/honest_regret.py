@@ -83,6 +83,11 @@ class HonestRegret:
         return self._account.total_and_curve()
 
     @property
+    def pulls(self) -> int:
+        """All pulls of honest agents."""
+        return self._account.pulls
+
+    @property
     def best_lost(self) -> int:
         """1 if an honest agent went on without the best arm, else 0."""
         return int(self._best_lost)

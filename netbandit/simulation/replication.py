@@ -113,6 +113,7 @@ class Simulation:
         metrics: dict[str, Metric] = {
             "regret": outcome.regret,
             "regret_per_agent": None if outcome.regret is None else outcome.regret / honest,
+            "reward": found.pop("reward"),
             "rounds": rounds,
             "round_slots": waited if rounds else None,  # a round that has not ended is no wait of zero
             **_finite(traffic(network)),
@@ -139,6 +140,7 @@ class Simulation:
             **found,
             "events": fingerprint.events,
         }
+        metrics |= _finite(figures_of(context.bandit, context.bandit.figures(), metrics))
         for model in context.models:
             metrics |= _finite(figures_of(model, model.metrics(), metrics, "metrics"))
         in_vain = driver.waits and getattr(point.protocol, "deadline", None) is None

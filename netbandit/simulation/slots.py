@@ -197,6 +197,7 @@ class Slots(Driver):
             spent = spent.after_lost_memory()
         talked, paid = strategy.metrics(), self.world.metrics(self._decisions)
         metrics: dict[str, Metric] = {
+            "reward": float(self.world.rewards.sum()),
             "rounds": talked.pop("rounds"),
             "round_slots": talked.pop("round_slots"),
             "epsilon": spent.epsilon,
@@ -212,8 +213,9 @@ class Slots(Driver):
         values = account.total()
         said = (_NO_COMPILED_LOOP if self._slow else "", self._uncompiled)
         remarks = (*learner.remarks(), *filter(None, said))
-        curves = {"regret": Curve(account.knots, values)}
-        return DriverResult(float(values[-1]), curves, metrics, spent, remarks)
+        known = self.world.knows_best
+        curves = {"regret" if known else "reward": Curve(account.knots, values)}
+        return DriverResult(float(values[-1]) if known else None, curves, metrics, spent, remarks)
 
     def _feedback_metrics(self) -> dict[str, Metric]:
         """Return feedback metrics, if rewards may be delayed."""

@@ -45,12 +45,12 @@ def audit(
     as_json: bool,
     picture: Path | None,
 ) -> None:
-    """Bound epsilon from below, by experiment, and compare it with the stated privacy.
+    """Measure whether what is shared is as private as stated.
 
-    MECHANISM is elimination, tree-zcdp, tree-paper or pfcb; all of them without any. Or it is a scenario: then whole
-    runs are audited, in two worlds that differ in one reward of one agent, by what this agent shares, whatever its
-    learner, also one of your own. Which reward, and which numbers, is chosen by a quarter of the runs, which the test
-    leaves out, and said. It ends with exit code 1 if more leaves than is stated.
+    Epsilon is bounded from below by experiment. MECHANISM is elimination, tree-zcdp, tree-paper or pfcb; all of them
+    without any. Or it is a scenario: then whole runs are audited, in two worlds that differ in one reward of one agent,
+    by what this agent shares, whatever its learner, also one of your own. Which reward, and which numbers, is chosen by
+    a quarter of the runs, which the test leaves out, and said. It ends with exit code 1 if more leaves than is stated.
     """
     from netbandit.studies.auditing.mechanisms import MECHANISMS
     from netbandit.util.extras import require

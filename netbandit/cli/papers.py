@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from netbandit.cli.commands import ManyOptions
 from netbandit.cli.common import MOST_JOBS, plain_errors, prepared, report_failed
 from netbandit.cli.exit_codes import FAILURE, fail
 from netbandit.util.text import pluralize
@@ -35,14 +36,13 @@ def _budget(context: click.Context, option: click.Parameter, value: str | None) 
     return float(found.amount) / 1e9
 
 
-@click.command()
+@click.command(cls=ManyOptions)
 @click.argument("what", metavar="[PAPER[/FIGURE]]", required=False)
-@click.option("--all", "every", is_flag=True, help="Reproduce all papers, which takes hours.")
 @click.option(
-    "-v",
-    "--verbose",
+    "--estimate",
+    "only_estimate",
     is_flag=True,
-    help="Print all that is known of a claim: how it is read, levels, remarks.",
+    help="Only list the figures with an estimate of the time and disk space of each.",
 )
 @click.option("--replications", type=click.IntRange(min=1), metavar="N", help="Runs of each point.  [default: its own]")
 @click.option(
@@ -56,16 +56,17 @@ def _budget(context: click.Context, option: click.Parameter, value: str | None) 
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="The folder of the results.  [default: results/PAPER]"
 )
 @click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Print all that is known of a claim: how it is read, levels, remarks.",
+)
+@click.option("--all", "every", is_flag=True, help="Reproduce all papers, which takes hours.")
+@click.option(
     "--until-decided",
     is_flag=True,
     help="Double the replications of a figure until its claims are decided: four looks, the last at eight times the "
     "replications; intervals are wider for it, so that the looks err together as often as one.",
-)
-@click.option(
-    "--estimate",
-    "only_estimate",
-    is_flag=True,
-    help="Only list the figures with an estimate of the time and disk space of each.",
 )
 @click.option(
     "--record",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from netbandit.cli.commands import ManyOptions
 from netbandit.cli.common import FiniteRange, jobs_option, plain_errors
 from netbandit.cli.exit_codes import FAILURE, fail
 
@@ -88,7 +89,7 @@ def _list_tracks() -> None:
     click.echo("s an entry: median and longest of the recorded entries, one process, while other programs ran too")
 
 
-@suite.command("run")
+@suite.command("run", cls=ManyOptions)
 @click.option("--learner", required=True, metavar="KIND", help="The kind of the learner, or MODULE:CLASS of your own.")
 @click.option("--protocol", required=True, metavar="KIND", help="The same of the protocol.")
 @click.option(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from netbandit.cli.commands import ManyOptions
 from netbandit.cli.common import plain_errors, set_option
 from netbandit.cli.exit_codes import fail
 
@@ -17,15 +18,12 @@ if TYPE_CHECKING:
     from netbandit.studies.advice.what_if import Advice
 
 
-@click.command()
+@click.command(cls=ManyOptions)
 @click.argument("source", metavar="FILE-OR-FAMILY")
 @click.option("--agents", metavar="N", help="The number of agents.")
-@click.option(
-    "--columns",
-    metavar="NAME,NAME,...",
-    help="The names of the columns of an edge list without a first line of names, such as from,to,latency_ms.",
-)
 @set_option
+@click.option("--what-if", "count", type=click.IntRange(min=1), metavar="N", help="Which N links to add.")
+@click.option("--server", is_flag=True, help="Which node should host a server.")
 @click.option(
     "--plot",
     "picture",
@@ -33,7 +31,11 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Draw it, and the advice, into this .png or .svg file.",
 )
-@click.option("--what-if", "count", type=click.IntRange(min=1), metavar="N", help="Which N links to add.")
+@click.option(
+    "--columns",
+    metavar="NAME,NAME,...",
+    help="The names of the columns of an edge list without a first line of names, such as from,to,latency_ms.",
+)
 @click.option("--lose", is_flag=True, help="With --what-if: which N links would hurt most to lose.")
 @click.option(
     "--measure",
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
     "activations of a round of gis, pairs of agents that the failure of one link can separate, or the spectral gap of "
     "consensus, by which it is judged in any case.",
 )
-@click.option("--server", is_flag=True, help="Which node should host a server.")
 @click.option("--sinks", type=click.IntRange(min=1), metavar="N", help="Which N nodes should be sinks.")
 @click.option(
     "--replications",
@@ -84,7 +85,7 @@ def topology(
     target: Path | None,
     meetings: Path | None,
 ) -> None:
-    """Describe a topology: its size, the duration of rounds, and which links to add.
+    """Describe a topology: size, time of rounds, which links to add.
 
     In a round every agent receives the items of all others; gis is Global Information Synchronization.
 

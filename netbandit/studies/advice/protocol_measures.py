@@ -106,7 +106,7 @@ def _of_protocol(point: "RunnablePoint", protocol: "NetworkProtocol", kind: str)
 
 def _why_not_local(point: "RunnablePoint", protocol: "Local") -> str | None:
     """Return why a round of local cannot be computed from the network, or None if it can."""
-    from netbandit.simulation.drivers import pattern_of
+    from netbandit.simulation.drivers.choice import pattern_of
 
     if pattern_of(type(point.bandit), type(point.learner)) == "call":
         return "after a call all agents wait for ttl times the slowest link, whatever the other links"
@@ -122,7 +122,7 @@ def left_out(point: "RunnablePoint", used_links: Collection[str] | None = None) 
         point: The point of the scenario.
         used_links: Which of ``peer`` and ``uplink`` rounds use; None: those that its protocol does.
     """
-    from netbandit.simulation.drivers import pattern_of
+    from netbandit.simulation.drivers.choice import pattern_of
 
     links, protocol = point.scenario.links, point.protocol
     for table, settings in (("peer", links.peer), ("uplink", links.uplink)):

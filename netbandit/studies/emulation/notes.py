@@ -18,10 +18,10 @@ from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.protocol import CallbackRoundProtocol
 from netbandit.protocols.rounds import RoundProtocol
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.epochs import Epochs
+from netbandit.simulation.drivers.epochs import Epochs
+from netbandit.simulation.drivers.round_aggregation import concludes_per_agent
 from netbandit.simulation.execution import executed
 from netbandit.simulation.replication import RunnablePoint
-from netbandit.simulation.round_aggregation import concludes_per_agent
 from netbandit.studies.emulation.forks import apart
 from netbandit.studies.emulation.wire import Carries, begun_of
 

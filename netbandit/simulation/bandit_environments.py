@@ -121,7 +121,7 @@ class BanditEnvironment(ABC):
         """Count the regret of only these agents; called before the first slot."""
         self.counted = counted
 
-    # Steps of a single agent, compiled together with the loop over agents (`netbandit.simulation.slot_loop`).
+    # Steps of a single agent, compiled together with the loop over agents (`netbandit.simulation.drivers.slot_loop`).
 
     def why_no_loop(self, *, everybody: bool) -> str | None:
         """Return why it has no compiled steps, None if it has; *everybody*: all agents decide in every slot."""

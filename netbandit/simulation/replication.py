@@ -49,7 +49,7 @@ from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, build_topology, topology_streams
 from netbandit.simulation.dispatch.kernel_choice import Choice, explained
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.drivers import driver_for, pattern_of
+from netbandit.simulation.drivers.choice import driver_for, pattern_of
 from netbandit.simulation.result import Metric, RunResult, versions
 from netbandit.simulation.return_validation import checked, figures_of
 from netbandit.simulation.sweep_point import Point

@@ -13,7 +13,7 @@ from netbandit.util.extras import require
 from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
-    from netbandit.emulation.emulation import Emulation
+    from netbandit.studies.emulation.emulation import Emulation
 
 
 def _dilation(context: click.Context, param: click.Parameter, value: str) -> float | None:
@@ -106,7 +106,7 @@ def emulate(
     far as this host allows to say. Exit code 0: nothing differs; 1: something does; 2: the scenario cannot be emulated;
     3: the agents did not finish.
     """
-    from netbandit.emulation import (
+    from netbandit.studies.emulation import (
         DiedError,
         DifferentChoiceError,
         NoEndError,

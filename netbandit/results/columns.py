@@ -163,7 +163,7 @@ PRICED = "energy_j"
 
 _ALWAYS_THERE = {
     *(*FIRST_METRICS, "activations", "delta", "broadcasts", "broadcast_copies", "events", "may_stall", "wall_s"),
-    *("regret_per_agent", "round_slots_median", "round_slots_max", "recovery_slots", "harvested_j"),
+    *("reward", "regret_per_agent", "round_slots_median", "round_slots_max", "recovery_slots", "harvested_j"),
     *("epsilon_claimed", "epsilon_best_off", "epsilon_basic_composition", "delta_basic_composition"),
     *("handed", "unsent", "in_flight", "broadcasts_in_flight"),  # where they are many, they are troubles
     *(f"{fate}_bytes" for fate in ("handed", "delivered", *FATES)),
@@ -205,11 +205,14 @@ def _runs(found: Mapping[str, Estimate]) -> list[dict[str, Metric]]:
 def main_metric(found: Sequence[Values]) -> str:
     """Return the metric by which points are compared: regret, or regret per decision where some of it is not counted.
 
-    Unserved users and absent agents add no regret, so serving fewer would look like an improvement.
+    Unserved users and absent agents add no regret, so serving fewer would look like an improvement. Where regret is
+    unknown, it is the clicks of a log, or the rewards.
     """
     uncounted = partly_served(found) or partly_absent(found)
     known = any(_known(each, "regret_per_decision") for each in found)
-    return "regret_per_decision" if known and uncounted else "regret"
+    if known and uncounted:
+        return "regret_per_decision"
+    return next((name for name in ("regret", "ctr", "reward") if any(_known(each, name) for each in found)), "regret")
 
 
 def partly_served(found: Sequence[Values]) -> bool:

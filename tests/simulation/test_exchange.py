@@ -14,6 +14,7 @@ from scipy.stats import binom
 
 from netbandit.bandits.procurement import Procurement
 from netbandit.checks.check import check
+from netbandit.conditions.latencies import peer_latencies
 from netbandit.learners.greedy import choose
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
@@ -21,7 +22,6 @@ from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation import slots
 from netbandit.simulation.bandit_environments import optimum
-from netbandit.simulation.build import peer_latencies
 from netbandit.simulation.slots import Slots
 from netbandit.util.streams import Streams
 

@@ -63,12 +63,12 @@ _LAZY = {
     "Mistake": "netbandit.parts.component:Mistake",
     "Note": "netbandit.parts.component:Note",
     "Kind": "netbandit.network.message:Kind",
-    "Mechanism": "netbandit.auditing.mechanisms:Mechanism",
+    "Mechanism": "netbandit.studies.auditing.mechanisms:Mechanism",
     "PrivacySpent": "netbandit.privacy.accountant:PrivacySpent",
     "audit": "netbandit.api.auditing:audit",
     "optimize": "netbandit.api.search:optimize",
     "advise_links": "netbandit.api.advice:advise_links",
-    "suite": "netbandit.suite",
+    "suite": "netbandit.studies.suite",
     **{table.capitalize(): target for table, target in CONDITIONS.items()},
 }
 """Public name -> where it is; imported when it is asked for, as most of these take time."""

@@ -118,7 +118,7 @@ def _frames(size: int) -> str:
 
 
 def _spent(nanoseconds: int, slot: int) -> str:
-    return f"{_seconds(nanoseconds)}, or {_figure(nanoseconds / slot)} slots"
+    return f"{_seconds(nanoseconds)}, or {pluralize(_figure(nanoseconds / slot), 'slot')}"
 
 
 def _seconds(nanoseconds: int) -> str:

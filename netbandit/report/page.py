@@ -19,6 +19,7 @@ from netbandit.results.remarks import exploration_lines, missing_lines, remarks,
 from netbandit.results.safe_files import canonical, write_whole
 from netbandit.results.store import StudyResult, load_finished
 from netbandit.util.key_paths import lookup
+from netbandit.util.text import each_once
 
 REPORT = "report.html"
 """The name of the report in a results folder."""
@@ -60,7 +61,7 @@ def _content(folder: Path, study: StudyResult) -> dict[str, Any]:
         "description": description(study),
         "facts": _facts(study),
         "findings": findings(study),
-        "remarks": [*missing_lines(study), *result_lines(study), *exploration_lines(study), *remarks(study)],
+        "remarks": each_once([*missing_lines(study), *result_lines(study), *exploration_lines(study), *remarks(study)]),
         "regret": [picture for picture in found if picture.reading is not None],
         "pictures": [picture for picture in found if picture.reading is None],
         "networks": hot_spots(folder, study),

@@ -256,6 +256,7 @@ def labelled(tmp_path):
 def test_a_label_stands_for_what_its_case_sets(tmp_path):
     out = labelled(tmp_path)
     found = compare(netbandit.load_results(out), "cost", {"case": "far"})
+    assert found.equals(compare(netbandit.load_results(out), "cost", {"label": "far"}))
     assert found[["size", "case", "difference"]].values.tolist() == [
         [1, "as it is", -100.0], [1, "farther", 100.0], [2, "as it is", -100.0], [2, "farther", 100.0],
     ]  # fmt: skip

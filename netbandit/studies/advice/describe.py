@@ -14,6 +14,7 @@ from netbandit.scenario.merge import FIRST_OVERRIDE
 from netbandit.scenario.overrides import read_overrides
 from netbandit.scenario.topology import read_topology
 from netbandit.util.streams import Streams
+from netbandit.util.text import pluralize
 from netbandit.util.wording import key_text
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def draw(title: str, graph: Graph, file: Path) -> None:
 
     topology = graph.topology
     with drawing():
-        agents, links = f"{topology.agents} agents", f"{topology.links} links"
+        agents, links = pluralize(topology.agents, "agent"), pluralize(topology.links, "link")
         picture = draw_network(title, placed(graph), f"{agents}, {links}, diameter {topology.diameter}")
     file.write_bytes(encoded(picture, file.suffix.lower().removeprefix(".")))
 

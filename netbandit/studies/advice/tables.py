@@ -17,6 +17,7 @@ from netbandit.studies.advice.resilience import bridges, cut_nodes
 from netbandit.studies.advice.round_times import round_times
 from netbandit.studies.advice.timed_graph import TimedGraph
 from netbandit.studies.advice.what_if import Advice
+from netbandit.util.text import pluralize
 
 _SHOWN = 5
 
@@ -139,7 +140,7 @@ def _signed(interval: Interval) -> str:
 
 
 def _slots(slots: int) -> str:
-    return f"{scaled(slots)} slot" if slots == 1 else f"{scaled(slots)} slots"
+    return pluralize(scaled(slots), "slot")
 
 
 def _value(measure: MeasureName, value: float | None) -> str:

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.bandits.decision_numbers import DecisionNumbers
 from netbandit.bandits.mixed import Mixed
 from netbandit.byzantine.adversaries.false_totals import TotalsView, false_totals
 from netbandit.byzantine.adversaries.own_attack import LiarsView
 from netbandit.byzantine.adversaries.soundness import sound_totals
 from netbandit.learners.slots import Learner
 from netbandit.scenario.activity import PoissonActivity
-from netbandit.simulation.bandit_environments import DecisionNumbers
 from netbandit.simulation.byzantine_items import Liars
 
 if TYPE_CHECKING:

@@ -51,6 +51,7 @@ _LAZY = {
     "ArmBandit": "netbandit.bandits.bandit:ArmBandit",
     "FiniteBandit": "netbandit.bandits.bandit:FiniteBandit",
     "ActionSetBandit": "netbandit.bandits.action_set:ActionSetBandit",
+    "Outline": "netbandit.bandits.bandit:Outline",
     "VerticalContextBandit": "netbandit.bandits.vertical_context:VerticalContextBandit",
     "Learner": "netbandit.learners.slots:Learner",
     "StepLearner": "netbandit.learners.steps:StepLearner",

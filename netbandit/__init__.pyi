@@ -17,6 +17,7 @@ from netbandit.bandits.action_set import ActionSetBandit as ActionSetBandit
 from netbandit.bandits.bandit import ArmBandit as ArmBandit
 from netbandit.bandits.bandit import Bandit as Bandit
 from netbandit.bandits.bandit import FiniteBandit as FiniteBandit
+from netbandit.bandits.bandit import Outline as Outline
 from netbandit.bandits.vertical_context import VerticalContextBandit as VerticalContextBandit
 from netbandit.conditions.adversary import Adversary as Adversary
 from netbandit.conditions.compute import Compute as Compute

@@ -5,9 +5,8 @@ from contextlib import suppress
 from typing import Any
 
 from netbandit.conditions.facts import Facts
-from netbandit.network.link import Channel
-from netbandit.network.message import Message
 from netbandit.network.network import Network
+from netbandit.network.observer import Observer
 from netbandit.parts.component import UnknownError
 from netbandit.parts.metric import Metric
 from netbandit.parts.settings import ConditionSettings, Problem
@@ -46,14 +45,11 @@ class Condition(ConditionSettings):
         return None
 
 
-class Model:
+class Model(Observer):
     """What a condition does in one replication, and what it counts.
 
     A run with a model is executed event by event: no kernel in bulk knows it.
     """
-
-    def sent(self, channel: Channel, message: Message, begin: int) -> None:
-        """Note that the transmission of a *message* on *channel* begins at *begin* (ns), within the horizon."""
 
     def metrics(self) -> Mapping[str, Metric]:
         """Return its metrics, which `Condition.METRICS` describes, after the last event."""

@@ -10,8 +10,8 @@ from helpers.scenes import run
 
 from netbandit.checks.check import check
 from netbandit.network import delivery, transmission
+from netbandit.network.models.radio import Radio
 from netbandit.network.network import Network
-from netbandit.network.radio import Radio
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
 from netbandit.simulation.result import LinkUse

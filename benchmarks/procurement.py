@@ -19,11 +19,11 @@ from netbandit.bandits.procurement import Procurement
 from netbandit.compilation.steps import Compiled
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.world import World
-from netbandit.simulation import slot_loop
 from netbandit.simulation.bandit_environments import MarketEnvironment, RewardNumbers
+from netbandit.simulation.drivers import slot_loop
+from netbandit.simulation.drivers.turns import EverySlot
 from netbandit.simulation.regret import SlotAccount
 from netbandit.simulation.replication import RunnablePoint
-from netbandit.simulation.turns import EverySlot
 from netbandit.util.streams import Streams
 
 PROCESSES, VALUES, WARMUPS = 3, 2, 1

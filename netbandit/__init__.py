@@ -51,6 +51,7 @@ _LAZY = {
     "ArmBandit": "netbandit.bandits.bandit:ArmBandit",
     "FiniteBandit": "netbandit.bandits.bandit:FiniteBandit",
     "ActionSetBandit": "netbandit.bandits.action_set:ActionSetBandit",
+    "Outline": "netbandit.bandits.bandit:Outline",
     "VerticalContextBandit": "netbandit.bandits.vertical_context:VerticalContextBandit",
     "Learner": "netbandit.learners.slots:Learner",
     "StepLearner": "netbandit.learners.steps:StepLearner",
@@ -63,12 +64,12 @@ _LAZY = {
     "Mistake": "netbandit.parts.component:Mistake",
     "Note": "netbandit.parts.component:Note",
     "Kind": "netbandit.network.message:Kind",
-    "Mechanism": "netbandit.auditing.mechanisms:Mechanism",
+    "Mechanism": "netbandit.studies.auditing.mechanisms:Mechanism",
     "PrivacySpent": "netbandit.privacy.accountant:PrivacySpent",
     "audit": "netbandit.api.auditing:audit",
     "optimize": "netbandit.api.search:optimize",
     "advise_links": "netbandit.api.advice:advise_links",
-    "suite": "netbandit.suite",
+    "suite": "netbandit.studies.suite",
     **{table.capitalize(): target for table, target in CONDITIONS.items()},
 }
 """Public name -> where it is; imported when it is asked for, as most of these take time."""

@@ -3,7 +3,6 @@
 from netbandit import bandits as bandits
 from netbandit import learners as learners
 from netbandit import protocols as protocols
-from netbandit import suite as suite
 from netbandit.api import RunsFailedError as RunsFailedError
 from netbandit.api import Scenario as Scenario
 from netbandit.api import compare as compare
@@ -14,11 +13,11 @@ from netbandit.api.advice import advise_links as advise_links
 from netbandit.api.auditing import audit as audit
 from netbandit.api.search import optimize as optimize
 from netbandit.api.topology import Topology as Topology
-from netbandit.auditing.mechanisms import Mechanism as Mechanism
 from netbandit.bandits.action_set import ActionSetBandit as ActionSetBandit
 from netbandit.bandits.bandit import ArmBandit as ArmBandit
 from netbandit.bandits.bandit import Bandit as Bandit
 from netbandit.bandits.bandit import FiniteBandit as FiniteBandit
+from netbandit.bandits.bandit import Outline as Outline
 from netbandit.bandits.vertical_context import VerticalContextBandit as VerticalContextBandit
 from netbandit.conditions.adversary import Adversary as Adversary
 from netbandit.conditions.compute import Compute as Compute
@@ -41,6 +40,8 @@ from netbandit.protocols.rounds import RoundProtocol as RoundProtocol
 from netbandit.scenario.errors import ScenarioError as ScenarioError
 from netbandit.scenario.links import LinkSettings, LinksSettings
 from netbandit.scenario.model import RunSettings
+from netbandit.studies import suite as suite
+from netbandit.studies.auditing.mechanisms import Mechanism as Mechanism
 
 Link = LinkSettings
 Links = LinksSettings

@@ -40,7 +40,7 @@ ALLOWED = {
     },
     "scenario/test_load.py": {"thread_time": PROCESSOR},
     "scenario/test_sweep.py": {"process_time": PROCESSOR},
-    "suite/test_runs.py": {"sleep": "a run that does not end by itself"},
+    "studies/suite/test_runs.py": {"sleep": "a run that does not end by itself"},
     "test_imports.py": {"os.times": PROCESSOR},
 }
 

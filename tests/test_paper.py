@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from netbandit.papers.record import shipped
+from netbandit.studies.papers.record import shipped
 
 PAPER = Path(__file__).parents[1] / "paper"
 TEXT = (PAPER / "paper.md").read_text(encoding="utf-8")

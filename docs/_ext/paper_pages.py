@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netbandit.papers.claim_text import asked, stated_remarks, tagged
-from netbandit.papers.claims import Claim, Kind
-from netbandit.papers.figures import Figure, Paper, load_paper, paper_names
-from netbandit.papers.record import Record, RecordedClaim, RecordedFigure, shipped
-from netbandit.papers.regions import BY_TEXT, FAILS, HOLDS, NOT_TESTED, OPEN
 from netbandit.results.numbers import level_text
+from netbandit.studies.papers.claim_text import asked, stated_remarks, tagged
+from netbandit.studies.papers.claims import Claim, Kind
+from netbandit.studies.papers.figures import Figure, Paper, load_paper, paper_names
+from netbandit.studies.papers.record import Record, RecordedClaim, RecordedFigure, shipped
+from netbandit.studies.papers.regions import BY_TEXT, FAILS, HOLDS, NOT_TESTED, OPEN
 from netbandit.util.process import machine_text
 from netbandit.util.text import pluralize
 from netbandit.util.units import rough_time

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from netbandit.plots.style import COLOURS, FAINT, NEUTRAL, drawing, save
 from netbandit.results.numbers import rounded, shortest
 from netbandit.results.paper_formats import NOTHING
-from netbandit.suite.comparing import recorded
-from netbandit.suite.differences import pairing
-from netbandit.suite.pictures import draw_fronts, draw_profiles
-from netbandit.suite.scores import separation
-from netbandit.suite.standing import Standing
-from netbandit.suite.tables import LEGEND, Table, of_track, overview
+from netbandit.studies.suite.comparing import recorded
+from netbandit.studies.suite.differences import pairing
+from netbandit.studies.suite.pictures import draw_fronts, draw_profiles
+from netbandit.studies.suite.scores import separation
+from netbandit.studies.suite.standing import Standing
+from netbandit.studies.suite.tables import LEGEND, Table, of_track, overview
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from netbandit.papers.figures import load_paper, paper_names
+from netbandit.studies.papers.figures import load_paper, paper_names
 
 PICTURES = Path(__file__).parent / "pictures"
 COLOURS = 96

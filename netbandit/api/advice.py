@@ -3,14 +3,14 @@
 from dataclasses import dataclass, field
 from os import PathLike
 
-from netbandit.advice.confirm import Confirmed, confirm
-from netbandit.advice.measure import MEASURES, MeasureName
-from netbandit.advice.sources import Source, source_of, source_of_scenario
-from netbandit.advice.what_if import Advice, what_if
 from netbandit.api.running import AnyScenario, document_of
 from netbandit.parts.arguments import among, whole
 from netbandit.results.intervals import Interval
 from netbandit.scenario.toml_text import toml_value
+from netbandit.studies.advice.confirm import Confirmed, confirm
+from netbandit.studies.advice.measure import MEASURES, MeasureName
+from netbandit.studies.advice.sources import Source, source_of, source_of_scenario
+from netbandit.studies.advice.what_if import Advice, what_if
 
 BEST = 3
 """The number of best links confirmed by running the scenario."""

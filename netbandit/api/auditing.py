@@ -3,9 +3,9 @@
 from typing import Any
 
 from netbandit.api.running import AnyScenario, document_of
-from netbandit.auditing.audit import Audit, audit_mechanism, shipped
-from netbandit.auditing.bound import CONFIDENCE
-from netbandit.auditing.mechanisms import MECHANISMS, Mechanism
+from netbandit.studies.auditing.audit import Audit, audit_mechanism, shipped
+from netbandit.studies.auditing.bound import CONFIDENCE
+from netbandit.studies.auditing.mechanisms import MECHANISMS, Mechanism
 
 
 def audit(
@@ -48,8 +48,8 @@ def audit(
     elif isinstance(what, Mechanism):
         found = [what]
     else:
-        from netbandit.auditing.whole_runs import whole_runs
         from netbandit.checks.check import check
+        from netbandit.studies.auditing.whole_runs import whole_runs
 
         found = [whole_runs(point) for point in check(document_of(what, overrides)).points]
     return [audit_mechanism(one, samples=samples, confidence=confidence, seed=seed) for one in found]

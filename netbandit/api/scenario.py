@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from netbandit.api.condition_tables import ConditionTables
     from netbandit.api.results import Results
     from netbandit.bandits.bandit import Bandit
-    from netbandit.emulation import Emulation
-    from netbandit.emulation.sockets import Transport
     from netbandit.learners.learner import AnyLearner
     from netbandit.network.families.family import Family
     from netbandit.protocols.protocol import NetworkProtocol
     from netbandit.scenario.links import LinksSettings
     from netbandit.scenario.model import RunSettings
+    from netbandit.studies.emulation import Emulation
+    from netbandit.studies.emulation.sockets import Transport
 
 Keys = Mapping[str, Any]
 """A table of keys, as in a scenario file."""
@@ -257,7 +257,7 @@ class Scenario:
             StorageError: *out* cannot be written.
         """
         from netbandit.checks.check import check
-        from netbandit.emulation import RefusedError, emulate
+        from netbandit.studies.emulation import RefusedError, emulate
 
         document = self.document()
         points = check(document).points

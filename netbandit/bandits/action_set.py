@@ -37,9 +37,10 @@ class ActionSetBandit(Bandit):
     @abstractmethod
     def pull(
         self, agents: NDArray[np.int64], arms: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Play *arms* of the sets shown last to *agents*, shape (n,).
 
         Returns:
-            The rewards, and the pseudo-regret of these choices, both of shape (n,).
+            The rewards, and the pseudo-regret of these choices, both of shape (n,); None, in every slot, for a regret
+            that is unknown.
         """

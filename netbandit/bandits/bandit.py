@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from netbandit.parts.component import Part, state
+from netbandit.user_code.errors import ReturnedError
 
 GeneratorOf = Callable[[str, int], np.random.Generator]
 """Gives the generator for a purpose (``"bandit.means"``) and an index; asked twice, it starts afresh."""
@@ -65,6 +66,10 @@ class Bandit(Part, ABC):
         """
         return None
 
+    def figures(self) -> dict[str, float | int | None]:
+        """Return additional metrics, at the end of a run; by default there are none."""
+        return {}
+
     def files(self) -> dict[str, str]:
         """Return the files whose content decides the numbers, by the key that names each; none by default.
 
@@ -88,8 +93,24 @@ class ArmBandit(Bandit):
     """
 
     @abstractmethod
-    def means_at(self, slot: int) -> NDArray[np.float64]:
-        """Return the mean reward of each arm in a slot, shape (K,), or of each agent and arm, shape (M, K)."""
+    def means_at(self, slot: int) -> NDArray[np.float64] | None:
+        """Return the mean reward of each arm in a slot, shape (K,), or of each agent and arm, shape (M, K).
+
+        None, in every slot: they are unknown. Then `arm_count` and `pull` must be overridden, there is no regret, and
+        runs are compared by ``reward``.
+        """
+
+    def known_means(self, slot: int) -> NDArray[np.float64]:
+        """Return `means_at`, for what cannot do without.
+
+        Raises:
+            ReturnedError: They are unknown.
+        """
+        means = self.means_at(slot)
+        if means is None:
+            text = "must return means, or its class override arm_count and pull, and its scenario have no [adversary]"
+            raise ReturnedError(f"{type(self).__qualname__}.means_at {text}", "bandit")
+        return means
 
     def start(self, agents: int, generator: GeneratorOf) -> None:
         """Draw the instance; there is nothing to draw by default, and nothing to call where it is overridden."""
@@ -98,7 +119,7 @@ class ArmBandit(Bandit):
     @property
     def arm_count(self) -> int:
         """The number K of arms, once it is started."""
-        return int(self.means_at(0).shape[-1])
+        return int(self.known_means(0).shape[-1])
 
     @property
     def law(self) -> str:
@@ -142,7 +163,7 @@ class ArmBandit(Bandit):
 
     def mean_of(self, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the mean of the arm of each agent in a slot, shape (n,)."""
-        means = self.means_at(slot)
+        means = self.known_means(slot)
         found: NDArray[np.float64] = means[arms] if means.ndim == 1 else means[agents, arms]
         return found
 
@@ -150,8 +171,10 @@ class ArmBandit(Bandit):
         """Return what an arm of this mean pays where *number* decides: of one pull, or of an array of them."""
         return (number < mean) * 1.0
 
-    def regrets(self, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64]) -> NDArray[np.float64]:
+    def regrets(self, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64]) -> NDArray[np.float64] | None:
         """Return the pseudo-regret of each choice, shape (n,): by the mean of each arm over all agents.
+
+        None, in every slot: it is unknown; so it is by default where the means are.
 
         Args:
             slot: The slot.
@@ -159,6 +182,8 @@ class ArmBandit(Bandit):
             arms: The arm of each, shape (n,).
         """
         means = self.means_at(slot)
+        if means is None:
+            return None
         means = means if means.ndim == 1 else means.mean(axis=0)
         regrets: NDArray[np.float64] = means.max() - means[arms]
         return regrets

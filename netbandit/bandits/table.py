@@ -199,7 +199,9 @@ class Table(FiniteBandit):
     def regrets(self, slot: int, agents: NDArray[np.int64], arms: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how much less each choice pays than the best arm, shape (n,); see the class."""
         if self._use != "in-order":
-            return ArmBandit.regrets(self, slot, agents, arms)
+            by_means = ArmBandit.regrets(self, slot, agents, arms)
+            assert by_means is not None
+            return by_means
         row = self._row(slot)
         row = row if row.ndim == 1 else row.mean(axis=0)
         regrets: NDArray[np.float64] = row[self._best] - row[arms]

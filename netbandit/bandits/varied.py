@@ -13,6 +13,7 @@ from netbandit.bandits.bandit import FiniteBandit, GeneratorOf, Outline
 from netbandit.parts.component import Checks, Mistake, Note, Others, Part, state
 from netbandit.parts.settings import Settings
 from netbandit.util.memory import exceeded, shown
+from netbandit.util.text import pluralize
 
 MOST_ARMS = 10**6
 MOST_MEANS = 5 * 10**7
@@ -137,8 +138,8 @@ class VariedArms(Part):
             yield Mistake("arms_per_agent", text)
         for place, change in enumerate(self.changes or []):
             if change.slot >= others.horizon:
-                text = f"has no effect: the run ends before it, after run.horizon = {others.horizon:,} slots"
-                yield Note(("changes", place, "slot"), text)
+                ends = f"after run.horizon = {pluralize(f'{others.horizon:,}', 'slot')}"
+                yield Note(("changes", place, "slot"), f"has no effect: the run ends before it, {ends}")
                 break
         if self.breakpoints >= others.horizon:
             yield Mistake("breakpoints", f"must be less than run.horizon = {others.horizon}")

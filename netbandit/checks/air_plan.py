@@ -15,7 +15,7 @@ from netbandit.network.topology import Topology
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.relay import Relay
 from netbandit.scenario.radio import SPREADING_FACTORS
-from netbandit.simulation.drivers import pattern_of
+from netbandit.simulation.drivers.choice import pattern_of
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.user_code.errors import is_ours
 from netbandit.util.text import pluralize
@@ -118,7 +118,7 @@ def _frames(size: int) -> str:
 
 
 def _spent(nanoseconds: int, slot: int) -> str:
-    return f"{_seconds(nanoseconds)}, or {_figure(nanoseconds / slot)} slots"
+    return f"{_seconds(nanoseconds)}, or {pluralize(_figure(nanoseconds / slot), 'slot')}"
 
 
 def _seconds(nanoseconds: int) -> str:

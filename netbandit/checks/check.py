@@ -22,6 +22,7 @@ from netbandit.simulation.replication import RunnablePoint
 from netbandit.user_code.errors import ReturnedError, complaint, place
 from netbandit.user_code.fingerprint import UnstableError
 from netbandit.user_code.loading import kept_alive
+from netbandit.util.text import each_once
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def check(document: Document, watch: Watch = lambda what, done, total: None, *, 
     return RunPlan(
         document,
         points,
-        document.error([*document.notes, *unchecked, *everywhere, *idle_notes]).lines,
+        each_once(document.error([*document.notes, *unchecked, *everywhere, *idle_notes]).lines),
         count - len(points),
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from netbandit.simulation.dispatch.kernel_choice import NONE_FOR_PROTOCOL, Choice
-from netbandit.simulation.drivers import pattern_of
+from netbandit.simulation.drivers.choice import pattern_of
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.user_code.errors import complaint
 from netbandit.user_code.loading import kept_alive

@@ -55,10 +55,10 @@ from netbandit.simulation.build import (
     topology_streams,
     uplink_latencies,
 )
-from netbandit.simulation.drivers import pattern_of
+from netbandit.simulation.drivers.choice import pattern_of
+from netbandit.simulation.drivers.round_aggregation import concludes_per_agent
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.return_validation import checked
-from netbandit.simulation.round_aggregation import concludes_per_agent
 from netbandit.user_code.errors import ReturnedError, is_ours
 from netbandit.user_code.fingerprint import UnstableError, fingerprint_of
 from netbandit.util.memory import exceeded, shown

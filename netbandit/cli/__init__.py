@@ -43,22 +43,10 @@ def main() -> None:
         raise click.UsageError(str(error)) from None
 
 
-reading = (plot, table, compare, report, links, nodes, trace)
-commands = (
-    run,
-    check,
-    schema,
-    parts,
-    *reading,
-    merge,
-    clean,
-    optimize,
-    topology,
-    emulate,
-    reproduce,
-    suite,
-    audit,
-    swarm,
-)
-for command in commands:
-    main.add_command(command)
+GROUPS = {
+    "A study": (check, run, table, compare, plot, report),
+    "Look inside": (trace, links, nodes, topology),
+    "Evidence and upkeep": (optimize, emulate, audit, reproduce, suite, swarm, parts, schema, merge, clean),
+}
+for heading, commands in GROUPS.items():
+    main.add_group(heading, commands)

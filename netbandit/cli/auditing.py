@@ -45,14 +45,14 @@ def audit(
     as_json: bool,
     picture: Path | None,
 ) -> None:
-    """Bound epsilon from below, by experiment, and compare it with the stated privacy.
+    """Measure whether what is shared is as private as stated.
 
-    MECHANISM is elimination, tree-zcdp, tree-paper or pfcb; all of them without any. Or it is a scenario: then whole
-    runs are audited, in two worlds that differ in one reward of one agent, by what this agent shares, whatever its
-    learner, also one of your own. Which reward, and which numbers, is chosen by a quarter of the runs, which the test
-    leaves out, and said. It ends with exit code 1 if more leaves than is stated.
+    Epsilon is bounded from below by experiment. MECHANISM is elimination, tree-zcdp, tree-paper or pfcb; all of them
+    without any. Or it is a scenario: then whole runs are audited, in two worlds that differ in one reward of one agent,
+    by what this agent shares, whatever its learner, also one of your own. Which reward, and which numbers, is chosen by
+    a quarter of the runs, which the test leaves out, and said. It ends with exit code 1 if more leaves than is stated.
     """
-    from netbandit.auditing.mechanisms import MECHANISMS
+    from netbandit.studies.auditing.mechanisms import MECHANISMS
     from netbandit.util.extras import require
 
     if picture is not None and picture.suffix.lower() not in (".png", ".svg"):
@@ -65,14 +65,14 @@ def audit(
     if changes and not files:
         raise click.UsageError("--set changes a scenario: give one as MECHANISM.")
     with plain_errors():
-        from netbandit.auditing.audit import audit_mechanism, shipped
+        from netbandit.studies.auditing.audit import audit_mechanism, shipped
 
         if picture is not None:
             require("plots", "--plot")
         named = [name for name in mechanisms if name not in files]
         chosen = [*shipped(named)] if named or not files else []
         if files:
-            from netbandit.auditing.whole_runs import whole_runs
+            from netbandit.studies.auditing.whole_runs import whole_runs
 
             chosen += [whole_runs(point) for study in checked(files, changes) for point in study.points]
         audits = []
@@ -80,7 +80,7 @@ def audit(
             click.echo(f"{one.name}: auditing, which takes from a second to some minutes", err=True)
             audits.append(audit_mechanism(one, samples=samples, confidence=confidence, seed=seed))
         if picture is not None:
-            from netbandit.auditing.picture import save_picture
+            from netbandit.studies.auditing.picture import save_picture
 
             save_picture(audits, picture)
             click.echo(f"picture: {picture}", err=True)
@@ -89,7 +89,7 @@ def audit(
     else:
         from rich.console import Console
 
-        from netbandit.auditing.display import show
+        from netbandit.studies.auditing.display import show
 
         show(audits, Console())
     if any(one.caught for one in audits):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     help="Import no code but netbandit's, as for a scenario that you do not trust; says what is not checked then.",
 )
 def check(files: tuple[str, ...], changes: tuple[str, ...], execution: bool, no_own_code: bool) -> None:
-    """Check scenarios: name the valid ones, and list the errors of the others."""
+    """Check scenarios: which are valid, and all errors of the others."""
     from netbandit.scenario.errors import ScenarioError
 
     with plain_errors():
@@ -80,10 +80,10 @@ def schema() -> None:
 @click.command()
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 def parts(names: tuple[str, ...]) -> None:
-    """List the parts that a scenario can name, those of installed packages among them.
+    """List the parts that a scenario can name, and their keys.
 
-    With NAMES such as learner.ucb or topology.ring, the keys of these parts with type, default and meaning; with
-    metrics, all metrics.
+    Those of installed packages are among them. With NAMES such as learner.ucb or topology.ring, the keys of these parts
+    with type, default and meaning; with metrics, all metrics.
     """
     from netbandit.parts.registry import BUILT_IN, kind_key, named_parts
 

@@ -3,7 +3,7 @@
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -14,7 +14,31 @@ from netbandit.cli.startup import raise_again
 
 
 class Commands(click.Group):
-    """A group of commands whose output may be a full disk, and whose files may be anything."""
+    """Commands in groups, whose output may be a full disk, and whose files may be anything."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """See `click.Group`."""
+        super().__init__(*args, **kwargs)
+        self.groups: dict[str, Sequence[click.Command]] = {}
+
+    def add_group(self, heading: str, commands: Sequence[click.Command]) -> None:
+        """Add *commands*, which the help lists below *heading*."""
+        self.groups[heading] = commands
+        for command in commands:
+            self.add_command(command)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, in their order."""
+        return [*self.commands]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, group by group; see `click.Group.format_commands`."""
+        width = max(map(len, self.commands))
+        for heading, commands in self.groups.items():
+            with formatter.section(heading):
+                texts = [command.get_short_help_str(formatter.width - width - 6) for command in commands]
+                names = [str(command.name).ljust(width) for command in commands]
+                formatter.write_dl([*zip(names, texts, strict=True)])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -57,6 +81,17 @@ class Commands(click.Group):
                 _fail("too many open files; allow more (ulimit -n), or use fewer processes")
             where = f"{os.fsdecode(error.filename)}" if error.filename is not None else "standard output"
             _fail(f"{where}: {error.strerror or error}")
+
+
+class ManyOptions(click.Command):
+    """A command whose first five options are the common ones, and the first in its help."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in two lists; see `click.Command.format_options`."""
+        options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
+        for heading, some in (("Common options", options[:5]), ("Other options", options[5:])):
+            with formatter.section(heading):
+                formatter.write_dl([*filter(None, (option.get_help_record(ctx) for option in some))])
 
 
 @contextmanager

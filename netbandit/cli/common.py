@@ -196,12 +196,15 @@ def valid_and_mistakes(
 
     studies: list[tuple[str, RunPlan]] = []
     lines: list[str] = []
+    cut = next((change for change in overrides if change[-1:].isdigit()), "")
     for file in files:
         try:
             with reading(Console(stderr=True)) as watch, with_own_code(own_code):
                 studies.append((file, check_scenario(load(file, overrides), watch, own_code=own_code)))
         except ScenarioError as error:
             lines += error.lines
+            if cut and not Path(file).suffix and not Path(file).exists():
+                lines[-1] += f"; if this is of a value, quote that: --set '{cut} {file}'"
     return studies, list(dict.fromkeys(lines))
 
 

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from netbandit.cli.commands import ManyOptions
 from netbandit.cli.common import FiniteRange, checked, plain_errors, set_option
 from netbandit.cli.exit_codes import FAILURE, NO_END, fail
 from netbandit.util.extras import require
 from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
-    from netbandit.emulation.emulation import Emulation
+    from netbandit.studies.emulation.emulation import Emulation
 
 
 def _dilation(context: click.Context, param: click.Parameter, value: str) -> float | None:
@@ -26,26 +27,9 @@ def _tolerance(context: click.Context, param: click.Parameter, value: str) -> fl
     return float(percent) / 100
 
 
-@click.command()
+@click.command(cls=ManyOptions)
 @click.argument("file", metavar="FILE")
 @set_option
-@click.option(
-    "--point",
-    "place",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Which point of the sweep.",
-)
-@click.option(
-    "--replication",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Which replication, counted from 0.",
-)
 @click.option(
     "--transport", type=click.Choice(["tcp", "udp"]), default="tcp", show_default=True, help="What the sockets speak."
 )
@@ -66,6 +50,29 @@ def _tolerance(context: click.Context, param: click.Parameter, value: str) -> fl
     help="By how much the time of a round, a link and a receiver may differ.",
 )
 @click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write emulation.json and the picture into this folder; of results, so that their report has a section on it.",
+)
+@click.option(
+    "--point",
+    "place",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Which point of the sweep.",
+)
+@click.option(
+    "--replication",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Which replication, counted from 0.",
+)
+@click.option(
     "--processes",
     type=click.IntRange(min=1, max=64),
     metavar="N",
@@ -80,12 +87,6 @@ def _tolerance(context: click.Context, param: click.Parameter, value: str) -> fl
     help="Number of further attempts, each at twice the dilation, if it does not finish.",
 )
 @click.option("--calibrate", is_flag=True, help="Measure this host although --dilation is given.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Write emulation.json and the picture into this folder; of results, so that their report has a section on it.",
-)
 def emulate(
     file: str,
     changes: tuple[str, ...],
@@ -99,13 +100,13 @@ def emulate(
     calibrate: bool,
     out: Path | None,
 ) -> None:
-    """Run a scenario in real processes over real sockets, and compare it with its simulation.
+    """Run a scenario on real sockets, beside its simulation.
 
     What agents know and do, and the bytes of their messages, must be equal; times must be within their tolerance, as
     far as this host allows to say. Exit code 0: nothing differs; 1: something does; 2: the scenario cannot be emulated;
     3: the agents did not finish.
     """
-    from netbandit.emulation import (
+    from netbandit.studies.emulation import (
         DiedError,
         DifferentChoiceError,
         NoEndError,

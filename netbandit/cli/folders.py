@@ -20,7 +20,7 @@ _MOST_LISTED = 20
     help="The destination folder; created if needed.  [default: the first DIR]",
 )
 def merge(folders: tuple[Path, ...], out: Path | None) -> None:
-    """Put the runs of one study that were made in several folders into one.
+    """Put the runs of a study from several folders into one.
 
     The folders may come from several machines, each with a part of the points or of the replications (run
     --replications A:B). Runs are copied; what is there already stays as it is, and so do the other folders.

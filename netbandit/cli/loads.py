@@ -80,7 +80,7 @@ def links(folder: Path, where: tuple[str, ...], rows: int, as_csv: bool) -> None
 @_rows_option
 @_csv_option
 def nodes(folder: Path, where: tuple[str, ...], battery: float | None, rows: int, as_csv: bool) -> None:
-    """Show what each node of a folder of results sent, received and spent, and how long a battery lasts.
+    """Show what each node sent and spent, how long batteries last.
 
     Energy is what the scenario charges for messages (links.peer.energy, links.uplink.energy) at both of their ends, and
     what [energy] says besides; without energy.capacity that is divided equally among agents. What sending and receiving

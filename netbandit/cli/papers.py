@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from netbandit.cli.commands import ManyOptions
 from netbandit.cli.common import MOST_JOBS, plain_errors, prepared, report_failed
 from netbandit.cli.exit_codes import FAILURE, fail
 from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
-    from netbandit.papers.figure_runs import FigureRuns
-    from netbandit.papers.figures import Figure, Paper
-    from netbandit.papers.reproduce import Ended
-    from netbandit.papers.verdicts import Judgement
     from netbandit.running.sweeps import FailedRun
+    from netbandit.studies.papers.figure_runs import FigureRuns
+    from netbandit.studies.papers.figures import Figure, Paper
+    from netbandit.studies.papers.reproduce import Ended
+    from netbandit.studies.papers.verdicts import Judgement
 
 
 def _budget(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
@@ -35,14 +36,13 @@ def _budget(context: click.Context, option: click.Parameter, value: str | None) 
     return float(found.amount) / 1e9
 
 
-@click.command()
+@click.command(cls=ManyOptions)
 @click.argument("what", metavar="[PAPER[/FIGURE]]", required=False)
-@click.option("--all", "every", is_flag=True, help="Reproduce all papers, which takes hours.")
 @click.option(
-    "-v",
-    "--verbose",
+    "--estimate",
+    "only_estimate",
     is_flag=True,
-    help="Print all that is known of a claim: how it is read, levels, remarks.",
+    help="Only list the figures with an estimate of the time and disk space of each.",
 )
 @click.option("--replications", type=click.IntRange(min=1), metavar="N", help="Runs of each point.  [default: its own]")
 @click.option(
@@ -56,16 +56,17 @@ def _budget(context: click.Context, option: click.Parameter, value: str | None) 
     "--out", type=click.Path(path_type=Path), metavar="DIR", help="The folder of the results.  [default: results/PAPER]"
 )
 @click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Print all that is known of a claim: how it is read, levels, remarks.",
+)
+@click.option("--all", "every", is_flag=True, help="Reproduce all papers, which takes hours.")
+@click.option(
     "--until-decided",
     is_flag=True,
     help="Double the replications of a figure until its claims are decided: four looks, the last at eight times the "
     "replications; intervals are wider for it, so that the looks err together as often as one.",
-)
-@click.option(
-    "--estimate",
-    "only_estimate",
-    is_flag=True,
-    help="Only list the figures with an estimate of the time and disk space of each.",
 )
 @click.option(
     "--record",
@@ -102,8 +103,8 @@ def reproduce(
     level at which it was judged. The number of replications is fixed beforehand: to run again with more because a claim
     was not decided makes wrong verdicts likelier than the intervals say; --until-decided plans its looks and does not.
     """
-    from netbandit.papers.figures import PaperError
-    from netbandit.papers.record import PaperRecordError
+    from netbandit.studies.papers.figures import PaperError
+    from netbandit.studies.papers.record import PaperRecordError
     from netbandit.util.extras import require
 
     if record is not None and (replications is not None or until_decided or only_estimate):
@@ -144,11 +145,11 @@ def _reproduce(
     """Reproduce one paper, one of its figures, or all papers; return whether a run failed."""
     from rich.console import Console
 
-    from netbandit.papers.claim_tables import write_claims
-    from netbandit.papers.claim_text import KINDS
-    from netbandit.papers.reproduce import UNTIL_DECIDED
-    from netbandit.papers.reproduce import reproduce as reproduced
     from netbandit.running.progress import ProgressReport
+    from netbandit.studies.papers.claim_tables import write_claims
+    from netbandit.studies.papers.claim_text import KINDS
+    from netbandit.studies.papers.reproduce import UNTIL_DECIDED
+    from netbandit.studies.papers.reproduce import reproduce as reproduced
     from netbandit.util.text import print_line
 
     name = (what or "").partition("/")[0]
@@ -204,14 +205,14 @@ class _Recording:
     """
 
     def __init__(self, file: Path, budget: float | None) -> None:
-        from netbandit.papers.record import read
+        from netbandit.studies.papers.record import read
 
         self._file, self._left = file, math.inf if budget is None else budget
         self._before = read(file)
 
     def missing(self, paper: "Paper") -> "Iterator[Paper]":
         """Yield *paper* with one unrecorded figure at a time; print which are left out, and why."""
-        from netbandit.papers.record import current
+        from netbandit.studies.papers.record import current
 
         for figure, found in current(self._before, paper):
             if found is not None:
@@ -223,7 +224,7 @@ class _Recording:
 
     def ended(self, paper: "Paper") -> "Ended":
         """Return the function that records a figure of *paper*."""
-        from netbandit.papers.record import keep, recorded
+        from netbandit.studies.papers.record import keep, recorded
 
         def ended(figure: "Figure", runs: "FigureRuns", judgements: "Sequence[Judgement]") -> None:
             self._left -= runs.seconds
@@ -235,7 +236,7 @@ class _Recording:
 
 def _papers(what: str | None) -> "list[Paper]":
     """Return the papers, or the figure of one, that *what* names."""
-    from netbandit.papers.figures import load_paper, paper_names
+    from netbandit.studies.papers.figures import load_paper, paper_names
 
     name, _, figure = (what or "").partition("/")
     papers = [load_paper(each) for each in ([name] if name else paper_names())]
@@ -244,7 +245,7 @@ def _papers(what: str | None) -> "list[Paper]":
 
 def _list_papers() -> None:
     """Print a line for each paper, and how to reproduce one."""
-    from netbandit.papers.record import current, shipped
+    from netbandit.studies.papers.record import current, shipped
     from netbandit.util.units import rough_time
 
     papers = _papers(None)
@@ -262,7 +263,7 @@ def _list_papers() -> None:
 
 def _list_figures(papers: "Sequence[Paper]", replications: int | None, jobs: int, *, tried: bool) -> None:
     """Print the figures of each paper, and the time of each."""
-    from netbandit.papers.overview import figure_lines
+    from netbandit.studies.papers.overview import figure_lines
     from netbandit.util.process import cores
 
     workers = jobs or cores()
@@ -287,8 +288,8 @@ def _show_verdicts(judgements: "Sequence[tuple[str, Judgement]]", *, several: bo
     from rich.console import Console
     from rich.text import Text
 
-    from netbandit.papers.claim_text import tagged
     from netbandit.results.columns import plain_table
+    from netbandit.studies.papers.claim_text import tagged
 
     table = plain_table()
     table.add_column("claim")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from netbandit.cli.commands import ManyOptions
 from netbandit.cli.common import (
     folder_argument,
     plain_errors,
@@ -32,7 +33,7 @@ def _with_names(command: click.Command) -> click.Command:
 
 
 @_with_names
-@click.command()
+@click.command(cls=ManyOptions)
 @folder_argument
 @click.argument("words", metavar="[NAME] [KEY=VALUE]...", nargs=-1)
 @click.option("--x", metavar="KEY|METRIC|slot", help="Horizontal axis: a key that varies, a metric, or slot (time).")
@@ -129,7 +130,7 @@ def plot(
 )
 @click.option("--json", "as_object", is_flag=True, help="Print one JSON object on stdout, and all else on stderr.")
 def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], statistic: str, as_object: bool) -> None:
-    """Compare the points of a folder of results by paired differences.
+    """Compare the points of a folder by paired differences.
 
     Each point is compared with the point that has the given VALUEs and agrees in all other keys; without VALUEs, with
     the first point. Replications are paired by their seed, so common random inputs, such as the means of the arms,
@@ -166,9 +167,10 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], st
 @click.command()
 @folder_argument
 def report(folder: Path) -> None:
-    """Write report.html, one self-contained page about a folder of results.
+    """Write report.html, one page about a folder of results.
 
-    Beside it comes citation.bib: netbandit in its version, and the papers whose algorithms were run.
+    It is self-contained. Beside it comes citation.bib: netbandit in its version, and the papers whose algorithms were
+    run.
     """
     from netbandit.report import CITATION, write_report
     from netbandit.util.extras import require

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from netbandit.cli.commands import ManyOptions
 from netbandit.cli.common import (
     checked,
     estimated,
@@ -49,7 +50,7 @@ class _RunOptions:
     everything: bool
 
 
-@click.command()
+@click.command(cls=ManyOptions)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @set_option
 @click.option("--seed", metavar="N", help="The root seed; short for --set run.seed=N.")
@@ -60,13 +61,13 @@ class _RunOptions:
     "netbandit merge puts the parts together.",
 )
 @jobs_option
-@click.option("--scheduler", metavar="tcp://HOST:PORT", help="Use the workers of this dask scheduler.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR",
     help="The folder of the results; with several FILEs, of their folders.  [default: results/NAME]",
 )
+@click.option("--scheduler", metavar="tcp://HOST:PORT", help="Use the workers of this dask scheduler.")
 @click.option("--replace", is_flag=True, help="Remove the results of another study, if DIR holds them.")
 @statistic_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout, and all else on stderr.")

@@ -6,20 +6,13 @@ from typing import Any
 
 import click
 
+from netbandit.cli.commands import ManyOptions
 from netbandit.cli.common import jobs_option, plain_errors, prepared, set_option, values_of
 from netbandit.cli.exit_codes import fail
 
 
-@click.command()
+@click.command(cls=ManyOptions)
 @click.argument("file", metavar="FILE")
-@set_option
-@click.option(
-    "--minimize",
-    metavar="METRIC[,METRIC]",
-    default="",
-    help="What is to be as low as possible; of several metrics the front is found.",
-)
-@click.option("--maximize", metavar="METRIC[,METRIC]", default="", help="What is to be as high as possible.")
 @click.option(
     "--over",
     "over",
@@ -30,12 +23,21 @@ from netbandit.cli.exit_codes import fail
     'list, as in \'protocol.kind=["gis", "relay"]\'; may be repeated.',
 )
 @click.option(
+    "--minimize",
+    metavar="METRIC[,METRIC]",
+    default="",
+    help="What is to be as low as possible; of several metrics the front is found.",
+)
+@click.option("--maximize", metavar="METRIC[,METRIC]", default="", help="What is to be as high as possible.")
+@click.option("--trials", type=click.IntRange(min=1), default=50, show_default=True, metavar="N", help="Candidates.")
+@jobs_option
+@set_option
+@click.option(
     "--within",
     multiple=True,
     metavar="METRIC=LIMIT",
     help="The largest mean of a metric that a winner may have, as in bytes=400000; may be repeated.",
 )
-@click.option("--trials", type=click.IntRange(min=1), default=50, show_default=True, metavar="N", help="Candidates.")
 @click.option("--budget", metavar="DURATION", help="Begin no further candidate after so much time, such as '30 min'.")
 @click.option(
     "--replications",
@@ -61,7 +63,6 @@ from netbandit.cli.exit_codes import fail
     metavar="N",
     help="Replications with fresh seeds of the winners.",
 )
-@jobs_option
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

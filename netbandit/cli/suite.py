@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from netbandit.cli.commands import ManyOptions
 from netbandit.cli.common import FiniteRange, jobs_option, plain_errors
 from netbandit.cli.exit_codes import FAILURE, fail
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from netbandit.suite.cells import Cell
-    from netbandit.suite.comparing import Comparison
-    from netbandit.suite.entries import Entry
-    from netbandit.suite.record import Record
-    from netbandit.suite.tracks import Track
+    from netbandit.studies.suite.cells import Cell
+    from netbandit.studies.suite.comparing import Comparison
+    from netbandit.studies.suite.entries import Entry
+    from netbandit.studies.suite.record import Record
+    from netbandit.studies.suite.tracks import Track
 
 _out = click.option(
     "--out",
@@ -72,8 +73,8 @@ def _list_tracks() -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from netbandit.suite.record import shipped_record
-    from netbandit.suite.tracks import tracks
+    from netbandit.studies.suite.record import shipped_record
+    from netbandit.studies.suite.tracks import tracks
 
     record = shipped_record()
     found = Table(box=None, pad_edge=False, header_style="bold")
@@ -88,7 +89,7 @@ def _list_tracks() -> None:
     click.echo("s an entry: median and longest of the recorded entries, one process, while other programs ran too")
 
 
-@suite.command("run")
+@suite.command("run", cls=ManyOptions)
 @click.option("--learner", required=True, metavar="KIND", help="The kind of the learner, or MODULE:CLASS of your own.")
 @click.option("--protocol", required=True, metavar="KIND", help="The same of the protocol.")
 @click.option(
@@ -124,8 +125,8 @@ def run(
     Where the command is ended it goes on later from where it was. A track that the pair cannot run on, or does not end
     on in time, is shown as such.
     """
-    from netbandit.suite.comparing import compare_with
-    from netbandit.suite.entries import Entry
+    from netbandit.studies.suite.comparing import compare_with
+    from netbandit.studies.suite.entries import Entry
 
     with plain_errors():
         _can_draw(pictures, page)
@@ -148,7 +149,7 @@ def run(
 @_latex
 def show(tracks: str | None, out: Path, against: Path | None, pictures: bool, page: Path | None, latex: bool) -> None:
     """Show the recorded pairs: scores on all tracks, fronts, and how the order depends on the tracks."""
-    from netbandit.suite.comparing import Comparison
+    from netbandit.studies.suite.comparing import Comparison
 
     with plain_errors():
         _can_draw(pictures, page)
@@ -167,8 +168,8 @@ def record(file: Path, tracks: str | None, out: Path, jobs: int, limit: float, r
 
     It takes hours; when it is called again, it goes on from where it was.
     """
-    from netbandit.suite.record import write_record
-    from netbandit.suite.recording import make_record
+    from netbandit.studies.suite.record import write_record
+    from netbandit.studies.suite.recording import make_record
 
     with plain_errors():
         found = make_record(_chosen(tracks), out, jobs=jobs, limit=limit, told=_tell, run=not run_none)
@@ -184,7 +185,7 @@ def _can_draw(pictures: bool, page: Path | None) -> None:
 
 
 def _chosen(names: str | None) -> "list[Track]":
-    from netbandit.suite.tracks import TrackError, chosen
+    from netbandit.studies.suite.tracks import TrackError, chosen
 
     try:
         return chosen(None if names is None else [name.strip() for name in names.split(",") if name.strip()])
@@ -218,7 +219,7 @@ def _keys_of(learner: str, protocol: str, changes: tuple[str, ...]) -> dict[str,
 
 
 def _record(file: Path | None) -> "Record":
-    from netbandit.suite.record import RecordError, read_record, shipped_record
+    from netbandit.studies.suite.record import RecordError, read_record, shipped_record
 
     try:
         return shipped_record() if file is None else read_record(file)
@@ -229,7 +230,7 @@ def _record(file: Path | None) -> "Record":
 def _show(found: "Comparison", out: Path, pictures: bool, page: Path | None, latex: bool) -> None:
     from rich.console import Console
 
-    from netbandit.suite.tables import LEGEND, among_all, not_run, overview
+    from netbandit.studies.suite.tables import LEGEND, among_all, not_run, overview
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
     for standing in found.standings:
@@ -255,7 +256,7 @@ def _show(found: "Comparison", out: Path, pictures: bool, page: Path | None, lat
 def _draw(found: "Comparison", out: Path) -> "Iterator[Path]":
     from netbandit.plots.style import save
     from netbandit.results.safe_files import make_folder
-    from netbandit.suite.pictures import draw_fronts, draw_profiles
+    from netbandit.studies.suite.pictures import draw_fronts, draw_profiles
 
     make_folder(out)
     for standing in found.standings:

@@ -13,9 +13,10 @@ from netbandit.cli.common import plain_errors
 @click.option("--start", type=click.IntRange(min=0), default=0, metavar="N", help="The number of the first scenario.")
 @click.option("--replay", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Check one scenario file.")
 def swarm(count: int, seed: int, start: int, replay: Path | None) -> None:
-    """Run COUNT random scenarios, drawn from all keys of all tables, and check what must hold in all of them.
+    """Run COUNT random scenarios, and check what must hold in all.
 
-    A failing scenario is reduced while it still fails, and written to a file; the line that replays it is printed.
+    They are drawn from all keys of all tables. A failing scenario is reduced while it still fails, and written to a
+    file; the line that replays it is printed.
     """
     from netbandit.checks.check import check
     from netbandit.scenario.load import load

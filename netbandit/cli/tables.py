@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from netbandit.cli.commands import ManyOptions
 from netbandit.cli.common import folder_argument, results_of, several_values_of, statistic_option
 from netbandit.cli.exit_codes import fail
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from netbandit.results.intervals import Statistic
 
 
-@click.command()
+@click.command(cls=ManyOptions)
 @folder_argument
 @click.argument("where", metavar="[KEY=VALUE]...", nargs=-1)
 @click.option("--rows", metavar="KEY[,KEY]", help="Keys whose values form the rows.  [default: all other keys]")
@@ -53,7 +54,7 @@ def table(
     statistic: "Statistic",
     layout: str,
 ) -> None:
-    """Print a table for a paper: means with intervals, the best in bold where the data decide it.
+    """Print a table for a paper: means with intervals, the best bold.
 
     The best is the lowest value (of rewards the highest) among entries that differ only in the compared key, such as
     the learner. It is bold where all its differences are significant at the 5 % level: comparisons are paired by

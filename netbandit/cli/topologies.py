@@ -7,25 +7,23 @@ from typing import TYPE_CHECKING
 
 import click
 
+from netbandit.cli.commands import ManyOptions
 from netbandit.cli.common import plain_errors, set_option
 from netbandit.cli.exit_codes import fail
 
 if TYPE_CHECKING:
-    from netbandit.advice.measure import Measure
-    from netbandit.advice.placement import Placement
-    from netbandit.advice.sources import Source
-    from netbandit.advice.what_if import Advice
+    from netbandit.studies.advice.measure import Measure
+    from netbandit.studies.advice.placement import Placement
+    from netbandit.studies.advice.sources import Source
+    from netbandit.studies.advice.what_if import Advice
 
 
-@click.command()
+@click.command(cls=ManyOptions)
 @click.argument("source", metavar="FILE-OR-FAMILY")
 @click.option("--agents", metavar="N", help="The number of agents.")
-@click.option(
-    "--columns",
-    metavar="NAME,NAME,...",
-    help="The names of the columns of an edge list without a first line of names, such as from,to,latency_ms.",
-)
 @set_option
+@click.option("--what-if", "count", type=click.IntRange(min=1), metavar="N", help="Which N links to add.")
+@click.option("--server", is_flag=True, help="Which node should host a server.")
 @click.option(
     "--plot",
     "picture",
@@ -33,7 +31,11 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Draw it, and the advice, into this .png or .svg file.",
 )
-@click.option("--what-if", "count", type=click.IntRange(min=1), metavar="N", help="Which N links to add.")
+@click.option(
+    "--columns",
+    metavar="NAME,NAME,...",
+    help="The names of the columns of an edge list without a first line of names, such as from,to,latency_ms.",
+)
 @click.option("--lose", is_flag=True, help="With --what-if: which N links would hurt most to lose.")
 @click.option(
     "--measure",
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
     "activations of a round of gis, pairs of agents that the failure of one link can separate, or the spectral gap of "
     "consensus, by which it is judged in any case.",
 )
-@click.option("--server", is_flag=True, help="Which node should host a server.")
 @click.option("--sinks", type=click.IntRange(min=1), metavar="N", help="Which N nodes should be sinks.")
 @click.option(
     "--replications",
@@ -84,7 +85,7 @@ def topology(
     target: Path | None,
     meetings: Path | None,
 ) -> None:
-    """Describe a topology: its size, the duration of rounds, and which links to add.
+    """Describe a topology: size, time of rounds, which links to add.
 
     In a round every agent receives the items of all others; gis is Global Information Synchronization.
 
@@ -98,10 +99,10 @@ def topology(
         raise click.UsageError("--lose and --write go with --what-if.")
     if columns is not None:
         changes = (*changes, f"topology.columns={json.dumps([name.strip() for name in columns.split(',')])}")
-    from netbandit.advice import describe, tables
-    from netbandit.advice.measure import MEASURES
-    from netbandit.advice.protocol_measures import EMPTY
-    from netbandit.advice.sources import source_of
+    from netbandit.studies.advice import describe, tables
+    from netbandit.studies.advice.measure import MEASURES
+    from netbandit.studies.advice.protocol_measures import EMPTY
+    from netbandit.studies.advice.sources import source_of
     from netbandit.util.extras import require
 
     with plain_errors():
@@ -148,8 +149,8 @@ def _placements(network: "Source", server: bool, sinks: int | None) -> "list[Pla
     """Print where a server and sinks should be; return the best places."""
     if not server and sinks is None:
         return []
-    from netbandit.advice import placement, tables
-    from netbandit.advice.round_times import distances
+    from netbandit.studies.advice import placement, tables
+    from netbandit.studies.advice.round_times import distances
 
     table = distances(network.timed, network.timed.hop_times())
     shape, best = network.timed.topology, []
@@ -172,9 +173,9 @@ def _advice(network: "Source", count: int, measure: "Measure", lose: bool, repli
     """Print which links to add or to lose, and the results of running the scenario; return the steps."""
     from rich.console import Console
 
-    from netbandit.advice import tables
-    from netbandit.advice.what_if import what_if
     from netbandit.api.advice import confirm_best
+    from netbandit.studies.advice import tables
+    from netbandit.studies.advice.what_if import what_if
 
     console = Console(stderr=True)
     with console.status("trying links") if console.is_terminal else nullcontext():
@@ -193,8 +194,8 @@ def _advice(network: "Source", count: int, measure: "Measure", lose: bool, repli
 
 
 def _write(network: "Source", steps: "list[Advice]", target: Path) -> None:
-    from netbandit.advice.confirm import write
     from netbandit.results.safe_files import storage
+    from netbandit.studies.advice.confirm import write
 
     found = [step for step in steps if step.best]
     if not found:
@@ -232,11 +233,11 @@ def _write_contacts(source: str, network: "Source", target: Path) -> None:
 
 
 def _draw(source: str, network: "Source", steps: "list[Advice]", placements: "list[Placement]", picture: Path) -> None:
-    from netbandit.advice import describe
-    from netbandit.advice.picture import draw_advice
     from netbandit.api.advice import BEST
     from netbandit.plots.style import encoded
     from netbandit.results.safe_files import storage
+    from netbandit.studies.advice import describe
+    from netbandit.studies.advice.picture import draw_advice
 
     with storage(picture):
         if not steps and not placements:

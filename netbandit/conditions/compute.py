@@ -27,6 +27,7 @@ from netbandit.scenario.delay import ParetoDelay as ParetoDelayKey
 from netbandit.scenario.delay import UniformDelay
 from netbandit.util.streams import Streams
 from netbandit.util.table_files import TableFileError, not_used
+from netbandit.util.text import pluralize
 from netbandit.util.units import Duration
 from netbandit.util.wording import Allowed, show
 
@@ -123,7 +124,7 @@ class Compute(Condition):
             yield ("compute", "agents", "decision"), text
         takes = mean_of(laws["decision"]) * self._slowest()
         if takes >= slot:
-            text = f"must be shorter than a slot for the slowest agent, whose decisions take {takes / slot:.3g} slots"
+            text = f"must be shorter than a slot for the slowest agent, whose decisions take {_slots(takes / slot)}"
             yield ("compute", "agents", "decision"), text
 
     def _slowest(self) -> float:
@@ -228,12 +229,12 @@ class Compute(Condition):
             takes = messages * _handling(server if served else agents) * (1.0 if served else self._slowest())
             if takes > slot:
                 who = "the server" if served else "an agent with the most neighbours"
-                text = f"{messages:,} messages reach {who} in each slot, which take {takes / slot:.3g} slots to handle"
+                text = f"{messages:,} messages reach {who} in each slot, which take {_slots(takes / slot)} to handle"
                 yield ("compute", here, "message"), f"{text}: they wait ever longer"
         if talk == "broadcast" and tells and "item" in agents.laws:
             takes = mean_of(agents.laws["item"]) * max(speeds(self.speed, graph.names, Streams(run.seed, 0)))
             if takes > slot:
-                text = f"the slowest agent tells something in each slot, which takes it {takes / slot:.3g} slots"
+                text = f"the slowest agent tells something in each slot, which takes it {_slots(takes / slot)}"
                 yield ("compute", "agents", "item"), f"{text}: it falls ever further behind"
         if "decision" in agents.laws and isinstance(self.speed, keys.LognormalSpeed | keys.ParetoSpeed):
             takes = mean_of(agents.laws["decision"])
@@ -252,3 +253,7 @@ class Compute(Condition):
 def _handling(times: ServiceTimes) -> float:
     """Return how long (ns) the handling of a header takes, in the mean."""
     return times.per_byte * HEADER_BYTES + (mean_of(times.laws["message"]) if "message" in times.laws else 0.0)
+
+
+def _slots(number: float) -> str:
+    return pluralize(f"{number:.3g}", "slot")

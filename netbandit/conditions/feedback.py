@@ -25,6 +25,7 @@ from netbandit.scenario import delay as keys
 from netbandit.scenario.delay import Delay, DelayOrFile
 from netbandit.scenario.link_faults import Probability, number_or_list
 from netbandit.util.table_files import TableFileError
+from netbandit.util.text import pluralize
 from netbandit.util.units import Duration
 from netbandit.util.wording import Allowed, show
 
@@ -280,8 +281,9 @@ def _spread_notes(plan: FeedbackPlan, slot: int, learner: Any, protocol: Any) ->
     medians = [min(int(law.times(_MEDIAN)[0]), most) for law in plan.laws]
     spread = max(medians) - min(medians)
     if spread > deadline.nanoseconds(slot):
-        text = f"agents wait for their rewards before they contribute, and the slowest {spread / slot:.3g} slots longer"
-        yield ("protocol", "deadline"), f"{text} than the fastest, in the median: others go on without it"
+        longer = f"{pluralize(f'{spread / slot:.3g}', 'slot')} longer than the fastest, in the median"
+        text = f"agents wait for their rewards before they contribute, and the slowest {longer}"
+        yield ("protocol", "deadline"), f"{text}: others go on without it"
 
 
 _MEDIAN = np.array([0.5])

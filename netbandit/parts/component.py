@@ -38,6 +38,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
+from inspect import getattr_static
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
@@ -125,6 +127,12 @@ def _is_where_it_says(name: str, namespace: Mapping[str, Any]) -> bool:
     return begin.startswith(f"class {name}")
 
 
+def _is_method(kind: type, name: str) -> bool:
+    """Return whether *name* is a method of *kind*, or an attribute that is computed."""
+    found = getattr_static(kind, name, None)
+    return callable(found) or isinstance(found, property | cached_property | classmethod | staticmethod)
+
+
 @dataclass_transform(kw_only_default=True, field_specifiers=(Field, PrivateAttr, state))
 class _PartMeta(ModelMetaclass):
     """Takes what is declared with `state` out of the fields before pydantic sees them."""
@@ -134,6 +142,11 @@ class _PartMeta(ModelMetaclass):
         for key in states:
             del namespace[key]
             namespace.get("__annotations__", {}).pop(key, None)
+        for key, kind in namespace.get("__annotations__", {}).items():
+            hidden = next((base for base in bases if _is_method(base, key)), None)
+            if hidden is not None and not str(kind).removeprefix("typing.").startswith("ClassVar"):
+                cure = f'name it otherwise, or have an alias: {key}_ = Field(alias="{key}"), of the same type'
+                raise ReturnedError(f"the key {name}.{key} would hide {hidden.__name__}.{key}, which runs use: {cure}")
         if describing.described and not _is_where_it_says(name, namespace):
             options["use_attribute_docstrings"] = False
         made: Any = super().__new__(mcs, name, bases, namespace, **options)

@@ -1,7 +1,6 @@
 """The page of a report, from its parts and its templates, and whether it is older than its results."""
 
 import re
-from dataclasses import dataclass
 from hashlib import blake2b
 from html import escape
 from pathlib import Path
@@ -9,16 +8,18 @@ from typing import Any
 
 from netbandit.report.animation import animated, filled_in
 from netbandit.report.citation import CITATION, citation
+from netbandit.report.emulated import emulated
 from netbandit.report.hot_spots import hot_spots
 from netbandit.report.loads import loads
 from netbandit.report.losses import losses
-from netbandit.report.pictures import Drawn, drawn, inline
+from netbandit.report.pictures import drawn
 from netbandit.report.recipe import description, recipe
-from netbandit.report.tables import Cell, Table, details, findings, graphs, privacy, privacy_notes
+from netbandit.report.tables import details, findings, graphs, privacy, privacy_notes
 from netbandit.results.remarks import exploration_lines, missing_lines, remarks, result_lines
 from netbandit.results.safe_files import canonical, write_whole
 from netbandit.results.store import StudyResult, load_finished
 from netbandit.util.key_paths import lookup
+from netbandit.util.text import each_once
 
 REPORT = "report.html"
 """The name of the report in a results folder."""
@@ -60,7 +61,7 @@ def _content(folder: Path, study: StudyResult) -> dict[str, Any]:
         "description": description(study),
         "facts": _facts(study),
         "findings": findings(study),
-        "remarks": [*missing_lines(study), *result_lines(study), *exploration_lines(study), *remarks(study)],
+        "remarks": each_once([*missing_lines(study), *result_lines(study), *exploration_lines(study), *remarks(study)]),
         "regret": [picture for picture in found if picture.reading is not None],
         "pictures": [picture for picture in found if picture.reading is None],
         "networks": hot_spots(folder, study),
@@ -100,47 +101,6 @@ def _facts(study: StudyResult) -> list[tuple[str, str]]:
         if any(kinds):
             facts.append((name, ", ".join(filter(None, kinds))))
     return facts
-
-
-@dataclass(frozen=True)
-class Emulated:
-    """The result of an emulation.
-
-    Attributes:
-        comparison: Equal quantities, and the differences of times.
-        wire: The traffic over the sockets.
-        picture: Times, simulated and measured.
-        notes: Its setting, and remarks needed to interpret it.
-    """
-
-    comparison: Table
-    wire: Table
-    picture: Drawn
-    notes: list[str]
-
-
-def emulated(folder: Path) -> Emulated | None:
-    """Return the result of the emulation in *folder*; None if there is none."""
-    from netbandit.emulation.emulation import load
-
-    found = load(folder)
-    if found is None:
-        return None
-    headings = [(name, "") for name in ("basis", "comparison", "simulated", "emulated", "verdict")]
-    rows = [[Cell(text, text) for text in row[:5]] for row in found.rows]
-    wire = [(name, "") for name in ("on the wire", "expected", "counted")]
-    counted = [
-        [Cell(row.quantity, row.quantity), *(Cell(f"{count:,}", float(count)) for count in row[1:])]
-        for row in found.wire_rows
-    ]
-    setting = f"{found.processes} processes over {found.transport.upper()}, dilation {found.dilation:g}"
-    picture = Drawn("emulation", "Measured and simulated times", setting, inline(found.plot(), "emulation-"), None)
-    return Emulated(
-        Table("Simulated and emulated", headings, rows),
-        Table("What went over the sockets", wire, counted),
-        picture,
-        [setting, *found.notes],
-    )
 
 
 def mark_of(study: StudyResult) -> str:

@@ -10,6 +10,7 @@ from netbandit.report.recipe import without_folders
 from netbandit.results.columns import column, constant_metrics, constants_line, metrics_with_columns, parameter_cells
 from netbandit.results.failures import MARK, is_regret
 from netbandit.results.intervals import CONFIDENCE, Statistic
+from netbandit.results.metrics import METRICS
 from netbandit.results.numbers import cell, scaled
 from netbandit.results.remarks import INFINITE, MEANING, NOT_ASKED, asked_for, spread
 from netbandit.results.safe_files import LABELS
@@ -196,7 +197,7 @@ def by_point(
     keys = distinguishing(study) if keys is None else keys
     place = {id(point): number for number, point in enumerate(study.points, start=1)}
     headings = [("point", "its number in this report")]
-    headings += [(name, _longer(name, key)) for name, key in zip(short_names(keys), keys, strict=True)]
+    headings += [(name, _longer(name, key)) for name, key in zip(short_names(keys, METRICS), keys, strict=True)]
     columns = [[Cell(str(place[id(point)]), float(place[id(point)])) for point in points]]
     for key in keys:
         values = [point.value(key) for point in points]

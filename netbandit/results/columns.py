@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 from netbandit.results.failures import MARK, TROUBLE, is_regret, troubles
 from netbandit.results.intervals import MEAN, Statistic
-from netbandit.results.metrics import HEADINGS
+from netbandit.results.metrics import HEADINGS, METRICS
 from netbandit.results.numbers import cell, decimals, enough_decimals, fixed
 from netbandit.results.remarks import cost_lines, energy_lines, failure_lines, privacy_lines, remarks, trouble_lines
 from netbandit.results.store import PointResult, StudyResult
 from netbandit.results.summary import Estimate, estimates, failures
 from netbandit.results.varied_keys import distinguishing, parameter_names, short_names, varied
 from netbandit.simulation.result import FATES, Metric
-from netbandit.util.text import one_line, pluralize, print_line
+from netbandit.util.text import each_once, one_line, pluralize, print_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -100,6 +100,8 @@ def column(metric: str, found: Sequence[Estimate | None]) -> Column:
         ends = [estimate.ends if estimate else None for estimate in found]
         lows, highs = (lined_up([text(one[side]) if one else "" for one in ends]) for side in (0, 1))
         spreads = [f"[{low}, {high}]" if low.strip() else "" for low, high in zip(lows, highs, strict=True)]
+    if unit == "slots" and values == ["1"] and not any(spreads):
+        unit = "slot"
     return Column(name, unit, lined_up([value or missing for value in values]), lined_up(spreads), around)
 
 
@@ -161,7 +163,7 @@ PRICED = "energy_j"
 
 _ALWAYS_THERE = {
     *(*FIRST_METRICS, "activations", "delta", "broadcasts", "broadcast_copies", "events", "may_stall", "wall_s"),
-    *("regret_per_agent", "round_slots_median", "round_slots_max", "recovery_slots", "harvested_j"),
+    *("reward", "regret_per_agent", "round_slots_median", "round_slots_max", "recovery_slots", "harvested_j"),
     *("epsilon_claimed", "epsilon_best_off", "epsilon_basic_composition", "delta_basic_composition"),
     *("handed", "unsent", "in_flight", "broadcasts_in_flight"),  # where they are many, they are troubles
     *(f"{fate}_bytes" for fate in ("handed", "delivered", *FATES)),
@@ -203,11 +205,14 @@ def _runs(found: Mapping[str, Estimate]) -> list[dict[str, Metric]]:
 def main_metric(found: Sequence[Values]) -> str:
     """Return the metric by which points are compared: regret, or regret per decision where some of it is not counted.
 
-    Unserved users and absent agents add no regret, so serving fewer would look like an improvement.
+    Unserved users and absent agents add no regret, so serving fewer would look like an improvement. Where regret is
+    unknown, it is the clicks of a log, or the rewards.
     """
     uncounted = partly_served(found) or partly_absent(found)
     known = any(_known(each, "regret_per_decision") for each in found)
-    return "regret_per_decision" if known and uncounted else "regret"
+    if known and uncounted:
+        return "regret_per_decision"
+    return next((name for name in ("regret", "ctr", "reward") if any(_known(each, name) for each in found)), "regret")
 
 
 def partly_served(found: Sequence[Values]) -> bool:
@@ -304,14 +309,12 @@ def show(study: StudyResult, console: "Console", statistic: Statistic = MEAN, *,
         left = _show_lines(found[0], console, statistic, sign, everything)
     else:
         left = _show_columns(study, found, console, sign, everything)
-    if left:
-        console.print(Text(left))
+    for line in left:
+        console.print(Text(line))
     if any(len(point.finished) > 1 for point in study.points):
         for line in _what_it_is(found, statistic, sign):
             console.print(Text(line))
-    for line in cost_lines(study):
-        console.print(Text(line))
-    for line in [*privacy_lines(study), *failure_lines(study), *remarks(study)]:
+    for line in each_once([*cost_lines(study), *privacy_lines(study), *failure_lines(study), *remarks(study)]):
         print_line(console, line)
 
 
@@ -340,8 +343,8 @@ def _title(study: StudyResult) -> str:
 
 def _show_lines(
     found: dict[str, Estimate], console: "Console", statistic: Statistic, sign: str, everything: bool
-) -> str:
-    """Print a row for each of the most informative metrics of the only point; return how to see the others."""
+) -> list[str]:
+    """Print a row for each of the most informative metrics of the only point; return what is said below it."""
     there = [metric for metric, estimate in found.items() if any(value is not None for value in estimate.values)]
     telling = metrics_with_columns([found])[:_MOST_LINES]
     chosen = there if everything else [metric for metric in telling if metric in there]
@@ -355,23 +358,24 @@ def _show_lines(
     for each, spread in zip(columns, spreads, strict=True):
         table.add_row(each.name, each.values[0], f"{before}{spread}" if spread.strip() else "", each.unit)
     console.print(table)
-    return "" if everything else _left_out(len(there) - len(chosen))
+    return _below(0 if everything else len(there) - len(chosen), dashed=any(each.values[0] == "-" for each in columns))
 
 
-def _left_out(count: int, named: Sequence[str] = ()) -> str:
-    """Return a line on the number of hidden metrics, some of their names (*named*), and how to see them."""
+def _below(count: int, named: Sequence[str] = (), *, dashed: bool) -> list[str]:
+    """Return what a ``-`` means, where one is shown, the number of hidden metrics, some named, and how to see them."""
+    dash = ["-: does not exist, or not in every replication"] * dashed
     if not count:
-        return ""
+        return dash
     texts = [column(metric, []).name for metric in named]
     more = count - len(texts)
     names = ", ".join([*texts, *([f"{more} more"] if more else [])]) if texts else pluralize(count, "metric")
-    return f"not shown: {names} (netbandit run with --all shows them)"
+    return [*dash, f"not shown: {names} (netbandit run with --all shows them)"]
 
 
 def _show_columns(
     study: StudyResult, found: Sequence[dict[str, Estimate]], console: "Console", sign: str, everything: bool
-) -> str:
-    """Print a row for each point, with the most informative metrics; return which are hidden and how to see them.
+) -> list[str]:
+    """Print a row for each point, with the most informative metrics; return what is said below it.
 
     With *everything* the remaining metrics follow in further tables.
     """
@@ -384,12 +388,15 @@ def _show_columns(
     order = list(dict.fromkeys([*telling[:1], *wrong, *names]))
     table, chosen = _horizontal(study, found, console, sign, worth, order)
     console.print(table)
+    shown = list(chosen)
     left = [metric for metric in dict.fromkeys([*worth, *exist]) if metric not in (*chosen, *alike)]
     while everything and left:
         table, chosen = _horizontal(study, found, console, sign, left, order)
         console.print(table)
+        shown += chosen
         left = [metric for metric in left if metric not in chosen]
-    return _left_out(len(left), [metric for metric in left if metric in worth][:_MOST_NAMED])
+    dashed = any("-" in map(str.strip, column(name, [each.get(name) for each in found]).values) for name in shown)
+    return _below(len(left), [metric for metric in left if metric in worth][:_MOST_NAMED], dashed=dashed)
 
 
 def _horizontal(
@@ -434,7 +441,7 @@ def _points_table(study: StudyResult, columns: Mapping[str, Column], sign: str, 
     table.collapse_padding = narrow
     keys = distinguishing(study)
     cells = [parameter_cells([point.value(key) for point in study.points]) for key in keys]
-    for name, texts in zip(short_names(keys), cells, strict=True):
+    for name, texts in zip(short_names(keys, METRICS), cells, strict=True):
         width = max(_SHORTEST_HEADING, *map(len, texts)) if narrow else len(name)
         table.add_column(Text("\n".join(wrap(name, width))), no_wrap=True)
     if any(len(point.finished) < len(point.runs) for point in study.points):

@@ -168,6 +168,10 @@ def comparison(
     how = Statistic.named(statistic)
     names = parameters_of(results)
     require_metrics([metric], results)
+    if all(len({*map(value_text, results[name])}) < 2 for name in names):
+        raise CompareError(
+            "no key varies in these results, so nothing can be compared; [sweep] of a scenario varies keys"
+        )
     whole = None if against is None else whole_keys(against, names)
     names = distinguishing_keys(results, names, whole or {})
     points = samples_by_point(results, names, metric)

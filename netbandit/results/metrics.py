@@ -44,7 +44,11 @@ METRICS: dict[str, MetricEntry] = {
         "Regret against the one arm with the largest sum of means over all slots.",
         "worlds whose means change",
     ),
-    "reward": MetricEntry("reward", "Sum of the rewards of all decisions.", _GATHERED),
+    "reward": MetricEntry(
+        "reward",
+        "Sum of the rewards of all decisions of honest agents; for procurement that of expected revenues, and for "
+        "elimination, whose pulls are not drawn one by one, that of the global means of the arms pulled.",
+    ),
     "decisions": MetricEntry(
         "decisions", "Decisions that honest agents made.", "runs in which not every agent decides always"
     ),

@@ -1,6 +1,6 @@
 """The keys that distinguish the points of a study, their labels, and which points a statement holds for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from netbandit.results.numbers import cell
@@ -46,17 +46,22 @@ def without_case_keys(keys: Sequence[str], rows: Sequence[Sequence[object]]) -> 
     ]
 
 
-def short_names(keys: Sequence[str]) -> list[str]:
+def short_names(keys: Sequence[str], beside: Collection[str] = ()) -> list[str]:
     """Return the last word of each dotted key, or as many words as are needed to make the labels unique.
 
     The kind of a part is labelled by the part: ``protocol`` for ``protocol.kind``.
+
+    Args:
+        keys: The keys.
+        beside: Other names that no label may be, such as those of metrics.
     """
     names = []
     for key in keys:
         words = key.removesuffix(".kind").split(".")
         count = 1
-        while count < len(words) and any(
-            other != key and other.split(".")[-count:] == words[-count:] for other in keys
+        while count < len(words) and (
+            ".".join(words[-count:]) in beside
+            or any(other != key and other.split(".")[-count:] == words[-count:] for other in keys)
         ):
             count += 1
         names.append(".".join(words[-count:]))
@@ -85,6 +90,8 @@ def resolve(name: str, option: str, keys: Sequence[str], metrics: Sequence[str] 
     """
     if name in keys or name in metrics:
         return name
+    if name == "label" and CASE in keys:  # as a scenario calls it
+        return CASE
     ends = [key for key in keys if key.endswith(f".{name}") or key == f"{name}.kind"]
     if len(ends) == 1:
         return ends[0]

@@ -16,7 +16,7 @@ import threadpoolctl
 from netbandit.checks import check
 from netbandit.running import worker
 from netbandit.running.pool import end_with_parent
-from netbandit.simulation import slots
+from netbandit.simulation.drivers import slots
 
 __all__ = ["check", "networkx", "scipy", "slots", "threadpoolctl", "worker"]
 

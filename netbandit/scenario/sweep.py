@@ -78,7 +78,8 @@ class Combination:
         for key, index in self._indices.items():
             if key == CASES:
                 if any(path[: len(leaf)] == leaf for leaf, _ in _leaves(self._case)) or self._is_whole_in_case(path):
-                    return ("sweep", CASES, index, *path), text
+                    called = f"{UNKNOWN_KEY}, a case is called by its {LABEL}"
+                    return ("sweep", CASES, index, *path), called if path == (CASE,) else text
                 continue
             swept = tuple(key.split("."))
             if path[: len(swept)] == swept:

@@ -52,15 +52,22 @@ class BanditEnvironment(ABC):
         kind: The kind of a decision event in the fingerprint.
         each: Whether regret is added up per agent.
         counted: 1 for each agent whose regret counts, 0 for a liar, shape (M,).
-        regrets: The pseudo-regret of each agent so far, shape (M,).
+        rewards: What each agent has been paid so far, shape (M,); by a market, in expectation.
+        regrets: The pseudo-regret of each agent so far, shape (M,); where it is unknown, its rewards.
+        knows_best: Whether regret is known; if not, rewards are added up in its place.
     """
 
     bandit: Any
     arms: int
-    counted: NDArray[np.float64]
-    regrets: NDArray[np.float64]
     kind: Kind = CHOOSE
     each: bool = False
+    knows_best: bool = True
+
+    def __init__(self, bandit: Any) -> None:
+        self.bandit = bandit
+        self.rewards = np.zeros(bandit.agents)
+        self.regrets = np.zeros(bandit.agents)
+        self.counted = np.ones(bandit.agents)
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
@@ -89,7 +96,18 @@ class BanditEnvironment(ABC):
 
     @abstractmethod
     def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Return the reward of each agent's choice in *slot*, and its expected regret."""
+        """Return the reward of each agent's choice in *slot*, and its expected regret, or the reward if unknown."""
+
+    def count(
+        self, agents: Agents, rewards: NDArray[np.float64], regrets: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """Count what *agents* were paid, and return what is added up of those that count: their regrets, if known."""
+        paid = rewards * self.counted[agents]
+        self.rewards[agents] += paid
+        self.knows_best = regrets is not None
+        added = paid if regrets is None else regrets * self.counted[agents]
+        self.regrets[agents] += added
+        return added
 
     def digest(self, digests: NDArray[np.uint64], agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
         """Update the hashes of *agents* with their choices."""
@@ -103,7 +121,7 @@ class BanditEnvironment(ABC):
         """Count the regret of only these agents; called before the first slot."""
         self.counted = counted
 
-    # Steps of a single agent, compiled together with the loop over agents (`netbandit.simulation.slot_loop`).
+    # Steps of a single agent, compiled together with the loop over agents (`netbandit.simulation.drivers.slot_loop`).
 
     def why_no_loop(self, *, everybody: bool) -> str | None:
         """Return why it has no compiled steps, None if it has; *everybody*: all agents decide in every slot."""
@@ -132,6 +150,7 @@ class BanditEnvironment(ABC):
         arm = learner.choose_one(slot, agent)
         self.check_one(slot, agent, arm)
         reward = self.pay_one(slot, agent, arm)
+        self.rewards[agent] += reward * self.counted[agent]
         if feedback is None:
             learner.learn_one(slot, agent, arm, reward)
         else:
@@ -262,9 +281,7 @@ class ArmEnvironment(BanditEnvironment):
     numbers: RewardNumbers
 
     def __init__(self, bandit: ArmBandit) -> None:
-        self.bandit = bandit
-        self.regrets = np.zeros(bandit.agents)
-        self.counted = np.ones(bandit.agents)
+        super().__init__(bandit)
         self._tables = 0, 0  # the slots whose means are tabulated
 
     def facts(self) -> dict[str, Any]:
@@ -351,12 +368,12 @@ class ArmEnvironment(BanditEnvironment):
     def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `BanditEnvironment.pull`."""
         rewards = self.bandit.pull(slot, agents, arms, self._numbers.of(slot, agents))
-        regrets = self.bandit.regrets(slot, agents, arms) * self.counted[agents]
-        self.regrets[agents] += regrets
-        return rewards, regrets
+        return rewards, self.count(agents, rewards, self.bandit.regrets(slot, agents, arms))
 
     def metrics(self, decisions: int) -> dict[str, Metric]:
-        """Return the largest and the smallest regret of an agent."""
+        """Return the largest and the smallest regret of an agent, where it is known."""
+        if not self.knows_best:
+            return {}
         return {
             "regret_worst_agent": float(self.regrets.max()),
             "regret_best_agent": float(self.regrets[self.counted > 0].min()),
@@ -415,9 +432,7 @@ class ActionSetEnvironment(BanditEnvironment):
     """
 
     def __init__(self, bandit: ActionSetBandit) -> None:
-        self.bandit = bandit
-        self.regrets = np.zeros(bandit.agents)
-        self.counted = np.ones(bandit.agents)
+        super().__init__(bandit)
         self._shown: NDArray[np.float64] | None = None
 
     def facts(self) -> dict[str, Any]:
@@ -455,6 +470,7 @@ class ActionSetEnvironment(BanditEnvironment):
         arm = learner.choose_one(slot, agent, actions)
         self.check_one(slot, agent, arm)
         reward = self.pay_one(slot, agent, arm)
+        self.rewards[agent] += reward * self.counted[agent]
         if feedback is None:
             learner.learn_one(slot, agent, arm, reward, actions[arm])
         else:
@@ -502,13 +518,12 @@ class ActionSetEnvironment(BanditEnvironment):
     def pull(self, slot: int, agents: Agents, arms: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See `BanditEnvironment.pull`."""
         rewards, regrets = self.bandit.pull(agents, arms)
-        regrets = regrets * self.counted[agents]
-        self.regrets[agents] += regrets
-        return rewards, regrets
+        return rewards, self.count(agents, rewards, regrets)
 
     def metrics(self, decisions: int) -> dict[str, Metric]:
         """Return the largest regret of an agent, if some agents lie."""
-        return {} if self.counted.all() else {"regret_worst_agent": float(self.regrets.max())}
+        some_lie = self.knows_best and not self.counted.all()
+        return {"regret_worst_agent": float(self.regrets.max())} if some_lie else {}
 
 
 class MarketEnvironment(BanditEnvironment):
@@ -528,10 +543,9 @@ class MarketEnvironment(BanditEnvironment):
     numbers: RewardNumbers
 
     def __init__(self, bandit: Procurement) -> None:
-        self.bandit = bandit
+        super().__init__(bandit)
         self.best = bandit.revenue(optimum(bandit))
         self.violations = np.zeros(bandit.agents, dtype=np.int64)
-        self.counted = np.ones(bandit.agents)
         self._has_tables = False
 
     def facts(self) -> dict[str, Any]:
@@ -612,6 +626,7 @@ class MarketEnvironment(BanditEnvironment):
         if surplus < -TOLERANCE:
             self.violations[agent] += 1
             earned = self.least[agent]
+        self.rewards[agent] += earned * self.counted[agent]
         return (self.best[agent] - earned) * self.counted[agent]
 
     def show(self, slot: int, agents: Agents) -> None:
@@ -633,7 +648,7 @@ class MarketEnvironment(BanditEnvironment):
         self.violations[agents] += ~keeps
         paid = (bought * bandit.revenues[agents]).cumsum(axis=1)[:, -1]  # sums in the same order as compiled loops
         earned = np.where(keeps, paid, bandit.least_revenue[agents])
-        return good, (self.best[agents] - earned) * self.counted[agents]
+        return good, self.count(agents, earned, self.best[agents] - earned)
 
     def digest(self, digests: NDArray[np.uint64], agents: Agents, arms: NDArray[Any], rewards: NDArray[Any]) -> None:
         """Hash the units bought and the good ones among them, for each producer with a purchase."""

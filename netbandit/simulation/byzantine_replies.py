@@ -36,7 +36,7 @@ class AnswerLies(Liars):
         """
         if not self._tells_a_lie(agent):
             return truth
-        means = self._bandit.means_at(slot)
+        means = self._bandit.known_means(slot)
         view = RecommendationView(
             truth=int(truth[0]),
             means=means if means.ndim == 1 else means.mean(axis=0),

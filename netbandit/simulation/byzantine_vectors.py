@@ -137,7 +137,7 @@ class RowLies(Liars):
 
     def _means(self, slot: int, arms: int) -> Numbers:
         """Return the mean of each arm for each agent in *slot*, shape (M, K)."""
-        means = self._bandit.qualities if self._form == "statistics" else self._bandit.means_at(slot)
+        means = self._bandit.qualities if self._form == "statistics" else self._bandit.known_means(slot)
         if means.ndim == 2 and getattr(self._bandit, "own_arms", None) is None:
             means = means.mean(axis=0)
         return np.broadcast_to(means, (len(self.counted), arms))

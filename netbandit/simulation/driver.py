@@ -73,9 +73,9 @@ class DriverResult:
 
     Attributes:
         regret: The pseudo-regret of all agents; None if the best arm's mean is unknown.
-        curves: Curves by name; ``regret`` is there unless it is None.
-        metrics: ``rounds``, ``round_slots``, ``epsilon``, ``delta``, ``epsilon_claimed`` and driver-specific metrics;
-            infinities are allowed here.
+        curves: Curves by name; ``regret`` is there unless it is None, then perhaps ``reward``.
+        metrics: ``reward``, ``rounds``, ``round_slots``, ``epsilon``, ``delta``, ``epsilon_claimed`` and those of the
+            driver; infinities are allowed here.
         privacy: The account behind ``epsilon`` and ``delta``; None without privacy accounting.
         remarks: Notes needed to interpret the metrics, one line each.
     """

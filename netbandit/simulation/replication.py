@@ -49,7 +49,7 @@ from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.build import build_network, build_topology, topology_streams
 from netbandit.simulation.dispatch.kernel_choice import Choice, explained
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.drivers import driver_for, pattern_of
+from netbandit.simulation.drivers.choice import driver_for, pattern_of
 from netbandit.simulation.result import Metric, RunResult, versions
 from netbandit.simulation.return_validation import checked, figures_of
 from netbandit.simulation.sweep_point import Point
@@ -113,6 +113,7 @@ class Simulation:
         metrics: dict[str, Metric] = {
             "regret": outcome.regret,
             "regret_per_agent": None if outcome.regret is None else outcome.regret / honest,
+            "reward": found.pop("reward"),
             "rounds": rounds,
             "round_slots": waited if rounds else None,  # a round that has not ended is no wait of zero
             **_finite(traffic(network)),
@@ -139,6 +140,7 @@ class Simulation:
             **found,
             "events": fingerprint.events,
         }
+        metrics |= _finite(figures_of(context.bandit, context.bandit.figures(), metrics))
         for model in context.models:
             metrics |= _finite(figures_of(model, model.metrics(), metrics, "metrics"))
         in_vain = driver.waits and getattr(point.protocol, "deadline", None) is None

@@ -29,10 +29,10 @@ MOST_BYTES = 2**53
 """The most bytes of an item: beyond, times of transmission would not be exact."""
 
 OF_EVERY_RUN = frozenset({
-    "regret", "regret_per_agent", "regret_per_decision", "decisions", "rounds", "round_slots", "cost", "activations",
-    "messages", "bytes", "energy_j", "handed", "delivered", "lost", "unsent", "duplicates", "duplicates_dropped",
-    "in_flight", "handed_bytes", "delivered_bytes", "lost_bytes", "unsent_bytes", "duplicates_bytes",
-    "duplicates_dropped_bytes", "in_flight_bytes", "broadcasts_in_flight",
+    "regret", "reward", "regret_per_agent", "regret_per_decision", "decisions", "rounds", "round_slots", "cost",
+    "activations", "messages", "bytes", "energy_j", "handed", "delivered", "lost", "unsent", "duplicates",
+    "duplicates_dropped", "in_flight", "handed_bytes", "delivered_bytes", "lost_bytes", "unsent_bytes",
+    "duplicates_bytes", "duplicates_dropped_bytes", "in_flight_bytes", "broadcasts_in_flight",
     "retransmissions", "given_up", "stalled", "waiting_slots", "absent_slots", "availability", "simulated_s", "epsilon",
     "delta", "epsilon_claimed", "epsilon_basic_composition", "delta_basic_composition", "broadcasts", "events",
     "wall_s", "broadcast_copies", "broadcasts_missed", "may_stall",
@@ -304,6 +304,16 @@ class _OfGatherLearner(_OfAnyLearner):
 
 
 class _OfBandit(_Returns):
+    def __init__(self, part: Any) -> None:
+        super().__init__(part)
+        self._unknown: dict[str, bool] = {}
+
+    def _is_unknown(self, what: str, value: Any) -> bool:
+        """Return whether *value* is None: in every slot or in none."""
+        if self._unknown.setdefault(what, value is None) != (value is None):
+            raise _WrongError(f"a {what} in every slot, or None in every slot", described(value))
+        return value is None
+
     def outline(self, outline: Any) -> Outline:
         if not isinstance(outline, Outline):
             raise _WrongError("an Outline", described(outline))
@@ -326,21 +336,25 @@ class _OfArmBandit(_OfBandit):
                 "start", f"set agents to the number of agents, {agents}", described(getattr(part, "agents", None))
             )
         means = part.means_at(0)  # looked at below
+        arms = part.arm_count if means is None else means.shape[-1]
         if not isinstance(part.law, str):
             self._refuse("law", "be a text", described(part.law))
         if not _positive(part.sub_gaussian):
             self._refuse("sub_gaussian", "be a number above 0", described(part.sub_gaussian))
-        if part.arm_count != means.shape[-1]:
-            self._refuse("arm_count", f"be the number of arms, {means.shape[-1]}", described(part.arm_count))
+        if part.arm_count != arms or isinstance(arms, bool) or not isinstance(arms, int) or arms < 1:
+            wanted = "at least 1" if means is None else str(arms)
+            self._refuse("arm_count", f"be the number of arms, {wanted}", described(part.arm_count))
         own = part.own_arms
-        shape = (agents, means.shape[-1])
+        shape = (agents, arms)
         found = "" if own is None else _mismatch(own, "b", shape)
         if found or (own is not None and not own.any(axis=1).all()):
             self._refuse(
                 "own_arms", f"be booleans of shape {shape}, an arm at least for each", found or "none for some"
             )
 
-    def means_at(self, means: Any, slot: int) -> NDArray[Any]:
+    def means_at(self, means: Any, slot: int) -> NDArray[Any] | None:
+        if self._is_unknown("means", means):
+            return None
         shape = getattr(means, "shape", ())
         fits = shape[-1:] > (0,) and shape[:-1] in ((), (self._agents,)) and self._means in (None, shape)
         found = _no_numbers(means) or ("" if fits else described(means))
@@ -359,8 +373,8 @@ class _OfArmBandit(_OfBandit):
     def pull(self, rewards: Any, slot: int, agents: Agents, *_: Any) -> NDArray[Any]:
         return _of_agents(rewards, agents, "a reward")
 
-    def regrets(self, regrets: Any, slot: int, agents: Agents, *_: Any) -> NDArray[Any]:
-        return _of_agents(regrets, agents, "a regret")
+    def regrets(self, regrets: Any, slot: int, agents: Agents, *_: Any) -> NDArray[Any] | None:
+        return None if self._is_unknown("regret", regrets) else _of_agents(regrets, agents, "a regret")
 
 
 class _OfFiniteBandit(_OfArmBandit):
@@ -396,10 +410,11 @@ class _OfActionSetBandit(_OfBandit):
             raise _WrongError(f"action vectors, numbers of shape {shape}", found)
         return np.asarray(actions)
 
-    def pull(self, paid: Any, agents: Agents, *_: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    def pull(self, paid: Any, agents: Agents, *_: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
         if not isinstance(paid, tuple) or len(paid) != 2:
             raise _WrongError("rewards and regrets, two arrays", described(paid))
-        return _of_agents(paid[0], agents, "a reward"), _of_agents(paid[1], agents, "a regret")
+        rewards = _of_agents(paid[0], agents, "a reward")
+        return rewards, None if self._is_unknown("regret", paid[1]) else _of_agents(paid[1], agents, "a regret")
 
 
 class _OfVerticalBandit(_OfBandit):

@@ -15,8 +15,8 @@ from simpy import Event
 from netbandit.protocols.protocol import Item
 from netbandit.simulation import replication
 from netbandit.simulation.driver import Driver, ReplicationContext
-from netbandit.simulation.drivers import driver_for
-from netbandit.simulation.epochs import Epochs
+from netbandit.simulation.drivers.choice import driver_for
+from netbandit.simulation.drivers.epochs import Epochs
 from netbandit.testing.call_recorder import content
 
 Origin = tuple[int, int]

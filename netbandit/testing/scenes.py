@@ -12,7 +12,7 @@ from netbandit.parts.settings import Raw
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
 from netbandit.scenario.one_of import laid_over
-from netbandit.simulation.drivers import pattern_of
+from netbandit.simulation.drivers.choice import pattern_of
 from netbandit.simulation.replication import RunnablePoint
 
 WORLDS: Mapping[str, Raw] = {

@@ -11,7 +11,7 @@ from netbandit.conditions.contacts import build_changing
 from netbandit.conditions.faults import Faults
 from netbandit.network.outages import Outages
 from netbandit.simulation.build import topology_streams
-from netbandit.simulation.drivers import pattern_of
+from netbandit.simulation.drivers.choice import pattern_of
 from netbandit.simulation.execution import Execution, executed
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.result import RunResult

@@ -6,8 +6,8 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-MOVED: dict[str, str] = {}
-"""Former name -> name, of modules of the reference that have moved since 0.2.0."""
+MOVED: dict[str, str] = {f"netbandit.{room}": f"netbandit.studies.{room}" for room in ("emulation", "suite")}
+"""Former name -> name, of modules of the reference that have moved."""
 
 
 class MovedModules:

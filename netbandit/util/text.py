@@ -1,6 +1,6 @@
 """Text for people: numbers of things, and lines that are safe on a terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,6 +29,12 @@ def first_few(texts: Sequence[str], most: int = 3) -> str:
     return "; ".join([*texts[:most], *([f"and {len(texts) - most} more"] if len(texts) > most else [])])
 
 
-def pluralize(number: int, what: str) -> str:
-    """Return *number* of *what*, in the plural where it is not one: ``1 point``, ``2000 points``."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+def pluralize(number: int | str, what: str) -> str:
+    """Return *number*, or its text, of *what*, in the plural where it is not one: ``1 point``, ``2000 points``."""
+    return f"{number} {what}" if str(number) == "1" else f"{number} {what}s"
+
+
+def each_once(lines: Iterable[str]) -> list[str]:
+    """Return *lines*, each once, and none that another one begins with."""
+    found = list(dict.fromkeys(lines))
+    return [line for line in found if not any(other != line and other.startswith(line) for other in found)]

@@ -5,13 +5,13 @@ import pytest
 from helpers.combinations import scenario, table
 
 import netbandit as nb
-from netbandit.advice.protocol_measures import left_out
 from netbandit.checks.check import check
 from netbandit.conditions.energy import Energy
 from netbandit.conditions.energy_keys import CHIPS
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.scenario.radio import PRESETS, RadioSettings
+from netbandit.studies.advice.protocol_measures import left_out
 from netbandit.util.key_paths import lookup
 
 ONE_EACH = {protocol: (learner, bandit) for learner, bandit, protocol, goes in table() if goes}

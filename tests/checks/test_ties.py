@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from netbandit.checks.check import check
-from netbandit.emulation.notes import simulated
 from netbandit.scenario.load import load
+from netbandit.studies.emulation.notes import simulated
 
 SCENARIO = str(Path(__file__).parents[2] / "scenarios/emulate.toml")
 SAYS = "over links of equal latency messages meet at a node in the same instant"

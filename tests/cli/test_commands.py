@@ -176,6 +176,15 @@ def test_all_mistakes_of_all_files_are_told_and_nothing_is_written(place):
     assert sorted(place.iterdir()) == before
 
 
+@pytest.mark.usefixtures("place")
+def test_a_value_that_the_shell_has_cut_is_told_to_be_quoted():
+    done = call("check", "star.toml", "--set", "run.slot=5", "ms")
+    advice = "ms:1:1: file: no such file; if this is of a value, quote that: --set 'run.slot=5 ms'"
+    assert (done.exit_code, done.stderr.splitlines()[-1]) == (2, advice)
+    assert call("check", "star.toml", "--set", "run.slot=5 ms").exit_code == 0
+    assert call("check", "star.toml", "none", "--set", "name=x").stderr.endswith("none:1:1: file: no such file\n")
+
+
 def test_a_bad_seed_is_told_like_a_set(place):
     done = call("run", "star.toml", "--seed", "many")
     assert (done.exit_code, done.stderr) == (2, "--set run.seed: run.seed: must be an integer, not 'many'\n")
@@ -339,6 +348,27 @@ SLOW = [
     "rich",
     "jinja2",
 ]
+
+
+def test_the_help_lists_every_command_in_a_group_of_its_own_and_cuts_no_line():
+    text = CliRunner().invoke(main, ["--help"]).stdout
+    groups = [block.splitlines() for block in text.split("\n\n")][-3:]
+    assert [lines[0] for lines in groups] == ["A study:", "Look inside:", "Evidence and upkeep:"]
+    assert [line.split()[0] for lines in groups for line in lines[1:]] == [*main.commands]
+    assert not [line for lines in groups for line in lines if line.endswith("...")]
+
+
+def test_the_help_of_a_command_with_many_options_begins_with_five_common_ones():
+    for name, command in main.commands.items():
+        text = CliRunner().invoke(main, [name, "--help"]).stdout
+        options = [option for option in command.params if isinstance(option, click.Option)]
+        common, _, others = text.partition("Other options:")
+        assert bool(others) == (len(options) > 7)
+        if others:
+            listed = common.partition("Common options:")[2].splitlines()
+            assert [line.split()[0].strip(",") for line in listed if line[:3] == "  -"] == [
+                o.opts[0] for o in options[:5]
+            ]
 
 
 @pytest.mark.parametrize("code", ["import netbandit", "from netbandit.cli import main; main(['--help'])"])

@@ -4,8 +4,8 @@ import pytest
 from click.testing import CliRunner
 
 from netbandit.cli import main
-from netbandit.suite.comparing import OUT
-from netbandit.suite.runs import LIMIT
+from netbandit.studies.suite.comparing import OUT
+from netbandit.studies.suite.runs import LIMIT
 
 MINE = """\
 import netbandit as nb

@@ -14,7 +14,7 @@ from grid.table import Line
 
 from netbandit.checks.check import check
 from netbandit.scenario.load import load
-from netbandit.simulation import slots
+from netbandit.simulation.drivers import slots
 from netbandit.simulation.execution import Execution, executed
 from netbandit.simulation.result import RunResult
 

@@ -6,7 +6,7 @@ from helpers.lockstep_exchanges import MEANS, SIGMA
 
 from netbandit.checks.check import check
 from netbandit.scenario.load import load
-from netbandit.simulation import slots
+from netbandit.simulation.drivers import slots
 
 GRAPHS = {
     "ring": nx.cycle_graph,
@@ -65,7 +65,7 @@ def same_in_bulk(folder, monkeypatch, learner, *overrides):
     for alike in (False, True):
         with monkeypatch.context() as patch:
             if not alike:
-                patch.setattr("netbandit.simulation.exchanges.bulk_carrier", lambda context: None)
+                patch.setattr("netbandit.simulation.strategies.exchanges.bulk_carrier", lambda context: None)
             found.append(play(folder, monkeypatch, learner, *overrides))
     (single, first, one), (bulk, second, other) = found
     assert one == other

@@ -3,7 +3,7 @@
 from netbandit.checks.check import check
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.scenario.load import load
-from netbandit.simulation.gathers import Gathers
+from netbandit.simulation.drivers.gathers import Gathers
 
 SCENARIO = """
 schema = 1

@@ -5,7 +5,7 @@ from pathlib import Path
 from netbandit.checks.check import check
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.scenario.load import load
-from netbandit.simulation import epochs
+from netbandit.simulation.drivers import epochs
 
 SMALL = """\
 [run]

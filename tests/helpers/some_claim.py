@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from netbandit.papers.claims import Claim
-from netbandit.papers.verdicts import Evidence, InterimLook, Judgement, Measured
+from netbandit.studies.papers.claims import Claim
+from netbandit.studies.papers.verdicts import Evidence, InterimLook, Judgement, Measured
 
 
 def claim(**keys: Any) -> Claim:

@@ -7,10 +7,10 @@ import time
 import numpy as np
 
 import netbandit as nb
-from netbandit.suite.cells import METRICS, Cell
-from netbandit.suite.entries import Entry
-from netbandit.suite.record import Record
-from netbandit.suite.tracks import Track
+from netbandit.studies.suite.cells import METRICS, Cell
+from netbandit.studies.suite.entries import Entry
+from netbandit.studies.suite.record import Record
+from netbandit.studies.suite.tracks import Track
 
 SMALL = """\
 schema = 1

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from helpers.one_by_one import OneByOne
 
-from netbandit.auditing.whole_runs import HeldWorld
 from netbandit.checks.check import check
 from netbandit.learners.feducb import FedUcb
 from netbandit.privacy.gaussian import exact_epsilon
 from netbandit.privacy.tree_calibration import DATA_DEPENDENT
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
+from netbandit.studies.auditing.whole_runs import HeldWorld
 
 SCENARIO = """\
 schema = 1

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from netbandit.parts.component import Checks, Mistake, Note, Others, Part, found_by, read_part, state
 from netbandit.parts.registry import BUILT_IN, part_class
+from netbandit.user_code.errors import ReturnedError
 
 
 class Walk(Part):
@@ -153,3 +154,17 @@ def test_a_class_whose_module_has_other_text_where_it_says_it_stands_is_made(tmp
     linecache.checkcache()
     exec(compile(text, str(file), "exec"), {"__name__": module.__name__, "Part": Part}, found)
     assert found["Mine"].model_fields["rate"].description == "A rate."
+
+
+@pytest.mark.parametrize("name", ["start", "check", "fresh", "table", "law"])
+def test_a_key_that_would_hide_what_runs_use_is_a_mistake_of_the_class(name):
+    class Placed(Walk):
+        @property
+        def law(self):
+            return "other"
+
+    with pytest.raises(ReturnedError, match=rf'the key Mine\.{name} would hide Placed\.{name}, .*alias="{name}"'):
+        type("Mine", (Placed,), {"__module__": __name__, "__annotations__": {name: float}, name: 1.0})
+    keys = {f"{name}_": Field(default=1.0, alias=name)}
+    cured = type("Mine", (Placed,), {"__module__": __name__, "__annotations__": {f"{name}_": float}, **keys})
+    assert getattr(cured(steps=1, **{name: 2.0}), f"{name}_") == 2.0

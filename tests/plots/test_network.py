@@ -7,11 +7,11 @@ from helpers.made_up_runs import arranged, made_up
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.text import Text
 
-from netbandit.advice.describe import graph_of
 from netbandit.plots.network import MOST_LINKS, Drawing, draw, draw_network
 from netbandit.plots.node_positions import geographic, laid_out
 from netbandit.plots.style import encoded, subtitle
 from netbandit.simulation.result import Nodes
+from netbandit.studies.advice.describe import graph_of
 
 TOPOLOGIES = Path(__file__).parents[2] / "topologies"
 

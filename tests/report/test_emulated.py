@@ -1,10 +1,11 @@
 import networkx
 from helpers.made_up_runs import made_up, study_of
 
-from netbandit.emulation import Emulation
-from netbandit.emulation.comparison import HopTime, RoundTime, Row
-from netbandit.emulation.emulation import WireRow
+from netbandit.report.emulated import emulated
 from netbandit.report.page import page
+from netbandit.studies.emulation import Emulation
+from netbandit.studies.emulation.comparison import HopTime, RoundTime, Row
+from netbandit.studies.emulation.emulation import WireRow
 
 
 def test_the_page_has_a_section_where_there_is_an_emulation(tmp_path):
@@ -30,6 +31,14 @@ def test_the_page_has_a_section_where_there_is_an_emulation(tmp_path):
         "differs",
         "12,346",
         "3 processes over UDP, dilation 5; waits may be a slot longer",
-        "<svg",
+        '<img alt="" src="data:image/svg+xml;base64,',
     ):
         assert shown in section
+
+
+def test_a_damaged_file_is_no_emulation(tmp_path):
+    (tmp_path / "emulation.svg").write_text("<svg/>")
+    assert emulated(tmp_path) is None
+    for text in ("{", "[]", '{"rows": []}'):
+        (tmp_path / "emulation.json").write_text(text)
+        assert emulated(tmp_path) is None

@@ -112,7 +112,7 @@ def test_the_page_is_well_formed_and_refers_to_nothing_outside_itself(html):
 
 
 def test_there_is_a_row_for_each_point_with_mean_and_interval(html):
-    rows = Page(html).table(["point", "family", "epsilon", "regret"])
+    rows = Page(html).table(["point", "family", "learner.epsilon", "regret"])
     assert [row[:3] for row in rows[1:]] == [
         ["1", "star", "0.5"],
         ["2", "star", "1.0"],
@@ -133,7 +133,7 @@ def test_what_is_the_same_at_every_point_stands_above_and_a_default_in_its_colum
     ]
     page = Page(report(tmp_path, runs))
     assert "At every point: cost 50, round " in "".join(page.texts)
-    rows = page.table(["point", "rounds", "protocol", "regret"])
+    rows = page.table(["point", "learner.rounds", "protocol", "regret"])
     assert "cost" not in rows[0]
     assert [row[2] for row in rows[1:]] == ["gis", "sink"]
 
@@ -238,7 +238,7 @@ def test_privacy_is_told_where_it_was_asked_for(tmp_path):
         for run in sweep(1, epsilon=1.5, delta=1e-5, epsilon_claimed=None)
     ]
     page = Page(report(tmp_path / "with", runs))
-    rows = page.table(["point", "family", "epsilon", "epsilon spent", "delta spent"])
+    rows = page.table(["point", "family", "learner.epsilon", "epsilon spent", "delta spent"])
     assert rows[1][3:] == ["1.5", "1e-05", "infinite"]
     assert "Over the whole run epsilon and delta protect one reward of one agent." in "".join(page.texts)
     assert "not covered: the time of releases" in "".join(page.texts)
@@ -274,7 +274,7 @@ def test_runs_that_are_missing_are_counted(tmp_path):
     for point, replication in ((0, 0), (0, 2), (1, 0), (1, 1), (1, 2)):
         (tmp_path / "runs" / study.points[point].keys[replication] / "result.json").unlink()
     page = Page(write_report(tmp_path).read_text(encoding="utf-8"))
-    rows = page.table(["point", "family", "epsilon", "runs"])
+    rows = page.table(["point", "family", "learner.epsilon", "runs"])
     assert [row[3] for row in rows[1:]] == ["1 of 3", "0 of 3", "3 of 3", "3 of 3"]
     assert rows[2][4] == "–"
 

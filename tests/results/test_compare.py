@@ -118,6 +118,14 @@ def test_what_is_not_there_is_told(metric, against, text):
         compare(found, metric, against)
 
 
+@pytest.mark.parametrize("words", [[], ["topology.agents=3"]])
+def test_where_no_key_varies_that_is_said(tmp_path, words):
+    sweep.run(fake_study(3, replications=4), tmp_path)
+    done = CliRunner().invoke(main, ["compare", str(tmp_path), *words])
+    text = "no key varies in these results, so nothing can be compared; [sweep] of a scenario varies keys"
+    assert (done.exit_code, done.stderr) == (2, f"Error: {text}\n")
+
+
 def test_the_command_and_the_package_say_the_same(tmp_path):
     sweep.run(fake_study(3, 4, replications=4), tmp_path)
     result = netbandit.compare(netbandit.load_results(tmp_path), "cost")
@@ -248,6 +256,7 @@ def labelled(tmp_path):
 def test_a_label_stands_for_what_its_case_sets(tmp_path):
     out = labelled(tmp_path)
     found = compare(netbandit.load_results(out), "cost", {"case": "far"})
+    assert found.equals(compare(netbandit.load_results(out), "cost", {"label": "far"}))
     assert found[["size", "case", "difference"]].values.tolist() == [
         [1, "as it is", -100.0], [1, "farther", 100.0], [2, "as it is", -100.0], [2, "farther", 100.0],
     ]  # fmt: skip

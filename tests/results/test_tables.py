@@ -301,6 +301,14 @@ def test_small_numbers_are_not_shown_as_zero():
     assert "1.0e-06" in text
 
 
+def test_what_does_not_exist_at_a_point_is_said_and_one_slot_is_no_plural():
+    text = shown(study([{"a.b": 1}, {"a.b": 2}], [{"regret": 1.0}, {"regret": 1.0, "rounds": 3}], replications=1))
+    assert "-: does not exist, or not in every replication\n" in text
+    text = shown(study([{"a.b": 1}, {"a.b": 2}], [{"regret": 1.0, "round_slots": 1}] * 2, replications=1))
+    assert "at every point: round 1 slot\n" in text
+    assert "does not exist" not in text
+
+
 def test_names_are_as_short_as_can_be_told_apart():
     assert short_names(["topology.agents", "learner.epsilon"]) == ["agents", "epsilon"]
     assert short_names(["links.peer.latency", "links.uplink.latency", "topology.agents"]) == [
@@ -309,6 +317,7 @@ def test_names_are_as_short_as_can_be_told_apart():
         "agents",
     ]
     assert short_names(["protocol.kind", "learner.kind"]) == ["protocol", "learner"]
+    assert short_names(["learner.epsilon", "learner.every"], ["epsilon"]) == ["learner.epsilon", "every"]
 
 
 def test_points_that_differ_in_nothing_can_be_shown(tmp_path):

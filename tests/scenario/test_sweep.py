@@ -228,6 +228,11 @@ def test_labels_tell_all_cases_apart(tmp_path, change, index, text):
     assert text in said
 
 
+def test_the_name_of_a_case_is_told_to_be_its_label(tmp_path):
+    point = expand(cases_of(tmp_path, LABELLED.replace('label = "alone"', 'case = "alone"')).data)[1]
+    assert point.origin((("case",), "unknown key, must be one of"))[1] == "unknown key, a case is called by its label"
+
+
 def test_labels_do_not_tell_cases_apart_that_set_the_same(tmp_path):
     ((path, said),) = problems(cases_of(tmp_path, LABELLED.replace('"as it is"', '"x"\nprotocol.kind = "silent"')).data)
     assert path == ("sweep", "cases", 1)

@@ -12,7 +12,7 @@ from netbandit.protocols.local import Local
 from netbandit.protocols.local_flood import LocalFlood
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation import slots
+from netbandit.simulation.drivers import slots
 
 BASE = """
 run = { horizon = 8, seed = 3 }

@@ -10,7 +10,7 @@ from netbandit.compilation.steps import Compiled
 from netbandit.learners import ellipsoid
 from netbandit.learners.slots import Learner
 from netbandit.scenario.errors import ScenarioError
-from netbandit.simulation import slots
+from netbandit.simulation.drivers import slots
 from netbandit.util.streams import Streams
 
 LINEAR = """\

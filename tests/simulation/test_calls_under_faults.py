@@ -8,7 +8,7 @@ from netbandit.learners.ellipsoid_learner import EllipsoidLearner
 from netbandit.learners.linear import SharedLinUcb
 from netbandit.protocols.latest_versions import VersionedSum
 from netbandit.scenario.load import load
-from netbandit.simulation import slots
+from netbandit.simulation.drivers import slots
 
 BASE = """
 run = { horizon = 300, seed = 5 }

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from netbandit.checks.check import check
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.simulation import slots
+from netbandit.simulation.drivers import slots
 from netbandit.util.streams import Streams
 
 SCENARIO = """\

@@ -12,7 +12,7 @@ from netbandit.protocols.triggered_rounds import TriggeredRounds
 from netbandit.scenario.load import load
 from netbandit.simulation import replication
 from netbandit.simulation.dispatch.kernel_choice import KernelChoice, chosen, explained
-from netbandit.simulation.epochs import Epochs
+from netbandit.simulation.drivers.epochs import Epochs
 from netbandit.simulation.execution import executed
 
 SCENARIO = """\

@@ -18,7 +18,7 @@ from netbandit.results.loads import battery_lives, node_loads
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
 from netbandit.scenario.toml_text import toml_text
-from netbandit.simulation.slots import Slots
+from netbandit.simulation.drivers.slots import Slots
 from netbandit.testing.scenes import FAULTS, put_over, small, tables_of
 
 BASE = {

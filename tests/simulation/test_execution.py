@@ -6,8 +6,9 @@ import sys
 import pytest
 from helpers.scenes import run
 
-from netbandit.simulation import bulk_broadcasts, bulk_trees, slots
+from netbandit.simulation.drivers import slots
 from netbandit.simulation.execution import VARIABLE, ExecutionError, executed, execution
+from netbandit.simulation.kernels import bulk_broadcasts, bulk_trees
 
 UCB = ["learner.kind=ucb", "protocol.kind=local"]
 ALONE = ["learner.kind=ucb", "protocol.kind=silent"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.scenes import run, study
 
-from netbandit.simulation.slots import Slots
+from netbandit.simulation.drivers.slots import Slots
 
 LINEAR = """\
 [run]

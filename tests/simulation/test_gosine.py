@@ -8,7 +8,7 @@ from helpers.scenes import run, study
 
 from netbandit.learners.gosine import Gosine
 from netbandit.scenario.errors import ScenarioError
-from netbandit.simulation import slots
+from netbandit.simulation.drivers import slots
 from netbandit.util.streams import Streams
 
 MEANS = [0.35, 0.1, 0.5, 0.2, 0.8, 0.3, 0.45, 0.6, 0.15, 0.7, 0.25, 0.55]

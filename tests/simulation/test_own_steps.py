@@ -11,8 +11,9 @@ import pytest
 
 from netbandit.checks.check import check
 from netbandit.scenario.load import load
-from netbandit.simulation import bandit_environments, decision_loop, slots
+from netbandit.simulation import bandit_environments
 from netbandit.simulation.dispatch import decisions
+from netbandit.simulation.drivers import decision_loop, slots
 from netbandit.simulation.execution import executed
 from netbandit.user_code.errors import ReturnedError
 

@@ -1,6 +1,6 @@
 from helpers.scenes import run
 
-from netbandit.simulation.up_slots import Recovery
+from netbandit.simulation.drivers.up_slots import Recovery
 
 SLOT = 10
 

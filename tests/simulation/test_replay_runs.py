@@ -7,11 +7,11 @@ from helpers.worlds import started
 
 from netbandit.bandits.replay import RANDOM_SEEDS
 from netbandit.checks.check import check
-from netbandit.papers.figures import papers_folder
 from netbandit.plots import pictures
 from netbandit.results.run_keys import run_key
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
+from netbandit.studies.papers.figures import papers_folder
 from netbandit.util.streams import Streams
 
 SCENARIO = """

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from netbandit.util.text import print_line
+from netbandit.util.text import each_once, pluralize, print_line
 
 LINE = " ".join(["replications"] * 20)
 
@@ -17,3 +17,8 @@ def test_a_long_line_is_broken_between_words_on_a_terminal_only(terminal, lines)
     shown = file.getvalue().splitlines()
     assert len(shown) == lines
     assert " ".join(" ".join(shown).split()) == LINE
+
+
+def test_one_is_singular_and_a_line_that_another_begins_with_is_left_out():
+    assert [pluralize(number, "slot") for number in (1, "1", "1.5", 2)] == ["1 slot", "1 slot", "1.5 slots", "2 slots"]
+    assert each_once(["a: b", "a: b (in 2 of 3 runs)", "c", "c"]) == ["a: b (in 2 of 3 runs)", "c"]

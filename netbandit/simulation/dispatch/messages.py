@@ -12,8 +12,6 @@ from netbandit.protocols.consensus import Consensus
 from netbandit.protocols.local import Local
 from netbandit.protocols.pooled import Pooled
 from netbandit.protocols.relay import Relay
-from netbandit.simulation import bulk_links
-from netbandit.simulation.bulk_links import hop_slots, slots_of_hops
 from netbandit.simulation.dispatch.kernel_choice import (
     FATES_OPEN,
     NONE_FOR_PROTOCOL,
@@ -21,6 +19,8 @@ from netbandit.simulation.dispatch.kernel_choice import (
     KernelChoice,
 )
 from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.kernels import bulk_links
+from netbandit.simulation.kernels.bulk_links import hop_slots, slots_of_hops
 
 _MOST_HOPS = 1_000
 _MOST_WORDS = 1 << 23

@@ -234,7 +234,7 @@ class FaultyLinks:
     """Channels between agents, with faults.
 
     Args:
-        network: The network; see `netbandit.simulation.bulk_links.KNOWN`.
+        network: The network; see `netbandit.simulation.kernels.bulk_links.KNOWN`.
         kind: The kind of all messages.
         channels: Of each channel the receiver, the sender and the latency (ns), sorted; shape (3, channels).
         links: The number of its link.

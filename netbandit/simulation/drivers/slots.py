@@ -1,0 +1,260 @@
+"""The slot driver: agents decide turn by turn; all turns between two network events are played in one step.
+
+It calls a communication strategy between decisions, and never a protocol or a kernel of messages itself.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from simpy import Event
+
+from netbandit.compilation.array_functions import StepError
+from netbandit.conditions.feedback_plan import names_of_arms
+from netbandit.learners.counts import tells_observations
+from netbandit.learners.linear import in_slots
+from netbandit.learners.slots import Learner
+from netbandit.learners.steps import StepLearner
+from netbandit.learners.world import World
+from netbandit.network.clock import DECISIONS, ScheduledEvent
+from netbandit.simulation.bandit_environments import bandit_environment
+from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
+from netbandit.simulation.drivers.decision_loop import compiled_loop, learn_due, vectorized_loop
+from netbandit.simulation.drivers.turns import turns_of
+from netbandit.simulation.feedback import FeedbackQueue
+from netbandit.simulation.regret import SlotAccount
+from netbandit.simulation.result import Curve, Metric
+from netbandit.simulation.return_validation import checked, figures_of
+from netbandit.simulation.strategies.patterns import communication
+from netbandit.user_code.errors import is_ours
+
+_DIGEST = (1 << 63) - 1
+
+_NO_COMPILED_LOOP = "this learner and bandit have no compiled loop: the vectorized one has the same law, but is slower"
+
+
+class Slots(Driver):
+    """Agents that decide in every slot, or in turns (`turns`), with any bandit and any communication pattern.
+
+    Only a message can change an agent's choice between two of its decisions. So when the driver wakes, it plays all
+    turns before the next network event in one step. The step ends early after the first turn in which an agent sends,
+    because from then on a message is in flight; no agent has then passed the instant at which it could arrive. An
+    agent receives before its decision at the same instant, and sends after it.
+
+    An agent that is down at its turn does not decide. Going down and coming back up are network events like any other,
+    so the same agents are up until the next event.
+
+    Four parts work together: the turns (`turns`), the environment (`bandit_environments`), the learner, and the
+    communication strategy (`communication`). Numpy calls or a compiled loop play the turns (`decision_loop`).
+
+    Args:
+        context: The replication context.
+    """
+
+    def __init__(self, context: ReplicationContext) -> None:
+        super().__init__(context)
+        self._clock = context.clock
+        self._agents = context.topology.agents
+        self.world = bandit_environment(context.bandit)
+        self.account = SlotAccount.open(self._agents, context.clock.horizon, each=self.world.each)
+        run = context.run
+        self.turns = turns_of(
+            run.activity, run.skew, self._agents, context.clock.slot, context.clock.horizon, context.streams
+        )
+        self._played = 0
+        self._decisions = 0
+        computing = context.network.computing
+        self._computes = computing is not None and computing.takes(0, "decision")
+        self._several_lives = False  # whether agents have lost their memory after a release
+        self._callbacks: list[Callable[[Event], None]] = [self._wake]
+
+    def start(self) -> None:
+        """Build the protocol, then the learner that suits it, and appoint the first slot."""
+        context = self.context
+        template = checked(in_slots(context.learner).fresh())
+        self.strategy = strategy = communication(context, template)
+        if context.liars:
+            self.world.count_only(strategy.lies.counted)
+            self.turns.count_only(strategy.lies.counted > 0)
+        self.learners = [checked(learner) for learner in template.replicas(strategy.sets)]
+        self.feedback = self._late_feedback(template)
+        degrees = np.array([len(near) for near in context.topology.neighbours], dtype=np.int64)
+        for param_set, learner in enumerate(self.learners):
+            world = World(
+                agents=self._agents,
+                horizon=self._clock.horizon,
+                expected_decisions=self.turns.expected,
+                streams=context.streams,
+                members=strategy.members,
+                degrees=degrees,
+                in_turn=strategy.in_turn,
+                log=strategy.log,
+                isolated=strategy.isolated,
+                deposits=strategy.deposits,
+                eigenvalue=strategy.eigenvalue,
+                matrix=strategy.matrix,
+                sets=strategy.sets,
+                param_set=param_set,
+                forgets=self._forgets,
+                liars=len(context.liars),
+                late=self.feedback is not None,
+                ages=None if self.feedback is None else self.feedback.ages,
+                window=0 if self.feedback is None else self.feedback.window_slots,
+                **self.world.facts(),
+            )
+            if isinstance(learner, StepLearner):
+                learner.world = world
+            learner.start(world, self._agents, context.streams.generator("learner", param_set))
+        strategy.open(self.learners)
+        self.world.start(context.streams.generator, self._clock.horizon, each_slot=self.turns.everybody)
+        self._slow, self._uncompiled = False, ""
+        play = None
+        try:
+            play = compiled_loop(self.world, self.learners, self.account, strategy, self.turns, self.feedback)
+            self._slow = play is None and template.plays == "vectors" and is_ours(type(template))
+        except StepError as error:
+            self._uncompiled = f"the steps of {type(template).__qualname__} are not compiled: {error}"
+        self._play = (
+            play
+            if play is not None
+            else vectorized_loop(self.world, self.learners, self.account, strategy, self.turns, self.feedback)
+        )
+        if context.network.agents_fail:
+            for agent in context.network.watch_agents(self._changed):
+                self.turns.note(agent, up=False)
+            strategy.present = self.turns.here
+        self._appoint()
+
+    def _late_feedback(self, learner: Learner) -> FeedbackQueue | None:
+        """Return where the rewards of a *learner*'s agents wait; None: they are learned at once."""
+        context = self.context
+        plan = context.feedback.plan(self._clock.slot, context.topology.names, names_of_arms(context.bandit))
+        if plan is None:
+            return None
+        facts = self.world.facts()
+        feedback = FeedbackQueue(
+            plan,
+            self.context.streams,
+            self._agents,
+            facts["arms"],
+            self._clock.slot,
+            facts["dimension"] if learner.plays == "vectors" else 0,
+        )
+        if tells_observations(learner) and not self.strategy.isolated:
+            feedback.fresh = [[] for _ in range(self._agents)]
+            self.strategy.new_observations = feedback.new_observations
+        self.strategy.catch_up = self._catch_up
+        feedback.trace = self.context.network.trace
+        return feedback
+
+    def _catch_up(self, agents: NDArray[np.int64]) -> None:
+        """Let *agents* learn all rewards that are due by now."""
+        assert self.feedback is not None
+        now = self._clock.now
+        learn_due(self.world, self.learners, self.feedback, self._clock.boundary(now), now, agents)
+
+    @property
+    def _forgets(self) -> bool:
+        """Whether agents lose their memory when they go down."""
+        outages = self.context.network.outages
+        return outages is not None and outages.forgets
+
+    def _changed(self, agent: int, up: bool) -> None:
+        """Exclude *agent* from the turns while it is down; it has played all earlier turns."""
+        self.turns.note(agent, up=up)
+        strategy = self.strategy
+        strategy.present = self.turns.here
+        slot = self._clock.boundary(self._clock.now)
+        if not up:
+            strategy.on_down(agent, forgets=self._forgets)
+        elif slot < self._clock.horizon:
+            back = np.array([agent])
+            if self._forgets:
+                self._several_lives |= strategy.releases > 0
+                if self.feedback is not None:
+                    self.feedback.forget(agent)
+                for learner in self.learners:
+                    learner.forget(slot, back)
+            strategy.on_up(slot, back)
+
+    @property
+    def waits(self) -> bool:
+        """See `Driver.waits`."""
+        return self.strategy.waits
+
+    def waiting(self) -> list[int]:
+        """See `Driver.waiting`."""
+        return self.strategy.waiting()
+
+    def finish(self) -> DriverResult:
+        """Add up."""
+        account, strategy, learner = self.account, self.strategy, self.learners[0]
+        strategy.finish()
+        for agent, digest in enumerate(account.digests.tolist()):
+            self.context.fingerprint.record(self._clock.end, agent, self.world.kind.code, digest & _DIGEST)
+        spent = learner.account(strategy.releases)
+        if self._several_lives:
+            spent = spent.after_lost_memory()
+        talked, paid = strategy.metrics(), self.world.metrics(self._decisions)
+        metrics: dict[str, Metric] = {
+            "reward": float(self.world.rewards.sum()),
+            "rounds": talked.pop("rounds"),
+            "round_slots": talked.pop("round_slots"),
+            "epsilon": spent.epsilon,
+            "delta": spent.delta,
+            "epsilon_claimed": spent.epsilon_claimed,
+            **({} if self.turns.everybody else self._counted()),
+            **paid,
+            **figures_of(learner, learner.figures(), taken=paid.keys() | talked.keys()),
+            **talked,
+            **strategy.lies.metrics(),
+            **self._feedback_metrics(),
+        }
+        values = account.total()
+        said = (_NO_COMPILED_LOOP if self._slow else "", self._uncompiled)
+        remarks = (*learner.remarks(), *filter(None, said))
+        known = self.world.knows_best
+        curves = {"regret" if known else "reward": Curve(account.knots, values)}
+        return DriverResult(float(values[-1]) if known else None, curves, metrics, spent, remarks)
+
+    def _feedback_metrics(self) -> dict[str, Metric]:
+        """Return feedback metrics, if rewards may be delayed."""
+        if self.feedback is None:
+            return {}
+        return self.feedback.metrics(self.turns.counted, self.turns.up, self._clock.end)
+
+    def _counted(self) -> dict[str, Metric]:
+        """Return the number of decisions, and of turns missed by agents that were down."""
+        due = self.turns.decisions
+        absent = {"absent_slots": due - self._decisions, "availability": self._decisions / due if due else None}
+        return {"decisions": self._decisions, **(absent if self.context.network.agents_fail else {})}
+
+    def _appoint(self) -> None:
+        """Wake at the next turn, after the arrivals and adoptions of its instant."""
+        if self.turns.reach(self._played):
+            environment = self._clock.environment
+            environment.schedule(
+                ScheduledEvent(self._callbacks), DECISIONS, self.turns.time(self._played) - environment.now
+            )
+
+    def _wake(self, _: Event) -> None:
+        """Play on until another event is due or an agent wants to send."""
+        strategy, turns, environment = self.strategy, self.turns, self._clock.environment
+        first = self._played
+        slot = turns.slot(first)
+        strategy.apply_received(slot)
+        last = first if self._computes else turns.before(environment.peek())
+        stop = turns.after(strategy.last(slot, self._clock.horizon) - 1)
+        self._played = self._play(first, max(first + 1, min(last, stop)))
+        self._decisions += turns.decided(first, self._played)
+        latest = self._played - 1
+        strategy.deciding = turns.agents(latest)
+        if self._computes:
+            for agent in strategy.deciding.tolist():
+                self.context.network.when_computed(agent, "decision", lambda _: None)
+        slot = turns.slot(latest)
+        if strategy.should_send(slot, self.account.calls):
+            if latest > first:  # nothing else is due before
+                environment.advance(turns.time(latest))
+            strategy.send(slot, self.account.calls)
+        self._appoint()

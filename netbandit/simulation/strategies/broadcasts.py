@@ -1,0 +1,270 @@
+"""The broadcast strategy: agents send to all others in slots known ahead, and receive on arrival.
+
+`Slots` calls `Broadcasts`, which calls the learner and a carrier: a protocol, message by message, or a kernel.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netbandit.learners.slots import Learner
+from netbandit.protocols.adapters import broadcast_protocol
+from netbandit.protocols.broadcast import Heard
+from netbandit.protocols.broadcast_over_rounds import BroadcastOverRounds
+from netbandit.protocols.local import Local
+from netbandit.protocols.pooled import Pooled
+from netbandit.protocols.protocol import Item
+from netbandit.simulation.byzantine_vectors import RowLies
+from netbandit.simulation.carriers import BroadcastCarrier, Numbers, Received
+from netbandit.simulation.dispatch.kernel_choice import chosen
+from netbandit.simulation.dispatch.messages import BroadcastChoice, TreeChoice, to_neighbours
+from netbandit.simulation.driver import ReplicationContext
+from netbandit.simulation.result import Metric
+from netbandit.simulation.return_validation import figures_of
+from netbandit.simulation.strategies.ages import age_figures, ages_of
+from netbandit.simulation.strategies.communication import CommunicationStrategy, Learners
+from netbandit.simulation.strategies.trace_phases import Phases
+
+
+def bulk_carrier(context: ReplicationContext, learner: Learner) -> BroadcastCarrier | None:
+    """Return the kernel for all broadcasts; None if they must go message by message."""
+    protocol = context.protocol
+    if chosen(BroadcastChoice(context, learner)):
+        from netbandit.simulation.kernels.bulk_broadcasts import NeighboursInBulk, PooledInBulk
+
+        if isinstance(protocol, Pooled):
+            return PooledInBulk(context)
+        assert isinstance(protocol, Local)
+        if to_neighbours(protocol):
+            return NeighboursInBulk(context)
+        from netbandit.simulation.kernels.bulk_floods import FloodsInBulk
+
+        return FloodsInBulk(context)
+    if chosen(TreeChoice(context, learner)):
+        from netbandit.simulation.kernels.bulk_trees import TreesInBulk
+
+        return TreesInBulk(context)
+    return None
+
+
+class Broadcasts(CommunicationStrategy):
+    """Agents that broadcast to each other in slots known ahead, and receive on arrival.
+
+    With the protocol `Pooled` and ``when = "pull"``, each agent shares after its pull, and all others that are up
+    receive before the next agent decides, within the same slot.
+
+    Args:
+        context: The replication context.
+        learner: The learner, not yet started.
+    """
+
+    lies: RowLies
+
+    def __init__(self, context: ReplicationContext, learner: Learner) -> None:
+        super().__init__(context, learner)
+        protocol = context.protocol
+        self.in_turn = isinstance(protocol, Pooled) and protocol.when == "pull"
+        if isinstance(protocol, Pooled) and self.in_turn:
+            self.log = protocol.log
+        carrier = None if self.in_turn else bulk_carrier(context, learner)
+        self.carrier: BroadcastCarrier = carrier or BroadcastsByMessage(context, learner)
+        self.members = self.carrier.members
+        self.isolated = not (self.members > 1).any()
+        self._times = 0  # slots in which agents have sent
+        self._ages = None if self.in_turn else ages_of(context)
+
+    def open(self, learners: Learners) -> None:
+        """Attach the learner, and find when agents first broadcast."""
+        super().open(learners)
+        (self._learner,) = learners
+        self.carrier.open(self._learner)
+        self._all_tell = self._learner.has("next_share") or self.carrier.needs_all
+        self._next = None if self.in_turn else self._learner.next_share(0)
+        explored = self._learner.explored_slots()
+        if self.isolated and explored is None:
+            self._next = None  # no agent could receive it
+
+    def should_send(self, slot: int, calls: NDArray[np.bool_]) -> bool:
+        """Return whether a broadcast is due; if agents share in every slot, only those that decided in it send."""
+        if self._next is None:
+            return False
+        return slot == self._next if self._all_tell else len(self.deciding) > 0
+
+    def last(self, first: int, last: int) -> int:
+        """Stop after the next slot in which agents broadcast; after each turn if those that decided send."""
+        if self._next is not None and not self._all_tell:
+            return first + 1
+        return last if self._next is None else max(first + 1, min(last, self._next + 1))
+
+    def send(self, slot: int, calls: NDArray[np.bool_]) -> None:
+        """Let agents broadcast their rows."""
+        if self.in_turn:
+            self._send_at_once(slot)
+            return
+        self._next = self._learner.next_share(slot + 1)
+        agents = self.present if self._all_tell else self.deciding
+        if self.new_observations is not None:
+            self._times += 1
+            self.carrier.send(slot, agents, self.new_observations(agents))
+            return
+        told = self._learner.share(slot, agents) if len(agents) else None
+        if told is None:
+            self.carrier.forward(slot)
+            return
+        told = self.lies.told(slot, agents, told)
+        speaking = self.lies.speaking(agents)
+        if len(speaking) < len(agents):
+            agents, told = speaking, told[np.isin(agents, speaking)]
+        self._times += 1
+        self.carrier.send(slot, agents, told)
+
+    def _send_at_once(self, slot: int) -> None:
+        """Let the agent that has just decided broadcast to all others, which receive it before the next one decides."""
+        (agent,) = self.deciding.tolist()
+        others = self.present[self.present != agent]
+        told = self._learner.share(slot, self.deciding)
+        if told is None or not len(others) or self.lies.is_mute(agent):
+            return
+        told = self.lies.told(slot, self.deciding, told)
+        sources, said = np.full(len(others), agent), np.full(len(others), slot)
+        if self._learn_of(slot, Received(others, sources, np.repeat(told, len(others), axis=0), said)):
+            self._times = slot + 1
+            self.carrier.heard += len(others)
+
+    def on_down(self, agent: int, *, forgets: bool) -> None:
+        """See `CommunicationStrategy.on_down`."""
+        self.carrier.on_down(agent, forgets=forgets)
+        if forgets and self._ages is not None:
+            self._ages.forget(self.clock.boundary(self.clock.now), agent)
+
+    def apply_received(self, slot: int) -> None:
+        """Pass all items received since the last decision to the learner, in order of arrival."""
+        received = self.carrier.received(slot)
+        if received is not None:
+            self._learn_of(slot, received)
+
+    def _learn_of(self, slot: int, received: Received) -> int:
+        """Pass the rows that pass validation to the learner, see `Learner.receive`; return their number."""
+        listeners, sources, told, said = received
+        if self._ages is not None:
+            self._ages.hear(slot, listeners, sources, said)
+        sound = self.lies.sound(sources, told, said)
+        if sound is not None:
+            listeners, sources, told, said = listeners[sound], sources[sound], told[sound], said[sound]
+        if len(listeners):
+            self._learner.receive(slot, listeners, sources, told, said)
+        return len(listeners)
+
+    @property
+    def releases(self) -> int:
+        """The number of releases; 0 if no agent could receive them."""
+        told = self.context.network.ledger.kinds or self.context.protocol.out_of_band
+        return self._times if told and not self.isolated else 0
+
+    def metrics(self) -> dict[str, Metric]:
+        """Return the number of slots with broadcasts, and their delay to the receivers."""
+        carrier = self.carrier
+        return {
+            "rounds": self.releases,
+            "round_slots": 0.0,
+            "delay_slots": carrier.waited / carrier.heard if carrier.heard else None,
+            **age_figures(self._ages),
+            **carrier.figures(),
+        }
+
+    def finish(self) -> None:
+        """Count the messages of kernels, and write the last phases to the trace."""
+        self.carrier.finish()
+
+
+class BroadcastsByMessage(BroadcastCarrier):
+    """Carries each item by a protocol, event by event.
+
+    Args:
+        context: The replication context.
+        learner: The learner, not yet started.
+    """
+
+    def __init__(self, context: ReplicationContext, learner: Learner) -> None:
+        self._context = context
+        self._clock = context.clock
+        self.protocol = broadcast_protocol(context.protocol, context.network, self._hear)
+        self.protocol.absorbs = self._absorbs if hasattr(learner, "absorbs") else None
+        self.members = np.array(self.protocol.reach, dtype=np.int64)
+        self.needs_all = isinstance(self.protocol, BroadcastOverRounds)
+        self._said: list[int] = []
+        self._heard: list[tuple[int, int, NDArray[np.float64], int]] = []
+        self._phases: Phases | None = None
+
+    def open(self, learner: Learner) -> None:
+        """Attach the learner, and set up the trace of its phases, if any."""
+        super().open(learner)
+        trace, explored = self._context.network.trace, learner.explored_slots()
+        if trace is not None and explored is not None:
+            others = (self.members - 1).tolist()
+            self._phases = Phases(trace, self._clock.slot, explored.tolist(), others, len(list(self._slots())))
+
+    def _slots(self) -> Iterator[int]:
+        """Yield the slots in which agents broadcast."""
+        slot = self.learner.next_share(0)
+        while slot is not None and slot < self._clock.horizon:
+            yield slot
+            slot = self.learner.next_share(slot + 1)
+
+    def send(self, slot: int, agents: Numbers, told: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> None:
+        """See `BroadcastCarrier.send`; an agent without observations sends only if all must."""
+        self._said.append(slot)
+        if self._phases is not None:
+            self._phases.tell(slot)
+        if not len(agents):
+            return
+        size = self.learner.item_bytes(told[0].shape[-1])
+        for agent, rows in zip(agents.tolist(), told, strict=True):
+            count = 1 if rows.ndim == 1 else len(rows)
+            if count or self.needs_all:
+                self._broadcast(agent, Item(count * size, rows))
+
+    def _broadcast(self, agent: int, item: Item) -> None:
+        """Let *agent* send its *item* of the newest broadcast, once that has been computed."""
+        number = len(self._said)
+        self._context.network.when_computed(agent, "item", lambda _: self.protocol.broadcast(number, agent, item))
+
+    def _absorbs(self, agent: int, item: Item) -> bool:
+        return bool(self.learner.absorbs(agent, item.value))  # type: ignore[attr-defined]  # see above
+
+    def _hear(self, agent: int, heard: list[Heard]) -> None:
+        """Buffer the items that *agent* receives until its next decision, if it has one."""
+        boundary = self._clock.boundary(self._clock.now)
+        if boundary >= self._clock.horizon:
+            return
+        for source, round, item in heard:
+            slot = self._said[round - 1]
+            self.waited += boundary - slot
+            self._heard += [(agent, source, row, slot) for row in np.atleast_2d(item.value)]
+        self.heard += len(heard)
+        if self._phases is not None:
+            self._phases.hear(agent, (message.round for message in heard), boundary)
+
+    def received(self, slot: int) -> Received | None:
+        """See `BroadcastCarrier.received`."""
+        if not self._heard:
+            return None
+        listeners, sources, told, said = zip(*self._heard, strict=True)
+        self._heard = []
+        return Received(np.array(listeners), np.array(sources), np.array(told), np.array(said))
+
+    def on_down(self, agent: int, *, forgets: bool) -> None:
+        """See `CommunicationStrategy.on_down`."""
+        self.protocol.leave(agent, forgets=forgets)
+        if forgets:
+            self._heard = [heard for heard in self._heard if heard[0] != agent]
+
+    def figures(self) -> Mapping[str, Metric]:
+        """Return the protocol's own metrics."""
+        return figures_of(self.protocol, self.protocol.figures(), taken=("delay_slots", "age_slots"))
+
+    def finish(self) -> None:
+        """Write the last phases to the trace."""
+        if self._phases is not None:
+            self._phases.end(self._clock.horizon)

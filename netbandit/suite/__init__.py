@@ -1,8 +1,0 @@
-"""A benchmark of all methods on the same networks: tracks, entries, scores, and recorded results.
-
-``run(learner, protocol)`` compares a pair with all recorded entries; ``recorded()`` returns the record.
-"""
-
-from netbandit.suite.comparing import Comparison, recorded, run
-
-__all__ = ["Comparison", "recorded", "run"]

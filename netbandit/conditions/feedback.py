@@ -12,8 +12,9 @@ from netbandit.bandits.bandit import Bandit
 from netbandit.bandits.procurement import Procurement
 from netbandit.conditions.condition import Condition
 from netbandit.conditions.facts import Facts
-from netbandit.conditions.feedback_plan import FeedbackPlan, not_each_arm, read_delays
+from netbandit.conditions.feedback_plan import FeedbackPlan, may_lack, names_of_arms, not_each_arm, read_delays
 from netbandit.conditions.laws import delay_law
+from netbandit.conditions.replication_plan import ReplicationPlan
 from netbandit.learners.counts import tells_observations
 from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.network.delays import INFINITE
@@ -105,10 +106,14 @@ class Feedback(Condition):
             nonzero=self.reports == "nonzero",
         )
 
+    def prepare(self, plan: ReplicationPlan) -> None:
+        """See `Condition.prepare`: how late rewards are."""
+        plan.feedback = self.plan(plan.clock.slot, plan.topology.names, names_of_arms(plan.bandit))
+
     def may_lack(self, protocol: NetworkProtocol) -> bool:
         """Return whether agents that explore in phases may go on without some rewards of a phase."""
         forgotten = self.window is not None and self.missing == "forgotten"
-        return bool(self) and (forgotten or protocol.feedback_deadline is not None)
+        return bool(self) and may_lack(protocol, forgotten=forgotten)
 
     def known(self, facts: Facts) -> Mapping[str, Any]:
         """See `Condition.known`: whether rewards may be late."""

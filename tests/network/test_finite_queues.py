@@ -16,7 +16,7 @@ from netbandit.network.message import Kind, Message
 from netbandit.network.models.retransmission import Retry
 from netbandit.network.network import Network
 from netbandit.results.failures import troubles
-from netbandit.results.store import load_study
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.scenario.errors import ScenarioError
 
 PING = Kind("PING")
@@ -224,7 +224,7 @@ def burst_lines(folder, monkeypatch, queue, timing):
         done = CliRunner().invoke(main, command)
         assert done.exit_code == 0, done.output
         said.append(" ".join(done.output.split()))
-    (found,) = load_study(Path(f"{timing}-{queue}")).points[0].finished
+    (found,) = ResultsFolder(Path(f"{timing}-{queue}")).study().points[0].finished
     return found.metrics, *said
 
 

@@ -60,7 +60,7 @@ class Epochs(Driver):
         self._regret = HonestRegret(
             bandit.gaps,
             bandit.agents,
-            context.liars,
+            context.lies.liars,
             self._presence,
             clock.horizon,
             together=not self.aggregation.per_agent,

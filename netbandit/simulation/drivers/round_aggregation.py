@@ -57,7 +57,7 @@ def round_aggregation(context: ReplicationContext) -> "RoundAggregation":
         context.protocol,
         fail=network.agents_fail,
         forget=network.forgets,
-        lack=context.feedback.may_lack(context.protocol),
+        lack=context.feedback is not None and context.feedback.may_lack(context.protocol),
     )
     return (AggregationPerAgent if per_agent else RoundAggregation)(context)
 
@@ -188,7 +188,7 @@ class RoundAggregation:
 
     def _prepare(self, learner: EpochLearner) -> None:
         """Tell an unstarted learner the number of liars."""
-        learner.expect_lies(len(self.context.liars), lambda: self.context.streams.generator("groups", self._round))
+        learner.expect_lies(len(self.lies.liars), lambda: self.context.streams.generator("groups", self._round))
 
     def cohort_of(self, agent: int) -> tuple[Cohort, int]:
         """Return the cohort that *agent* enters as an incarnation of it begins, and its row there."""

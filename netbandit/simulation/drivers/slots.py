@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from simpy import Event
 
 from netbandit.compilation.array_functions import StepError
-from netbandit.conditions.feedback_plan import names_of_arms
 from netbandit.learners.counts import tells_observations
 from netbandit.learners.linear import in_slots
 from netbandit.learners.slots import Learner
@@ -73,7 +72,7 @@ class Slots(Driver):
         context = self.context
         template = checked(in_slots(context.learner).fresh())
         self.strategy = strategy = communication(context, template)
-        if context.liars:
+        if context.lies.liars:
             self.world.count_only(strategy.lies.counted)
             self.turns.count_only(strategy.lies.counted > 0)
         self.learners = [checked(learner) for learner in template.replicas(strategy.sets)]
@@ -96,7 +95,7 @@ class Slots(Driver):
                 sets=strategy.sets,
                 param_set=param_set,
                 forgets=self._forgets,
-                liars=len(context.liars),
+                liars=len(context.lies.liars),
                 late=self.feedback is not None,
                 ages=None if self.feedback is None else self.feedback.ages,
                 window=0 if self.feedback is None else self.feedback.window_slots,
@@ -128,7 +127,7 @@ class Slots(Driver):
     def _late_feedback(self, learner: Learner) -> FeedbackQueue | None:
         """Return where the rewards of a *learner*'s agents wait; None: they are learned at once."""
         context = self.context
-        plan = context.feedback.plan(self._clock.slot, context.topology.names, names_of_arms(context.bandit))
+        plan = context.feedback
         if plan is None:
             return None
         facts = self.world.facts()

@@ -44,6 +44,7 @@ class FeedbackQueue:
         slots, arms, rewards, vectors: Of each pull that waits its slot, arm, reward and vector, shapes (M, n) and (M,
             n, d).
         slot_ns: The length of a slot (ns).
+        counts: Whether metrics say what becomes of rewards.
         ages: How many decisions each agent has made since that whose reward it takes, shape (M,).
         fresh: What each agent has learned since it told others last, rows of (arm, reward); None: nobody asks.
         trace: Where late rewards are written, by `put`; None: nowhere.
@@ -58,6 +59,7 @@ class FeedbackQueue:
         self._slots_a_ns = 1 / slot
         self._dimension = dimension
         self._window, self._as_zero, self._nonzero = plan.window, plan.as_zero, plan.nonzero
+        self.counts = plan.counts
         of_arms = [
             (plan.laws[arm if plan.by == "arm" else 0], plan.never[arm % len(plan.never)]) for arm in range(arms)
         ]
@@ -158,16 +160,20 @@ class FeedbackQueue:
         self._after[agents[follows], rows[np.roll(follows, -1)]] = rows[follows]
 
     def put_one(self, slot: int, agent: int, time: int, arm: int, reward: float) -> Any:
-        """Queue the reward of a pull of *agent* at *time* (ns); return its row, -1 if it is never learned."""
+        """Queue the reward of a pull of *agent* at *time* (ns); return its row, -1 if it is never learned.
+
+        A reward that is NaN is never learned, nor is 0 in its place.
+        """
         number = self._pulls[agent]
         delay = self._delays[self._law_of[arm], agent, number - self._begins[agent]]
         self._pulls[agent] = number + 1
-        if self._nonzero and reward == 0.0:
+        known = reward == reward
+        if not known or (self._nonzero and reward == 0.0):
             delay = -1
         silent = delay < 0
         late = self._window >= 0 and delay > self._window
         learned = reward
-        if (silent or late) and self._as_zero:
+        if (silent or late) and self._as_zero and known:
             delay = self._window
             learned = 0.0
             silent = False

@@ -218,7 +218,7 @@ class Slots(Driver):
 
     def _feedback_metrics(self) -> dict[str, Metric]:
         """Return feedback metrics, if rewards may be delayed."""
-        if self.feedback is None:
+        if self.feedback is None or not self.feedback.counts:
             return {}
         return self.feedback.metrics(self.turns.counted, self.turns.up, self._clock.end)
 

@@ -112,8 +112,8 @@ def place(tmp_path, monkeypatch):
 
 
 def draw(folder, **_how):
-    (folder / "regret.png").write_bytes(b"")
-    return [folder / "regret.png"]
+    (folder.path / "regret.png").write_bytes(b"")
+    return [folder.path / "regret.png"]
 
 
 def call(*arguments):

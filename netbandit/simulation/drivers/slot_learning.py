@@ -78,7 +78,7 @@ class LateSlotLearning(SlotLearning):
         learners: Sequence[Learner],
         strategy: CommunicationStrategy,
     ) -> None:
-        self._clock, self._world, self._learners = context.clock, world, learners
+        self._clock, self._world, self._learners, self._counts = context.clock, world, learners, plan.counts
         learner, agents, facts = learners[0], context.topology.agents, world.facts()
         dimension = facts["dimension"] if learner.plays == "vectors" else 0
         self.queue = FeedbackQueue(plan, context.streams, agents, facts["arms"], context.clock.slot, dimension)
@@ -103,4 +103,4 @@ class LateSlotLearning(SlotLearning):
 
     def metrics(self, turns: Turns) -> dict[str, Metric]:
         """See `SlotLearning.metrics`."""
-        return self.queue.metrics(turns.counted, turns.up, self._clock.end)
+        return self.queue.metrics(turns.counted, turns.up, self._clock.end) if self._counts else {}

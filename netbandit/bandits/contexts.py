@@ -170,6 +170,11 @@ class Contexts(ActionSetBandit):
             yield Note("agents_of", "has no effect without agent")
 
     @property
+    def discards(self) -> bool:
+        """Whether it is a log."""
+        return self.logged is not None
+
+    @property
     def _has_arms(self) -> bool:
         return self.arms_path is not None or self.arms_data is not None
 
@@ -343,6 +348,8 @@ class Contexts(ActionSetBandit):
         self._arm_vectors = found.arm_features * arm_scale
         self.fixed_actions = self._arm_vectors if self.vectors == "arm" and self.shown is None else None
         self._survey(found)
+        if found.propensities is not None:
+            self._least = found.propensities.min()
         names = list(map(str, range(agents))) if self.agent_names is None else self.agent_names()
         own = self._own_rows(found, names, generator)
         self._rows = np.concatenate(own[:1] if self._same_rows else own)
@@ -449,8 +456,10 @@ class Contexts(ActionSetBandit):
             return np.concatenate([np.broadcast_to(contexts[:, None], (*arms.shape[:2], width)), arms], axis=2)
         return arms
 
-    def pull(self, agents: Agents, arms: NDArray[np.int64]) -> tuple[Numbers, Numbers]:
+    def pull(self, agents: Agents, arms: NDArray[np.int64]) -> tuple[Numbers, Numbers | None]:
         """See :meth:`ActionSetBandit.pull`."""
+        if self.logged is not None:
+            return self._replayed(agents, arms), None
         found, rows = self.table_of_contexts, self._row[agents]
         chosen = arms if self.shown is None else self._subset[agents, arms]
         costs = found.costs.shape[1] > 0
@@ -471,8 +480,25 @@ class Contexts(ActionSetBandit):
         rewards = paid + self.noise * self._normals.of(0, agents) if self.noise else paid
         return rewards, best - paid
 
+    def _replayed(self, agents: Agents, arms: NDArray[np.int64]) -> Numbers:
+        """Return the rewards of the events that are kept, NaN for others, shape (n,)."""
+        found, rows = self.table_of_contexts, self._row[agents]
+        assert found.logged is not None
+        kept = arms == found.logged[rows]
+        if found.propensities is not None:
+            kept &= self._keeps.of(0, agents) * found.propensities[rows] < self._least
+        rewards = np.where(kept, found.scores[rows, 0], np.nan)
+        self._kept += int(kept.sum())
+        self._paid += float(rewards[kept].sum())
+        return rewards
+
     def figures(self) -> dict[str, float | int | None]:
-        """Return how often the best arm was chosen, what arms cost, and regret against the best single arm."""
+        """Return how often the best arm was chosen, what arms cost, and regret against the best single arm.
+
+        Of a log how many events were kept, and their mean reward.
+        """
+        if self.logged is not None:
+            return {"kept": self._kept, "ctr": self._paid / self._kept if self._kept else None}
         decisions = int(self._decided.sum())
         found: dict[str, float | int | None] = {"best_share": self._best_chosen / decisions if decisions else None}
         if self.shown is None:

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from netbandit.conditions.facts import Facts
 from netbandit.conditions.replication_plan import ReplicationPlan
-from netbandit.network.link import Channel
-from netbandit.network.message import Message
 from netbandit.network.network import Network
+from netbandit.network.observer import Observer
 from netbandit.parts.component import UnknownError
 from netbandit.parts.metric import Metric
 from netbandit.parts.settings import ConditionSettings, Problem
@@ -60,7 +59,7 @@ class Condition(ConditionSettings):
         return None
 
 
-class Model:
+class Model(Observer):
     """What a condition does in one replication, and what it counts.
 
     Attributes:
@@ -69,9 +68,6 @@ class Model:
     """
 
     watches: ClassVar[bool] = True
-
-    def sent(self, channel: Channel, message: Message, begin: int) -> None:
-        """Note that the transmission of a *message* on *channel* begins at *begin* (ns), within the horizon."""
 
     def metrics(self, found: Mapping[str, Metric]) -> Mapping[str, Metric]:
         """Return its metrics, which `Condition.METRICS` describes, after the last event.

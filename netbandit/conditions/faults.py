@@ -25,7 +25,7 @@ from netbandit.learners.learner import EpochLearner
 from netbandit.learners.slots import Learner
 from netbandit.network import faults as network_faults
 from netbandit.network.outages import OutagePlan
-from netbandit.network.retry import ACK_BYTES
+from netbandit.network.packet import ACK_BYTES
 from netbandit.network.topology import Topology
 from netbandit.parts.settings import Problem
 from netbandit.protocols.flooding import Flooding

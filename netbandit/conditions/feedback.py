@@ -107,8 +107,11 @@ class Feedback(Condition):
         )
 
     def prepare(self, plan: ReplicationPlan) -> None:
-        """See `Condition.prepare`: how late rewards are."""
-        plan.feedback = self.plan(plan.clock.slot, plan.topology.names, names_of_arms(plan.bandit))
+        """See `Condition.prepare`: how late rewards are; or that they are at once, or never come."""
+        slot = plan.clock.slot
+        plan.feedback = self.plan(slot, plan.topology.names, names_of_arms(plan.bandit))
+        if plan.feedback is None and plan.bandit.discards:
+            plan.feedback = FeedbackPlan((delay_law("0 ms", slot),), counts=False)
 
     def may_lack(self, protocol: NetworkProtocol) -> bool:
         """Return whether agents that explore in phases may go on without some rewards of a phase."""
@@ -116,8 +119,8 @@ class Feedback(Condition):
         return bool(self) and may_lack(protocol, forgotten=forgotten)
 
     def known(self, facts: Facts) -> Mapping[str, Any]:
-        """See `Condition.known`: whether rewards may be late."""
-        return {"late": bool(self)}
+        """See `Condition.known`: whether rewards may be late, or never come."""
+        return {"late": bool(self) or (facts.knows("bandit") and facts.bandit.discards)}
 
     def problems(self, facts: Facts) -> Iterator[Problem]:
         """Yield invalid settings of ``[feedback]``, and conflicts with other tables."""
@@ -131,21 +134,24 @@ class Feedback(Condition):
             yield ("feedback", "window"), f"is missing: learner.kind = {kind} needs to know how long rewards may take"
         if learner is not None and protocol is not None:
             yield from self._deadline_problems(learner, protocol, kind)
-        if not self:
+        discards = bandit is not None and bandit.discards
+        if not (self or discards):
             return
+        here, table, rewards = (
+            (("feedback",), "[feedback]", "late rewards")
+            if self
+            else (("bandit", "logged"), "bandit.logged", "decisions without a reward")
+        )
         gathers = facts.knows("talk") and facts.talk == "gather"
         if learner is not None and (not learner.late_rewards or gathers):
-            yield (
-                ("feedback",),
-                f"cannot be with learner.kind = {kind}: what it would make of late rewards is not known",
-            )
+            yield here, f"cannot be with learner.kind = {kind}: what it would make of {rewards} is not known"
         if isinstance(bandit, Procurement):
             yield ("feedback",), 'cannot be with bandit.kind = "procurement": what late units would mean is not known'
         if isinstance(protocol, Pooled) and protocol.when == "pull":
-            text = 'must be "slot" with [feedback]: a reward is not there yet when the next agent decides'
+            text = f'must be "slot" with {table}: a reward may not be there when the next agent decides'
             yield ("protocol", "when"), text
         if getattr(protocol, "absorb", False):
-            text = "must be false with [feedback]: a message may hold observations of several arms"
+            text = f"must be false with {table}: a message may not hold the observation of one arm"
             yield ("protocol", "absorb"), text
         if self.missing == "zero" and self.window is None:
             yield (

@@ -25,6 +25,7 @@ class FeedbackPlan(NamedTuple):
         window: The time (ns) after which a reward is no longer learned; `INFINITE` if there is no limit.
         as_zero: Whether a reward of 0 is learned instead at the end of the window.
         nonzero: Whether rewards of 0 never arrive.
+        counts: Whether metrics say what becomes of rewards.
     """
 
     laws: tuple[Delay, ...]
@@ -33,6 +34,7 @@ class FeedbackPlan(NamedTuple):
     window: int = INFINITE
     as_zero: bool = False
     nonzero: bool = False
+    counts: bool = True
 
     def may_lack(self, protocol: NetworkProtocol) -> bool:
         """Return whether agents that explore in phases may go on without some rewards of a phase."""

@@ -67,7 +67,10 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "arm_cost": MetricEntry("cost", "Costs of all chosen arms, not weighted.", f"{_CONTEXTS} with ``costs``"),
     "kept": MetricEntry(
-        "events", "Events of the log at which the learner chose the logged arm.", "logs that are replayed"
+        "events",
+        "Events of the log at which the learner chose the logged arm; where the log has propensities, those of them "
+        "that were kept.",
+        "logs that are replayed",
     ),
     "ctr": MetricEntry("", "Rewards divided by the events that were kept.", "logs that are replayed"),
     "random_ctr": MetricEntry("", "The same for random choices, mean of five seeds.", "logs that are replayed"),

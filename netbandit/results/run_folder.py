@@ -90,6 +90,7 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
         "kinds": {kind: [int(messages), int(size)] for kind, (messages, size) in result.kinds.items()},
         "fingerprint": result.fingerprint,
         "versions": result.versions,
+        "machine": result.machine,
         "privacy_unit": result.privacy_unit,
         "privacy_accountant": result.privacy_accountant,
         "privacy_caveats": list(result.privacy_caveats),

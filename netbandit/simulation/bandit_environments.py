@@ -96,7 +96,7 @@ class BanditEnvironment(ABC):
         self, agents: Agents, rewards: NDArray[np.float64], regrets: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         """Count what *agents* were paid, and return what is added up of those that count: their regrets, if known."""
-        paid = rewards * self.counted[agents]
+        paid = (np.nan_to_num(rewards) if self.bandit.discards else rewards) * self.counted[agents]
         self.rewards[agents] += paid
         self.knows_best = regrets is not None
         added = paid if regrets is None else regrets * self.counted[agents]

@@ -47,6 +47,7 @@ from netbandit.simulation.return_validation import checked, figures_of
 from netbandit.simulation.sweep_point import Point
 from netbandit.user_code.errors import is_ours
 from netbandit.util.memory import paused_collection
+from netbandit.util.process import machine, machine_text
 from netbandit.util.streams import Streams
 
 
@@ -157,6 +158,7 @@ class Simulation:
             uplinks=use_of(network.uplink_pairs(), network.uplink_class),
             fingerprint=digest,
             versions=versions() | packages_of(_others_kinds(point)),
+            machine=machine_text(machine()),
             nodes=nodes_of(topology, {name: array for model in models for name, array in model.of_agents().items()}),
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",

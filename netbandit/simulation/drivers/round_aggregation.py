@@ -253,9 +253,8 @@ class RoundAggregation:
         learner = cohort.learner
         if round + 1 in cohort.epochs:
             raise ValueError("others have concluded this round from something else, and all must go on alike")
-        outages = self.context.network.outages
         # If a round may end without some items, the learner accounts for the missing ones.
-        partial = (outages is not None and outages.any_agents) or bool(self.lies.liars) or self.protocol.has_deadline
+        partial = self.context.network.agents_fail or bool(self.lies.liars) or self.protocol.has_deadline
         if aggregate.value is None:  # without any estimate, no arm can be eliminated
             learner.conclude(np.zeros(len(learner.active)))
         elif not partial or self._aggregated >= self._participating:

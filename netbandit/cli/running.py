@@ -214,7 +214,7 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
     if result.copied:
         runs = pluralize(result.copied, "run")
         click.echo(f"{runs} copied from identical runs, which differ only in keys that have no effect", err=True)
-    drawn = _draw(result.folder, how.as_json, how.statistic) if finished else True
+    drawn = _draw(result.folder, folder, how.as_json, how.statistic) if finished else True
     _tell_of_the_report(folder, result.study, how.as_json)
     report_failed(result.failed)
     return drawn and not result.failed
@@ -232,8 +232,11 @@ def _tell_of_the_report(folder: Path, study: "StudyResult", as_json: bool) -> No
         click.echo(f"report: {page} is older than these results; {command} writes it anew", err=as_json)
 
 
-def _draw(folder: "ResultsFolder", as_json: bool, statistic: "Statistic") -> bool:
-    """Draw the pictures of *folder* that are out of date; the results stand whether or not that works, or can be."""
+def _draw(folder: "ResultsFolder", named: Path, as_json: bool, statistic: "Statistic") -> bool:
+    """Draw the pictures of *folder* that are out of date, and print them as in the folder *named* so.
+
+    The results stand whether or not that works, or can be.
+    """
     from netbandit.util.extras import MissingExtraError, installed
 
     if not installed("plots"):
@@ -250,7 +253,7 @@ def _draw(folder: "ResultsFolder", as_json: bool, statistic: "Statistic") -> boo
             files = plot_folder(folder, statistic=statistic, outdated=inputs)
         pictures: dict[Path, list[str]] = {}
         for path in files:
-            pictures.setdefault(path.with_suffix(""), []).append(path.suffix)
+            pictures.setdefault(named / path.stem, []).append(path.suffix)
         for stem, suffixes in pictures.items():
             click.echo(f"picture: {', '.join([f'{stem}{suffixes[0]}', *suffixes[1:]])}", err=as_json)
     except Exception as error:

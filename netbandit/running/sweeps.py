@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import netbandit
+from netbandit.compilation.compile_notice import to_stderr
 from netbandit.results.held_folders import described, opened
 from netbandit.results.results_folder import RUNS, TABLES, OtherStudyError, ResultsFolder
 from netbandit.results.run_folder import DamagedRunError, complete, was_traced
@@ -19,7 +20,6 @@ from netbandit.results.study_result import StudyResult
 from netbandit.results.tables import write_summary, write_table
 from netbandit.running.pool import Lost, Pool
 from netbandit.running.worker import Ended, Failure, Order, copy_run, perform, perform_order
-from netbandit.simulation.compile_notice import to_stderr
 from netbandit.simulation.result import versions
 from netbandit.simulation.sweep_point import Point
 from netbandit.user_code.errors import complaint

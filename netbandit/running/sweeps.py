@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import netbandit
+from netbandit.compilation.compile_notice import to_stderr
 from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.run_folder import DamagedRunError, complete, was_traced
 from netbandit.results.run_keys import run_keys
 from netbandit.results.study_result import StudyResult
 from netbandit.running.pool import Lost, Pool
 from netbandit.running.worker import Ended, Failure, Order, copy_run, perform, perform_order
-from netbandit.simulation.compile_notice import to_stderr
 from netbandit.simulation.result import versions
 from netbandit.simulation.sweep_point import Point
 from netbandit.user_code.errors import complaint

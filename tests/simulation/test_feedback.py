@@ -9,6 +9,7 @@ from helpers.scenes import study
 
 from netbandit.bandits.linear import Linear
 from netbandit.conditions.feedback import Feedback
+from netbandit.conditions.feedback_queue import FeedbackQueue
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.otflinucb import OtfLinUcb
 from netbandit.network.draws import Draws
@@ -16,7 +17,6 @@ from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.bandit_environments import ActionSetEnvironment, ArmEnvironment
 from netbandit.simulation.execution import executed
-from netbandit.simulation.feedback import FeedbackQueue
 from netbandit.trace.read import read_trace
 from netbandit.util.streams import Streams
 

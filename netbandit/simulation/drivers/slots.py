@@ -11,6 +11,7 @@ import numpy as np
 from simpy import Event
 
 from netbandit.compilation.array_functions import StepError
+from netbandit.conditions.turns import turns_of
 from netbandit.learners.linear import in_slots
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
@@ -21,7 +22,6 @@ from netbandit.simulation.drivers.decision_loop import compiled_loop, vectorized
 from netbandit.simulation.drivers.own_jobs import DecisionJobs
 from netbandit.simulation.drivers.presence import presence_of
 from netbandit.simulation.drivers.slot_learning import slot_learning
-from netbandit.simulation.drivers.turns import turns_of
 from netbandit.simulation.regret import SlotAccount
 from netbandit.simulation.result import Curve, Metric
 from netbandit.simulation.return_validation import checked, figures_of

@@ -13,7 +13,7 @@ from helpers.processes import BACKSTOP
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import netbandit
-from netbandit.simulation.blas_threads import one_blas_thread
+from netbandit.util.blas_threads import one_blas_thread
 
 SCENARIO = """\
 name = "digits"

@@ -6,7 +6,7 @@ import types
 
 from numba import njit
 
-from netbandit.simulation.compile_notice import announce
+from netbandit.compilation.compile_notice import announce
 from netbandit.simulation.kernels.floods import pass_on
 
 
@@ -52,7 +52,7 @@ def loop(value):
 
 MAIN = """\
 from caller import loop
-from netbandit.simulation.compile_notice import announce
+from netbandit.compilation.compile_notice import announce
 
 announce(loop, "a test")
 print(loop(1))

@@ -130,6 +130,10 @@ class RunFiles:
         """The size of what is kept of the files (bytes)."""
         return sum(map(len, self._contents.values()))
 
+    def digest(self) -> str:
+        """Return a hash of all that the files say, and of whether a trace is among them."""
+        return digest(self._contents[RESULT] + str((self.folder / TRACE).is_file()).encode())
+
     def result(self, details: bool = True) -> RunResult:
         """Return the run.
 

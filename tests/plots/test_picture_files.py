@@ -24,6 +24,7 @@ def drawn_in(folder):
     return {file.name for file in folder.glob("*.*g")}
 
 
+@pytest.mark.ci
 def test_pictures_of_an_earlier_plot_go_away_and_what_is_not_ours_stays(tmp_path):
     write(tmp_path, family_sweep(1))
     (tmp_path / "mine.png").write_bytes(b"mine")
@@ -80,6 +81,7 @@ def test_a_full_disk_leaves_the_old_pictures_whole(tmp_path, monkeypatch):
     assert not list(tmp_path.glob(".*"))
 
 
+@pytest.mark.ci
 def test_the_same_results_give_the_same_bytes_in_another_process(tmp_path):
     write(tmp_path, family_sweep(1))
     here = {file.name: file.read_bytes() for file in plot_folder(ResultsFolder(tmp_path))}
@@ -101,6 +103,7 @@ def test_the_same_results_give_the_same_bytes_in_another_process(tmp_path):
         assert b"Software" not in content
 
 
+@pytest.mark.ci
 def test_what_was_asked_for_survives_the_next_run_with_its_results(tmp_path):
     write(tmp_path, family_sweep(1))
     asked = {file.name: file.read_bytes() for file in plot_against(ResultsFolder(tmp_path), Asked(x="cost"))}

@@ -210,6 +210,7 @@ def plot(folder, *options):
     return CliRunner().invoke(main, ["plot", str(folder), *options])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("options", "stem"),
     [

@@ -43,6 +43,7 @@ def test_what_is_no_page_of_ours_stays_as_it_is(tmp_path):
     assert (tmp_path / "report.html").read_text() == "<html><body>mine</body></html>"
 
 
+@pytest.mark.ci
 def test_a_run_tells_of_the_report_that_it_makes_old(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tiny.toml").write_text(SMALL)

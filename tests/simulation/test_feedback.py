@@ -112,6 +112,7 @@ def _some_learner(kind, rng):
     return keys
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("kind", ["ucb", "klucb", "thompson", "queued", "otflinucb"])
 def test_each_decision_is_that_of_a_reference_written_apart(tmp_path, decisions, kind):
     rng = np.random.default_rng(49)
@@ -430,6 +431,7 @@ def test_what_a_queued_base_was_fed_gives_its_arms_and_its_pulls_exceed_them_by_
             assert len(own_pulls) <= sum(one == arm for one, _ in own) + 1 + most
 
 
+@pytest.mark.ci
 def test_outstanding_pulls_follow_little_s_law(tmp_path):
     """Before slot t they are in the mean the sum over j = 1..t of P(lag > j): one trial an agent, 4.5 s.e. apart."""
     mean, slots, agents = 12.0, 40, 400

@@ -38,7 +38,6 @@ from netbandit.simulation.accounting import (
     use_of,
     waiting_remarks,
 )
-from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.dispatch.kernel_choice import Choice, explained
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers.choice import driver_for, pattern_of
@@ -46,6 +45,7 @@ from netbandit.simulation.result import Metric, RunResult, versions
 from netbandit.simulation.return_validation import checked, figures_of
 from netbandit.simulation.sweep_point import Point
 from netbandit.user_code.errors import is_ours
+from netbandit.util.blas_threads import one_blas_thread
 from netbandit.util.memory import paused_collection
 from netbandit.util.process import machine, machine_text
 from netbandit.util.streams import Streams

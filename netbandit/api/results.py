@@ -321,6 +321,17 @@ class Results(_Table):
         write_whole(Path(path), page(self.folder, ResultsFolder(self.folder).finished_study()))
         return Path(path)
 
+    def methods(self) -> str:
+        """Return the sentences that a paper needs about how the results were made, and its references for BibTeX.
+
+        They name versions with the commit, machines, replications and seeds, how intervals and p-values are made, and
+        digests of the scenario and of all fingerprints, as the report has them.
+        """
+        from netbandit.report.citation import citation
+        from netbandit.report.methods import methods
+
+        return f"{methods(self.study)}\n\n{citation(self.study)}"
+
     def _repr_html_(self) -> str:
         from netbandit.report.tables import findings
 

@@ -12,6 +12,7 @@ from netbandit.report.emulated import emulated
 from netbandit.report.hot_spots import hot_spots
 from netbandit.report.loads import loads
 from netbandit.report.losses import losses
+from netbandit.report.methods import methods
 from netbandit.report.pictures import drawn
 from netbandit.report.recipe import description, recipe
 from netbandit.report.tables import details, findings, graphs, privacy, privacy_notes
@@ -69,12 +70,13 @@ def _content(folder: Path, study: StudyResult) -> dict[str, Any]:
         "loads": loads(study),
         "losses": losses(study),
         "emulated": emulated(folder),
-        "animation": animated(folder),
+        "animation": animated(folder, study),
         "graphs": graphs(study),
         "privacy": spent,
         "units": units,
         "privacy_notes": privacy_notes(study),
         "recipe": recipe(study),
+        "methods": methods(study),
         "citation": citation(study),
         "details": details(study),
     }

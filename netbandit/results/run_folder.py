@@ -90,6 +90,7 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
         "kinds": {kind: [int(messages), int(size)] for kind, (messages, size) in result.kinds.items()},
         "fingerprint": result.fingerprint,
         "versions": result.versions,
+        "machine": result.machine,
         "privacy_unit": result.privacy_unit,
         "privacy_accountant": result.privacy_accountant,
         "privacy_caveats": list(result.privacy_caveats),
@@ -128,6 +129,10 @@ class RunFiles:
     def size(self) -> int:
         """The size of what is kept of the files (bytes)."""
         return sum(map(len, self._contents.values()))
+
+    def digest(self) -> str:
+        """Return a hash of all that the files say, and of whether a trace is among them."""
+        return digest(self._contents[RESULT] + str((self.folder / TRACE).is_file()).encode())
 
     def result(self, details: bool = True) -> RunResult:
         """Return the run.

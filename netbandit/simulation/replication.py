@@ -37,7 +37,6 @@ from netbandit.simulation.accounting import (
     use_of,
     waiting_remarks,
 )
-from netbandit.simulation.blas_threads import one_blas_thread
 from netbandit.simulation.dispatch.kernel_choice import Choice, explained
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers.choice import driver_for, pattern_of
@@ -45,7 +44,9 @@ from netbandit.simulation.result import Metric, RunResult, versions
 from netbandit.simulation.return_validation import checked, figures_of
 from netbandit.simulation.sweep_point import Point
 from netbandit.user_code.errors import is_ours
+from netbandit.util.blas_threads import one_blas_thread
 from netbandit.util.memory import paused_collection
+from netbandit.util.process import machine, machine_text
 from netbandit.util.streams import Streams
 
 
@@ -155,6 +156,7 @@ class Simulation:
             uplinks=use_of(network.uplink_pairs(), network.uplink_class),
             fingerprint=digest,
             versions=versions() | packages_of(_others_kinds(point)),
+            machine=machine_text(machine()),
             nodes=nodes_of(topology, {name: array for model in models for name, array in model.of_agents().items()}),
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",

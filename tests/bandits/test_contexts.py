@@ -489,6 +489,7 @@ LOGGED = {"arm": "item", "reward": "click"}
 UNLIKE = [[0.7, 0.2, 0.1], [0.15, 0.05, 0.8]]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("law", [None, UNLIKE])
 def test_a_policy_is_worth_in_a_log_what_it_is_worth_in_the_table(law):
     data, _, y = log_of(law=law)
@@ -506,6 +507,7 @@ def test_a_policy_is_worth_in_a_log_what_it_is_worth_in_the_table(law):
         assert abs(biased["ctr"] - y[:, 0].mean()) > 10 * np.sqrt(0.25 / biased["kept"])
 
 
+@pytest.mark.ci
 def test_a_learner_learns_in_a_log_as_in_a_table_of_the_kept_decisions():
     data, x, y = log_of(rows=20 * 900)
     logs = run(contexts(data, scores=None, logged=LOGGED), agents=20, horizon=900).metrics

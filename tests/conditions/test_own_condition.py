@@ -118,6 +118,7 @@ IN_SLOTS = {"learner": {"kind": "ucb", "share": "totals"}}
 IN_PHASES = {"learner": {"kind": "elimination"}, "protocol": {"kind": "gossip"}}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("agents", [IN_SLOTS, IN_PHASES])
 @pytest.mark.parametrize(
     ("own", "ours"),

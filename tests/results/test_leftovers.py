@@ -14,12 +14,11 @@ from helpers.finished_runs import files, finished_runs
 
 import netbandit as nb
 from netbandit.cli import main
-from netbandit.results import merging
+from netbandit.results import merging, results_folder
 from netbandit.results.held_folders import opened
 from netbandit.results.merging import MergeError, merge
 from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.safe_files import partial, remove_leftovers, whole
-from netbandit.running import sweeps
 from netbandit.running.sweeps import run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows locks no folders")
@@ -99,7 +98,7 @@ def test_merges_into_one_folder_at_once_keep_all_runs(tmp_path):
 def test_a_folder_is_described_by_one_command_at_a_time(tmp_path, monkeypatch, command):
     run(fake_study(3, replications=1), tmp_path / "a")
     monkeypatch.setattr(merging, "write_table", lambda out, study: seen.append(is_free(out)))
-    monkeypatch.setattr(sweeps, "write_table", lambda out, study: seen.append(is_free(out)))
+    monkeypatch.setattr(results_folder, "write_table", lambda out, study: seen.append(is_free(out)))
     seen = []
     if command == "merge":
         merge(tmp_path / "b", [tmp_path / "a"])

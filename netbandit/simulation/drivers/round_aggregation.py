@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from simpy.events import EventPriority
 
 from netbandit.bandits.bandit import FiniteBandit
+from netbandit.conditions.phase_feedback import PhaseRewards
 from netbandit.learners.differing_sets import Answer, DifferingSets
 from netbandit.learners.elimination_pooled import PooledArms
 from netbandit.learners.learner import AnyLearner, Commit, EpochLearner, Phase
@@ -24,7 +25,6 @@ from netbandit.protocols.protocol import SERVER, CallbackRoundProtocol, Item, Ne
 from netbandit.protocols.sink import Sink
 from netbandit.simulation.byzantine_items import MeanLies
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.drivers.phase_feedback import PhaseRewards
 from netbandit.simulation.return_validation import checked
 
 _CHOICES_KEPT = 4
@@ -253,9 +253,8 @@ class RoundAggregation:
         learner = cohort.learner
         if round + 1 in cohort.epochs:
             raise ValueError("others have concluded this round from something else, and all must go on alike")
-        outages = self.context.network.outages
         # If a round may end without some items, the learner accounts for the missing ones.
-        partial = (outages is not None and outages.any_agents) or bool(self.lies.liars) or self.protocol.has_deadline
+        partial = self.context.network.agents_fail or bool(self.lies.liars) or self.protocol.has_deadline
         if aggregate.value is None:  # without any estimate, no arm can be eliminated
             learner.conclude(np.zeros(len(learner.active)))
         elif not partial or self._aggregated >= self._participating:

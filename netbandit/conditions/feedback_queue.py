@@ -12,7 +12,7 @@ from netbandit.network.delays import INFINITE, Delay
 from netbandit.network.draws import Draws
 from netbandit.network.jitter import UniformJitter
 from netbandit.network.trace_writer import Trace
-from netbandit.simulation.result import Metric
+from netbandit.parts.metric import Metric
 from netbandit.util.streams import Streams
 
 Agents = NDArray[np.int64]
@@ -44,7 +44,6 @@ class FeedbackQueue:
         slots, arms, rewards, vectors: Of each pull that waits its slot, arm, reward and vector, shapes (M, n) and (M,
             n, d).
         slot_ns: The length of a slot (ns).
-        counts: Whether metrics say what becomes of rewards.
         ages: How many decisions each agent has made since that whose reward it takes, shape (M,).
         fresh: What each agent has learned since it told others last, rows of (arm, reward); None: nobody asks.
         trace: Where late rewards are written, by `put`; None: nowhere.
@@ -59,7 +58,6 @@ class FeedbackQueue:
         self._slots_a_ns = 1 / slot
         self._dimension = dimension
         self._window, self._as_zero, self._nonzero = plan.window, plan.as_zero, plan.nonzero
-        self.counts = plan.counts
         of_arms = [
             (plan.laws[arm if plan.by == "arm" else 0], plan.never[arm % len(plan.never)]) for arm in range(arms)
         ]

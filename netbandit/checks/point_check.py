@@ -18,7 +18,6 @@ from netbandit.conditions.compute import Compute
 from netbandit.conditions.condition import Condition, learn_from
 from netbandit.conditions.facts import Facts, found
 from netbandit.conditions.faults import Faults
-from netbandit.conditions.feedback import Feedback
 from netbandit.conditions.graph import topology_streams
 from netbandit.conditions.latencies import peer_latencies, slowest_hop, slowest_way, uplink_latencies
 from netbandit.learners.learner import AnyLearner
@@ -432,7 +431,13 @@ class PointCheck:
             end=end,
             agents=graph.agents,
             components=len(graph.components),
-            differing=_differing(parts, facts.may_run_empty),
+            differing=concludes_per_agent(
+                parts.learner,
+                parts.protocol,
+                fail=facts.agents_fail,
+                forget=facts.agents_forget,
+                lack=facts.may_lack,
+            ),
             slowest_hop=lambda around: slowest_hop(peer, graph, slot, around + release),
             may_change=changing or facts.may_run_empty,  # a forwarding agent may run out of energy
             peer_latencies=None if peers is None else peers.tolist(),
@@ -483,15 +488,6 @@ _MANY_AGENTS = 10_000
 _MANY_LINKS = 500_000
 _SECONDS_A_LINK = 4e-6
 """Seconds to draw a link; measured, within a factor of three across families."""
-
-
-def _differing(parts: RunnablePoint, may_run_empty: bool) -> bool:
-    """Return whether agents of a round-based learner may hold different state."""
-    faults = parts.scenario.table(Faults)
-    fail = may_run_empty or faults.nodes is not None or any(outage.nodes for outage in faults.outages)
-    forget = faults.nodes is not None and faults.nodes.memory == "lost"
-    lack = parts.scenario.table(Feedback).may_lack(parts.protocol)
-    return concludes_per_agent(parts.learner, parts.protocol, fail=fail, forget=forget, lack=lack)
 
 
 _TALKS = {

@@ -1,7 +1,7 @@
 """``[faults]``: failures of agents, links and the server, and what losses on links mean for those who wait."""
 
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -91,6 +91,13 @@ class Faults(Condition):
     def prepare(self, plan: ReplicationPlan) -> None:
         """See `Condition.prepare`: what can go wrong, by the keys of links as well."""
         plan.faults = self.models(plan.links, plan.topology, plan.clock.slot, plan.changing, peers=plan.peers)
+
+    def known(self, facts: Facts) -> Mapping[str, Any]:
+        """See `Condition.known`: whether agents fail, and what they know then."""
+        return {
+            "agents_fail": self.nodes is not None or any(outage.nodes for outage in self.outages),
+            "agents_forget": self.nodes is not None and self.nodes.memory == "lost",
+        }
 
     def graph_problems(self, facts: Facts) -> Iterator[Problem]:
         """Yield answers that may be lost for good, invalid outages, and state that learners cannot have."""

@@ -120,7 +120,8 @@ class Feedback(Condition):
 
     def known(self, facts: Facts) -> Mapping[str, Any]:
         """See `Condition.known`: whether rewards may be late, or never come."""
-        return {"late": bool(self) or (facts.knows("bandit") and facts.bandit.discards)}
+        lack = {"may_lack": self.may_lack(facts.protocol)} if facts.knows("protocol") else {}
+        return {"late": bool(self) or (facts.knows("bandit") and facts.bandit.discards), **lack}
 
     def problems(self, facts: Facts) -> Iterator[Problem]:
         """Yield invalid settings of ``[feedback]``, and conflicts with other tables."""

@@ -40,7 +40,7 @@ from netbandit.parts.registry import (
 from netbandit.parts.settings import ConditionSettings, FileSettings, KeyPath, Problem, Raw
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.scenario.links import FROM_GRAPH, LinkSettings
+from netbandit.scenario.links import FROM_GRAPH, LinkSettings, LinksSettings
 from netbandit.scenario.load import Document
 from netbandit.scenario.model import PARTS, Scenario
 from netbandit.scenario.sweep import Combination
@@ -152,9 +152,13 @@ class PointCheck:
         for name in (name for name, table in tables.items() if isinstance(table, NotImported)):
             text = "the condition was not imported: its keys, and what depends on it, were not checked"
             self.unchecked.append(((name,), text))
+        links = tables.get("links")
+        models = links.models if isinstance(links, LinksSettings) else {}
+        for path in (path for path, kind in models.items() if not hasattr(kind, "FORM")):
+            self.unchecked.append((path, "the model was not imported: its keys were not checked"))
         adversary = conditions.get("adversary")
         attack = self._own_attack(adversary.attack) if isinstance(adversary, Adversary) else None
-        facts.learn(run=tables.get("run"), links=tables.get("links"), conditions=conditions, attack=attack)
+        facts.learn(run=tables.get("run"), links=links, conditions=conditions, attack=attack)
         learn_from(conditions.values(), facts)
         self._check_among(facts)
         self._asked = (*TABLES, *conditions.values())
@@ -175,7 +179,7 @@ class PointCheck:
             attack=attack,
             folder=self._document.folder.absolute(),
             inputs=inputs,
-            identities=self._identities_of(parts, attack, conditions),
+            identities=self._identities_of(parts, attack, conditions, models),
         )
         if isinstance(family, Shape | Hybrid):
             self._check_state(point, point.resolved["topology"]["agents"])
@@ -212,14 +216,19 @@ class PointCheck:
             return None
 
     def _identities_of(
-        self, parts: Mapping[str, Any], attack: type | None, conditions: Mapping[str, Condition]
+        self,
+        parts: Mapping[str, Any],
+        attack: type | None,
+        conditions: Mapping[str, Condition],
+        models: Mapping[KeyPath, type],
     ) -> dict[str, str | None]:
-        """Return the fingerprints of user-defined *parts*, *attack* and *conditions*, by the key that names each."""
+        """Return the fingerprints of user-defined classes of all these, by the key that names each."""
         found: dict[str, str | None] = {}
         classes: dict[KeyPath, type] = {(table, kind_key(table)): type(part) for table, part in parts.items()}
         if attack is not None:
             classes["adversary", "attack"] = attack
         classes |= {(table,): type(condition) for table, condition in conditions.items()}
+        classes |= models
         for path, kind in classes.items():
             if is_ours(kind):
                 continue

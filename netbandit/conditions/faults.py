@@ -14,8 +14,6 @@ from netbandit.conditions.faults_plan import (
     at_random,
     channel_faults,
     failing,
-    jitter_of,
-    ns,
     outage_of,
     radio_plan,
 )
@@ -26,6 +24,8 @@ from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import EpochLearner
 from netbandit.learners.slots import Learner
 from netbandit.network import faults as network_faults
+from netbandit.network.models.jitter import law_of
+from netbandit.network.models.settings import nanoseconds as ns
 from netbandit.network.outages import OutagePlan
 from netbandit.network.packet import ACK_BYTES
 from netbandit.network.topology import Topology
@@ -297,7 +297,7 @@ class Faults(Condition):
     def _tie_notes(self, facts: Facts) -> Iterator[Problem]:
         """Yield a note that equal latencies (ns) make messages arrive at the same instant, as in no real network."""
         links, protocol, latencies = facts.links, facts.protocol, facts.peer_latencies
-        jitter = jitter_of(links.peer.jitter, 1)
+        jitter = law_of(links.peer.jitter, 1)
         if protocol.counts_ties and not protocol.slotted and jitter is None and len(set(latencies)) < len(latencies):
             yield (
                 ("protocol", "timing"),

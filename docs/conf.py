@@ -51,6 +51,7 @@ source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_ext", "reference/parts", "suite/parts", "examples"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
+smartquotes = False  # values of scenarios stand in quotation marks
 
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False

@@ -283,8 +283,8 @@ class Scenario:
     def to_toml(self, path: str | PathLike[str] | None = None) -> str:
         """Return the scenario as the text of a file, and write it to *path* if given.
 
-        A graph of networkx is written beside the file, as ``NAME.graph.json``, and rewards in a pandas table as
-        ``NAME.rewards.csv``.
+        A graph of networkx is written beside the file, as ``NAME.graph.json``, and pandas tables as
+        ``NAME.rewards.csv`` and ``NAME.arms.csv``.
 
         Raises:
             ScenarioError: The file of the scenario cannot be read.
@@ -304,14 +304,15 @@ class Scenario:
             keys = {key: value for key, value in topology.items() if key not in ("family", "graph", "component")}
             tables["topology"] = {"family": "file", "file": graph.name, **keys}
             beside[graph] = _node_link(files.of_graph(topology["graph"], topology.get("component")))
-        bandit = tables.get("bandit")
-        if isinstance(bandit, dict) and is_frame(bandit.get("data")):
-            from netbandit.bandits.reward_tables import written
+        for key, file_key, ending in _FRAMES:
+            bandit = tables.get("bandit")
+            if isinstance(bandit, dict) and is_frame(bandit.get(key)):
+                from netbandit.bandits.reward_tables import written
 
-            rewards = _beside(path, ".rewards.csv", "a table")
-            beside[rewards], needed = written(bandit["data"])
-            keys = {key: value for key, value in bandit.items() if key != "data"}
-            tables["bandit"] = {**needed, **keys, "path": rewards.name}
+                frame = _beside(path, ending, "a table")
+                beside[frame], needed = written(bandit[key], bandit)
+                kept = {name: value for name, value in bandit.items() if name != key}
+                tables["bandit"] = {**needed, **kept, file_key: frame.name}
         text = toml_text({"schema": 1, **plain(tables)})
         if path is not None:
             for file, content in beside.items():
@@ -324,6 +325,10 @@ class Scenario:
             return f"Scenario.from_toml({self._file!r})"
         shown = {table: plain(value) for table, value in self._tables.items()}
         return f"Scenario({', '.join(f'{table}={value!r}' for table, value in shown.items())})"
+
+
+_FRAMES = (("data", "path", ".rewards.csv"), ("arms_data", "arms_path", ".arms.csv"))
+"""The keys of tables of pandas, those of their files, and how these are called."""
 
 
 def _beside(path: str | PathLike[str] | None, ending: str, what: str) -> Path:

@@ -9,9 +9,9 @@ from pydantic import Field
 
 from netbandit.bandits import reward_tables
 from netbandit.bandits.bandit import ArmBandit, FiniteBandit, GeneratorOf, Outline
-from netbandit.bandits.reward_tables import RewardTable, RewardTableError
+from netbandit.bandits.reward_tables import RewardTable
+from netbandit.bandits.table_sources import TableError, digest, source_mistakes
 from netbandit.parts.component import Checks, Mistake, Note, Others, UnknownError, state
-from netbandit.parts.validation import is_frame
 
 
 class Table(FiniteBandit):
@@ -57,16 +57,11 @@ class Table(FiniteBandit):
     def table(self) -> dict[str, Any]:
         """Return the keys; pandas' table by a hash of its columns and rows."""
         found = {name: getattr(self, name) for name in type(self).model_fields if name != "data"}
-        return found if self.data is None else {**found, "data": f"blake2b:{reward_tables.digest(self.data)}"}
+        return found if self.data is None else {**found, "data": f"blake2b:{digest(self.data)}"}
 
     def check(self) -> Checks:
         """Yield no source or two, and keys without effect."""
-        if self.path is None and self.data is None:
-            yield Mistake("path", "is missing: the file of the rewards must be given")
-        if self.path is not None and self.data is not None:
-            yield Mistake("data", "excludes path: give one of the two")
-        if self.data is not None and not is_frame(self.data):
-            yield Mistake("data", "must be a pandas DataFrame; path names a file")
+        yield from source_mistakes(self.path, self.data, ("path", "data"), "the file of the rewards")
         if self.arms is not None and len(set(self.arms)) < len(self.arms):
             yield Mistake("arms", "names an arm twice")
         if self.rows in ("drawn", "laws"):
@@ -81,7 +76,7 @@ class Table(FiniteBandit):
         try:
             found = self._read()
             rows = self._rows(found)
-        except RewardTableError as error:
+        except TableError as error:
             yield Mistake(key, str(error))
             return
         finally:
@@ -115,7 +110,7 @@ class Table(FiniteBandit):
         """Return the number of arms, once the table can be read; it is kept, and `check_with` reads it no more."""
         try:
             return Outline(arms=len(self._read().arms))
-        except (RewardTableError, UnknownError):
+        except (TableError, UnknownError):
             return Outline()
 
     def arm_names(self) -> tuple[str, ...]:
@@ -130,7 +125,7 @@ class Table(FiniteBandit):
         """Read the table; stream ``bandit.begin`` draws the first row.
 
         Raises:
-            RewardTableError: It cannot be read, or has not what *rows* needs.
+            TableError: It cannot be read, or has not what *rows* needs.
         """
         super().start(agents, generator)
         found = self._read()
@@ -240,14 +235,14 @@ class Table(FiniteBandit):
         """Return how rows are used.
 
         Raises:
-            RewardTableError: The table does not say which rewards belong together.
+            TableError: The table does not say which rewards belong together.
         """
         if found.rows is not None:
             return self.rows or "in-order"
         if self.rows in (None, "laws") and (self.rows or not _has_gaps(found)):
             return "laws"
         why = "some rewards are missing" if _has_gaps(found) else "a long table without the column slot has no rows"
-        raise RewardTableError(f'{why}: rows = "laws" takes the rewards of each arm as its law')
+        raise TableError(f'{why}: rows = "laws" takes the rewards of each arm as its law')
 
 
 def _has_gaps(found: RewardTable) -> bool:

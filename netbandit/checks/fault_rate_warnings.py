@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import inf
 
 from netbandit.network.faults import ChannelFaults, Faults
-from netbandit.network.loss_models import BurstLoss
+from netbandit.network.models.loss import BurstLoss
 from netbandit.network.outages import Failing, Redrawn
 from netbandit.parts.settings import KeyPath, Problem
 from netbandit.util.memory import shown

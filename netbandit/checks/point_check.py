@@ -19,6 +19,8 @@ from netbandit.conditions.condition import Condition, learn_from
 from netbandit.conditions.facts import Facts, found
 from netbandit.conditions.faults import Faults
 from netbandit.conditions.feedback import Feedback
+from netbandit.conditions.graph import topology_streams
+from netbandit.conditions.latencies import peer_latencies, slowest_hop, slowest_way, uplink_latencies
 from netbandit.learners.learner import AnyLearner
 from netbandit.learners.linear import in_slots
 from netbandit.learners.slots import Learner
@@ -49,13 +51,6 @@ from netbandit.scenario.model import PARTS, Scenario
 from netbandit.scenario.sweep import Combination
 from netbandit.scenario.topology import read_topology
 from netbandit.scenario.validate import valid_tables, validate
-from netbandit.simulation.build import (
-    peer_latencies,
-    slowest_hop,
-    slowest_way,
-    topology_streams,
-    uplink_latencies,
-)
 from netbandit.simulation.drivers.choice import pattern_of
 from netbandit.simulation.drivers.round_aggregation import concludes_per_agent
 from netbandit.simulation.replication import RunnablePoint

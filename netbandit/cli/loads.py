@@ -14,7 +14,7 @@ from netbandit.util.text import pluralize
 if TYPE_CHECKING:
     from netbandit.report.tables import Table
     from netbandit.results.loads import Block
-    from netbandit.results.store import PointResult, StudyResult
+    from netbandit.results.study_result import PointResult, StudyResult
 
 _MOST_POINTS = 6
 

@@ -21,7 +21,7 @@ from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     from netbandit.results.intervals import Statistic
-    from netbandit.results.store import StudyResult
+    from netbandit.results.study_result import StudyResult
 
 
 def _with_names(command: click.Command) -> click.Command:

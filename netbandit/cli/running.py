@@ -31,7 +31,7 @@ from netbandit.util.text import pluralize
 if TYPE_CHECKING:
     from netbandit.checks.check import RunPlan
     from netbandit.results.intervals import Statistic
-    from netbandit.results.store import StudyResult
+    from netbandit.results.study_result import StudyResult
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def run(
     Runs that are already in the folder of results are reused, unless their files are damaged. How long a study still
     takes is shown as it goes.
     """
-    from netbandit.results.one_study import refuse_other
+    from netbandit.results.results_folder import ResultsFolder
     from netbandit.results.run_keys import run_keys
     from netbandit.util.extras import require
 
@@ -132,7 +132,7 @@ def run(
             for study, folder in zip(studies, folders, strict=True):
                 document = study.document
                 keys = [run_keys(point) for point in study.points]
-                refuse_other(folder, document.data["name"], study.points, keys, document.written)
+                ResultsFolder(folder).refuse_other(document.data["name"], study.points, keys, document.written)
         how = _RunOptions(jobs, scheduler, trace, replace, parquet, as_json, statistic, output, first, everything)
         failed = False
         for study, folder in zip(studies, folders, strict=True):

@@ -9,16 +9,20 @@ from pydantic import BeforeValidator, Field
 from netbandit.conditions import compute_keys as keys
 from netbandit.conditions.compute_keys import ServerTimes
 from netbandit.conditions.compute_plan import WORK, read_devices, service_times, speeds
-from netbandit.conditions.condition import Condition
+from netbandit.conditions.condition import Condition, Model
 from netbandit.conditions.energy_keys import Power
 from netbandit.conditions.energy_plan import nanowatt
 from netbandit.conditions.facts import Facts
 from netbandit.conditions.laws import mean_of
+from netbandit.conditions.replication_plan import ReplicationPlan
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.learner import EpochLearner
-from netbandit.network.computing import ComputePlan, ServiceTimes
+from netbandit.network.batteries import JOULE
+from netbandit.network.computing import ComputePlan, Computing, ServiceTimes
 from netbandit.network.jitter import LONGEST
 from netbandit.network.message import HEADER_BYTES
+from netbandit.network.network import Network
+from netbandit.parts.metric import Metric
 from netbandit.parts.settings import Problem
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.local import Local
@@ -63,6 +67,14 @@ class Compute(Condition):
         if not (of_agents.laws or of_agents.handles or of_server.laws or of_server.handles):
             return None
         return ComputePlan(of_agents, of_server, speeds(self.speed, agents, streams), nanowatt(self.power))
+
+    def prepare(self, plan: ReplicationPlan) -> None:
+        """See `Condition.prepare`: what nodes compute."""
+        plan.compute = self.plan(plan.topology.names, plan.clock.slot, plan.streams)
+
+    def start(self, network: Network) -> "Computed | None":
+        """See `Condition.start`."""
+        return None if network.computing is None else Computed(network, network.computing)
 
     def longest(self, agents: Sequence[str], slot: int, streams: Streams) -> float:
         """Return how long (ns) the longest kind of job takes the slowest node, in the mean; see `plan`."""
@@ -248,6 +260,50 @@ class Compute(Condition):
             if handled < graph.agents:
                 text = f"by then the server has handled {handled:,} of {graph.agents:,} uploads at most, in the mean"
                 yield ("protocol", "deadline"), f"{text}, and answers without the others (compute.server.message)"
+
+
+class Computed(Model):
+    """What nodes have computed.
+
+    Args:
+        network: The network.
+        computing: The jobs of its nodes.
+    """
+
+    watches = False
+
+    def __init__(self, network: Network, computing: Computing) -> None:
+        self._network, self._computing = network, computing
+
+    def metrics(self, found: Mapping[str, Metric]) -> Mapping[str, Metric]:
+        """See `Model.metrics`."""
+        computing, agents, end = self._computing, self._network.agents, self._network.clock.end
+        joule = computing.energy / JOULE  # also part of what agents consume, if that is planned
+        return {
+            "busy": sum(map(computing.busy, range(agents))) / (agents * end),
+            "server_busy": computing.busy(self._network.server) / end,
+            "inbox_wait_ms": computing.waited / computing.begun / _MILLISECOND if computing.begun else None,
+            "inbox_most": computing.most_waiting,
+            "refused": computing.refused,
+            "unhandled": computing.unhandled,
+            "compute_j": joule,
+            **({} if self._network.energy is not None else {"energy_j": (found["energy_j"] or 0.0) + joule}),
+        }
+
+    def remarks(self) -> Iterator[str]:
+        """See `Model.remarks`: nodes that could not keep up with what reached them."""
+        unhandled, delivered = self._computing.unhandled, self._network.ledger.outcomes.delivered
+        if unhandled > _MUCH * delivered:
+            yield (
+                f"{unhandled / delivered:.0%} of the messages were delivered and never handled (unhandled): nodes "
+                "computed too slowly for what reached them, or went down, or the "
+                "run ended before (busy, server_busy, inbox_wait_ms)"
+            )
+
+
+_MILLISECOND = 10**6
+_MUCH = 0.1
+"""The share of the messages delivered of which it is said that they were never handled."""
 
 
 def _handling(times: ServiceTimes) -> float:

@@ -19,12 +19,13 @@ from netbandit.conditions.faults_plan import (
     radio_plan,
 )
 from netbandit.conditions.nodes import NodeNumbers, no_node, node_problems, number_notes
+from netbandit.conditions.replication_plan import ReplicationPlan
 from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import EpochLearner
 from netbandit.learners.slots import Learner
 from netbandit.network import faults as network_faults
 from netbandit.network.outages import OutagePlan
-from netbandit.network.retry import ACK_BYTES
+from netbandit.network.packet import ACK_BYTES
 from netbandit.network.topology import Topology
 from netbandit.parts.settings import Problem
 from netbandit.protocols.flooding import Flooding
@@ -86,6 +87,10 @@ class Faults(Condition):
             ),
             radio=radio_plan(links.peer.radio, slot) if peers and links.peer.radio is not None else None,
         )
+
+    def prepare(self, plan: ReplicationPlan) -> None:
+        """See `Condition.prepare`: what can go wrong, by the keys of links as well."""
+        plan.faults = self.models(plan.links, plan.topology, plan.clock.slot, plan.changing, peers=plan.peers)
 
     def graph_problems(self, facts: Facts) -> Iterator[Problem]:
         """Yield answers that may be lost for good, invalid outages, and state that learners cannot have."""

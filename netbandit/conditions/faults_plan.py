@@ -7,11 +7,11 @@ from typing import NamedTuple
 from netbandit.conditions.nodes import NodeNumbers
 from netbandit.conditions.outage_keys import FailingSettings, OutageSettings, RedrawnSettings
 from netbandit.network import jitter as jitters
-from netbandit.network import loss_models
 from netbandit.network.faults import ChannelFaults
+from netbandit.network.models import loss as loss_models
+from netbandit.network.models.retransmission import Retry
 from netbandit.network.outages import Failing, LinkSchedule, Outage, Redrawn
 from netbandit.network.radio_plan import Aloha, Csma, RadioPlan
-from netbandit.network.retry import Retry
 from netbandit.network.topology import Topology
 from netbandit.scenario import link_faults
 from netbandit.scenario.radio import AlohaAccess, RadioSettings

@@ -49,6 +49,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "vertical": "netbandit.bandits.vertical:Vertical",
         "replay": "netbandit.bandits.replay:Replay",
         "table": "netbandit.bandits.table:Table",
+        "contexts": "netbandit.bandits.contexts:Contexts",
     },
     "learner": {
         "elimination": "netbandit.learners.elimination:Elimination",

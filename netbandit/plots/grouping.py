@@ -10,7 +10,7 @@ from netbandit.plots.style import Look, looks
 from netbandit.plots.values import Scale, identity, in_order, name, scale, shown
 from netbandit.results.columns import class_names
 from netbandit.results.intervals import MEAN, Statistic
-from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY
 from netbandit.results.varied_keys import NOT_A_POINT, parameter_names, short_names, without_case_keys
 from netbandit.util.key_paths import CASE

@@ -10,8 +10,9 @@ from netbandit.plots.bands import Kind
 from netbandit.plots.study_pictures import Asked, Picture, draw_asked, pictures, timelines
 from netbandit.plots.style import save
 from netbandit.results.intervals import MEAN, Statistic
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.safe_files import write_whole
-from netbandit.results.store import StudyResult, load_finished
+from netbandit.results.study_result import StudyResult
 from netbandit.results.varied_keys import UnknownNameError
 from netbandit.util.nesting import read_json
 
@@ -103,7 +104,7 @@ def plot_folder(
         FileNotFoundError: *folder* is not a results folder.
         ValueError: It is damaged, or has no finished run.
     """
-    study = load_finished(folder) if study is None else study
+    study = ResultsFolder(folder).finished_study() if study is None else study
     target = folder if into is None else into
     target.mkdir(parents=True, exist_ok=True)
     memory = Memory.of(folder)
@@ -134,7 +135,7 @@ def plot_against(
         ValueError: It is damaged, or has no finished run.
         UnknownNameError: There is no such key, value or metric.
     """
-    picture = draw_asked(load_finished(folder) if study is None else study, asked)
+    picture = draw_asked(ResultsFolder(folder).finished_study() if study is None else study, asked)
     memory = Memory.of(folder)
     files = save(picture.figure, folder / picture.name, memory.kinds if kinds is None else kinds)
     names = {*memory.files, *(file.name for file in files)}

@@ -49,7 +49,7 @@ from netbandit.plots.values import name as key_name
 from netbandit.plots.waits import causes, draw_waits
 from netbandit.results.intervals import MEAN, Statistic, StatisticError
 from netbandit.results.link_use import link_figures
-from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.varied_keys import UnknownNameError, distinguishing, parameter_names, resolve
 from netbandit.trace.read import TraceError, first_trace, read_trace
 

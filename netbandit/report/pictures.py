@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from netbandit.plots import folder_pictures
 from netbandit.plots.style import encoded
 from netbandit.report.curves import Reading, readings
-from netbandit.results.store import StudyResult
+from netbandit.results.study_result import StudyResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,6 +8,7 @@ _ELIMINATION = "elimination"
 _SYNCHRONISED = "feducb, linucb, lints and oful outside vertical federation"
 _PROCUREMENT = "pfcb"
 _GATHERED = "linucb and lints over the protocol vertical"
+_CONTEXTS = "tables of contexts"
 _CHANGES = "networks whose links come and go"
 _SENSED = "networks whose agents see links come and go"
 _QUEUES = "links with ``queue``"
@@ -57,8 +58,19 @@ METRICS: dict[str, MetricEntry] = {
         "reward", "The regret counted for users who left unserved, if the scenario counts it.", _GATHERED
     ),
     "unserved": MetricEntry("users", "Users who left because an earlier decision was pending.", _GATHERED),
+    "best_share": MetricEntry("", "Share of all decisions in which the best of the arms shown was chosen.", _CONTEXTS),
+    "regret_best_arm": MetricEntry(
+        "reward",
+        "What the one arm that is best in hindsight, the same for all agents, would have paid in all decisions, minus "
+        "what the chosen arms paid; below 0 where contexts helped.",
+        f"{_CONTEXTS} that show all arms",
+    ),
+    "arm_cost": MetricEntry("cost", "Costs of all chosen arms, not weighted.", f"{_CONTEXTS} with ``costs``"),
     "kept": MetricEntry(
-        "events", "Events of the log at which the learner chose the logged arm.", "logs that are replayed"
+        "events",
+        "Events of the log at which the learner chose the logged arm; where the log has propensities, those of them "
+        "that were kept.",
+        "logs that are replayed",
     ),
     "ctr": MetricEntry("", "Rewards divided by the events that were kept.", "logs that are replayed"),
     "random_ctr": MetricEntry("", "The same for random choices, mean of five seeds.", "logs that are replayed"),

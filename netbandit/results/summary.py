@@ -8,7 +8,7 @@ from typing import Any
 import netbandit
 from netbandit.results.failures import Failures, too_few
 from netbandit.results.intervals import CONFIDENCE, MEAN, MEDIAN, Interval, Statistic
-from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.simulation.result import Metric, bound_of
 
 TOPOLOGY = ("agents", "links", "diameter", "radius")

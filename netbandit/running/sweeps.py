@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import netbandit
 from netbandit.results.held_folders import described, opened
-from netbandit.results.one_study import OtherStudyError, refuse_other, remove_other
-from netbandit.results.run_folder import DamagedRunError, complete, verify, was_traced
+from netbandit.results.results_folder import RUNS, TABLES, OtherStudyError, ResultsFolder
+from netbandit.results.run_folder import DamagedRunError, complete, was_traced
 from netbandit.results.run_keys import run_keys
 from netbandit.results.safe_files import storage
-from netbandit.results.store import RUNS, StudyResult, folder_of, run_names, save_study, save_study_again, tidy
 from netbandit.results.study_identity import Union, united
-from netbandit.results.tables import PARQUET, SUMMARY, TABLE, write_summary, write_table
+from netbandit.results.study_result import StudyResult
+from netbandit.results.tables import write_summary, write_table
 from netbandit.running.pool import Lost, Pool
 from netbandit.running.worker import Ended, Failure, Order, copy_run, perform, perform_order
 from netbandit.simulation.compile_notice import to_stderr
@@ -62,6 +62,7 @@ class SweepResult:
     """The outcome of a sweep.
 
     Attributes:
+        folder: The results folder.
         study: All points with all runs, including earlier ones; without curves and links.
         failed: The runs that failed, by point and replication.
         done: The number of runs done now.
@@ -74,6 +75,7 @@ class SweepResult:
         replaced: What was left out because a file or a class that it was made with has changed; a line each.
     """
 
+    folder: ResultsFolder
     study: StudyResult
     failed: list[FailedRun]
     done: int
@@ -148,9 +150,10 @@ def run(
         Interrupted: Ctrl-C was pressed. No process of ours is left then.
     """
     out, name = out.absolute(), study.document.data["name"]
+    folder = ResultsFolder(out)
     written, looked = study.document.written, 0
     keys = [run_keys(point) for point in study.points]
-    with _begun(study, out, keys, replace=replace, alone=alone) as (union, there_is):
+    with _begun(study, folder, keys, replace=replace, alone=alone) as (union, there_is):
         tasks: dict[str, _Task] = {}
         known: set[str] = set()
         repeated: list[str] = []
@@ -166,9 +169,9 @@ def run(
                 if key in there_is:  # do not look up millions of missing folders one by one
                     looked += 1
                     looking(looked, len(there_is))
-                    there = folder_of(out, key)
+                    there = folder.run_folder(key)
                     try:
-                        if verify(there) or not trace:
+                        if folder.verify(key) or not trace:
                             equal.setdefault(effective[replication], there)
                             continue
                     except FileNotFoundError:
@@ -176,7 +179,7 @@ def run(
                     except DamagedRunError as error:
                         repeated.append(f"{there}: {error}")
                         traced = trace or was_traced(there)
-                tasks[key] = _Task(key, point, replication, out / RUNS / key, traced)
+                tasks[key] = _Task(key, point, replication, folder.run_folder(key), traced)
         for point, runs, effective in zip(study.points, keys, equal_keys, strict=True):
             for replication, key in enumerate(runs):
                 if key in tasks and tasks[key].point is point:
@@ -187,7 +190,7 @@ def run(
         seconds = 0.0
         if tasks or copies:
             with storage(out):
-                for table in (TABLE, SUMMARY, PARQUET):
+                for table in TABLES:
                     (out / table).unlink(missing_ok=True)
         if tasks:
             imports = study.document.folder.absolute() if _has_own_parts(study) else None
@@ -199,9 +202,11 @@ def run(
         with described(out):
             if not alone:  # another command may have added points meanwhile
                 with suppress(OtherStudyError):
-                    held = refuse_other(out, name, study.points, keys, written)
-                    union = changed(united(held, study.points, keys, written, run_names(out)), replaced=union.replaced)
-            loaded = save_study_again(out, name, union.points, union.keys, union.written)
+                    held = folder.refuse_other(name, study.points, keys, written)
+                    there_is = folder.run_names()
+                    union = changed(united(held, study.points, keys, written, there_is), replaced=union.replaced)
+            folder.describe(name, union.points, union.keys, union.written)  # belongs to the command that ends last
+            loaded = folder.study(details=False)
             failed = [
                 FailedRun(
                     dict(point.parameters),
@@ -215,6 +220,7 @@ def run(
             write_table(out, loaded)
             write_summary(out, loaded)
         return SweepResult(
+            folder,
             loaded,
             failed,
             done=len(tasks) + len(copies) - len(failures),
@@ -229,24 +235,25 @@ def run(
 
 @contextmanager
 def _begun(
-    study: "RunPlan", out: Path, keys: Sequence[Sequence[str]], *, replace: bool, alone: bool
+    study: "RunPlan", folder: ResultsFolder, keys: Sequence[Sequence[str]], *, replace: bool, alone: bool
 ) -> Iterator[tuple[Union, set[str]]]:
-    """Describe the study in *out*, and hold the folder; give its points and the names of the runs that may be there."""
+    """Describe the study in *folder*, and hold it; give its points and the names of the runs that may be there."""
     name, written = study.document.data["name"], study.document.written
+    out = folder.path
     with storage(out):
         (out / RUNS).mkdir(parents=True, exist_ok=True)
     with opened(out / RUNS) as ours:
         with described(out):  # only one command starts at a time
             running = not ours.alone()
             if replace and not alone and not running:
-                remove_other(out, name, study.points, keys, written)
+                folder.remove_other(name, study.points, keys, written)
             held = None
             if running or not alone:
-                held = refuse_other(out, name, study.points, keys, written, running=running)
-            tidy(out)
-            there_is = run_names(out)
+                held = folder.refuse_other(name, study.points, keys, written, running=running)
+            folder.tidy()
+            there_is = folder.run_names()
             union = united(None if alone else held, study.points, keys, written, there_is)
-            save_study(out, name, union.points, union.keys, union.written)
+            folder.describe(name, union.points, union.keys, union.written)
             ours.together()
         yield union, there_is
 

@@ -1,7 +1,7 @@
 """Vectorized environments: bandits as the slot driver plays them, for all agents at once, with one call per slot."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import ArmBandit, Bandit, GeneratorOf
 from netbandit.bandits.bernoulli import Bernoulli
+from netbandit.bandits.decision_numbers import BLOCK, MOST_NUMBERS, DecisionNumbers, Draw, uniform
 from netbandit.bandits.gaussian import Gaussian
 from netbandit.bandits.linear import Linear
 from netbandit.bandits.procurement import TOLERANCE, Procurement
@@ -26,17 +27,10 @@ if TYPE_CHECKING:  # it needs numba, which only runs use
 CHOOSE = Kind("choose")
 PROCURE = Kind("procure")
 
-BLOCK = 1_024
-"""Slots per block of random numbers, unless there are very many agents."""
-
 _MOST_MEANS = 1 << 20
 """The most means tabulated at once, if they change."""
 
-_MOST_NUMBERS = 1 << 23
-"""The most numbers drawn at once: 64 MB."""
-
 Agents = NDArray[np.int64]
-Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 
 
 class NoArmError(Exception):
@@ -102,7 +96,7 @@ class BanditEnvironment(ABC):
         self, agents: Agents, rewards: NDArray[np.float64], regrets: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         """Count what *agents* were paid, and return what is added up of those that count: their regrets, if known."""
-        paid = rewards * self.counted[agents]
+        paid = (np.nan_to_num(rewards) if self.bandit.discards else rewards) * self.counted[agents]
         self.rewards[agents] += paid
         self.knows_best = regrets is not None
         added = paid if regrets is None else regrets * self.counted[agents]
@@ -216,7 +210,7 @@ class RewardNumbers:
         self._draw = draw
         self._width = width or 1
         self._axis = () if width is None else (width,)
-        self._most = max(1, min(BLOCK, _MOST_NUMBERS // max(1, agents * self._width)))
+        self._most = max(1, min(BLOCK, MOST_NUMBERS // max(1, agents * self._width)))
         self.first = self.last = 0
         self.block = np.empty((agents, 0, *self._axis))
 
@@ -236,36 +230,6 @@ class RewardNumbers:
         if slot >= self.last:
             self.reach(slot)
         return np.asarray(self.block[agents, slot - self.first])
-
-
-class DecisionNumbers:
-    """As `RewardNumbers`, for agents that skip slots: number k of an agent's stream decides its k-th decision.
-
-    Args:
-        generator: Provides the streams (purpose ``rewards``, index: the agent).
-        agents: The number M of agents.
-        draw: Draws a given count of the next numbers of a stream.
-        width: How many numbers a decision takes; None: one, and there is no axis for it.
-    """
-
-    def __init__(self, generator: GeneratorOf, agents: int, draw: Draw, width: int | None = None) -> None:
-        self._generators = [generator("rewards", agent) for agent in range(agents)]
-        self._draw = draw
-        self._width = width or 1
-        count = max(1, min(BLOCK, _MOST_NUMBERS // max(1, agents * self._width)))
-        self._block = np.empty((agents, count, *(() if width is None else (width,))))
-        self._places = np.full(agents, count)
-
-    def of(self, slot: int, agents: Agents) -> NDArray[np.float64]:
-        """Return the next numbers of *agents*, each named once, shape (n,) or (n, width)."""
-        count = self._block.shape[1]
-        for agent in agents[self._places[agents] == count].tolist():
-            numbers = self._draw(self._generators[agent], count * self._width)
-            self._block[agent] = numbers.reshape(self._block.shape[1:])
-            self._places[agent] = 0
-        found = self._block[agents, self._places[agents]]
-        self._places[agents] += 1
-        return np.asarray(found)
 
 
 class ArmEnvironment(BanditEnvironment):
@@ -565,9 +529,9 @@ class MarketEnvironment(BanditEnvironment):
         self.units, self.good = np.zeros(width), np.zeros(width, dtype=np.int64)
         self.least = self.bandit.least_revenue
         if each_slot:
-            self._numbers = self.numbers = RewardNumbers(generator, agents, horizon, _uniform, width)
+            self._numbers = self.numbers = RewardNumbers(generator, agents, horizon, uniform, width)
         else:
-            self._numbers = DecisionNumbers(generator, agents, _uniform, width)
+            self._numbers = DecisionNumbers(generator, agents, uniform, width)
 
     def why_no_loop(self, *, everybody: bool) -> str | None:
         """See `BanditEnvironment.why_no_loop`."""
@@ -667,10 +631,6 @@ class MarketEnvironment(BanditEnvironment):
             "violations": float(self.violations[self.counted > 0].sum()) / decisions if decisions else None,
             "binding": float(bandit.binding.mean()),
         }
-
-
-def _uniform(rng: np.random.Generator, count: int) -> NDArray[np.float64]:
-    return rng.random(count)
 
 
 def optimum(bandit: Procurement) -> NDArray[np.int64]:

@@ -24,6 +24,7 @@ WORLDS: Mapping[str, Raw] = {
     "vertical": {"arms": 4, "dimension": 8},
     "replay": {"arms": 4, "participants": 4},
     "table": {"path": str(Path(__file__).with_name("rewards.csv")), "rows": "drawn"},
+    "contexts": {"path": str(Path(__file__).with_name("queries.csv")), "features": "x*", "scores": "score_*"},
 }
 """Keys with which each of our worlds is small."""
 

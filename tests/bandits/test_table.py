@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import netbandit as nb
-from netbandit.bandits import reward_tables
-from netbandit.bandits.reward_tables import RewardTableError, of_frame, read
+from netbandit.bandits import table_sources
+from netbandit.bandits.reward_tables import of_frame, read
+from netbandit.bandits.table_sources import TableError
 from netbandit.checks.check import check
 from netbandit.results.run_keys import run_key
 from netbandit.scenario.errors import ScenarioError
@@ -77,7 +78,7 @@ def test_laws_take_what_each_arm_has():
     assert pulled(bandit, 0, [0, 0], [0.49, 0.5]) == [1, 3]
     assert pulled(bandit, 0, [1, 1], [0.0, 0.9]) == [2, 8]
     assert bandit.means_at(0).tolist() == [2.0, 5.0]
-    with pytest.raises(RewardTableError, match=r'some rewards are missing: rows = "laws"'):
+    with pytest.raises(TableError, match=r'some rewards are missing: rows = "laws"'):
         started(gaps)
 
 
@@ -96,9 +97,9 @@ def test_a_long_table_may_tell_agents_apart():
     laws = started(long.drop(columns="slot"), horizon=2)
     assert laws.means_at(0).tolist() == [[5.0, 6.0], [3.0, 4.0]]
     assert pulled(laws, 0, [0, 1], [0.9, 0.0]) == [7, 2]
-    with pytest.raises(RewardTableError, match="slot 1: the reward of b of agent 10 is missing"):
+    with pytest.raises(TableError, match="slot 1: the reward of b of agent 10 is missing"):
         of_frame(long.drop(index=5))
-    with pytest.raises(RewardTableError, match="without the column slot has no rows"):
+    with pytest.raises(TableError, match="without the column slot has no rows"):
         started(long.drop(columns="slot"), rows="in-order")
 
 
@@ -169,7 +170,7 @@ def test_files_of_each_kind(tmp_path, name):
 def test_what_is_wrong_is_said_with_its_place(tmp_path, text, message):
     path = tmp_path / "t.csv"
     path.write_text(text)
-    with pytest.raises(RewardTableError, match=message):
+    with pytest.raises(TableError, match=message):
         read(path)
 
 
@@ -227,9 +228,9 @@ def test_arms_say_what_is_an_arm(tmp_path):
 def test_arms_that_pandas_takes_for_one_stay_apart_in_a_frame():
     frame = pandas.DataFrame({"arm": ["1", "01", "1.0", "NA"], "reward": [1, 2, 3, 4]})
     assert of_frame(frame).arms == ("1", "01", "1.0", "NA")
-    with pytest.raises(RewardTableError, match="row 1: the arm 1 is there as a text and as a number"):
+    with pytest.raises(TableError, match="row 1: the arm 1 is there as a text and as a number"):
         of_frame(pandas.DataFrame({"arm": [1, "1"], "reward": [1, 2]}))
-    with pytest.raises(RewardTableError, match="slot is in the index, which is not read"):
+    with pytest.raises(TableError, match="slot is in the index, which is not read"):
         of_frame(pandas.DataFrame({"slot": [0], "arm": ["a"], "reward": [1]}).set_index("slot"))
     numbered = pandas.DataFrame(np.array([[5.0, 1.0], [6.0, 0.0]]))
     assert (of_frame(numbered).arms, of_frame(numbered).rows.tolist()) == (("0", "1"), [[5, 1], [6, 0]])
@@ -282,16 +283,16 @@ def test_files_are_read_without_pandas(tmp_path, monkeypatch):
 
 
 def test_a_table_is_refused_before_more_memory_is_taken_than_is_allowed(tmp_path, monkeypatch):
-    monkeypatch.setattr(reward_tables, "MOST_CELLS", 6)
+    monkeypatch.setattr(table_sources, "MOST_CELLS", 6)
     WIDE.to_csv(tmp_path / "t.csv", index=False)
     WIDE.to_parquet(tmp_path / "t.parquet")
     for name in ("t.csv", "t.parquet"):
-        with pytest.raises(RewardTableError, match="has more than 6 fields, which is the most that is read"):
+        with pytest.raises(TableError, match="has more than 6 fields, which is the most that is read"):
             read(tmp_path / name)
     os.mkfifo(tmp_path / "pipe.csv")
     os.mkfifo(tmp_path / "pipe.parquet")
     for name in ("pipe.csv", "pipe.parquet"):
-        with pytest.raises(RewardTableError, match=r"pipe.* is a pipe, must be a file"):
+        with pytest.raises(TableError, match=r"pipe.* is a pipe, must be a file"):
             read(tmp_path / name)
 
 

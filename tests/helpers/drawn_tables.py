@@ -11,7 +11,7 @@ from random import Random
 import numpy as np
 
 from netbandit.bandits import reward_tables
-from netbandit.bandits.reward_tables import RewardTableError
+from netbandit.bandits.table_sources import TableError
 from netbandit.conditions.energy_plan import read_harvest
 from netbandit.network import readers
 from netbandit.network.readers import NotAGraphError
@@ -133,7 +133,7 @@ class Drawn:
             if self.kind == "edges":
                 return [link[:2] for link in readers.edge_list(self.path).links]
             return read_harvest(self.path) if self.kind == "harvest" else reward_tables.read(self.path)
-        except (NotAGraphError, TableFileError, RewardTableError) as error:
+        except (NotAGraphError, TableFileError, TableError) as error:
             return str(error)
 
     def by_csv(self, separator: str = "") -> list[list[str]] | None:

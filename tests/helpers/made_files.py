@@ -18,7 +18,7 @@ import networkx as nx
 import numpy as np
 
 from netbandit.bandits import reward_tables
-from netbandit.bandits.reward_tables import RewardTableError
+from netbandit.bandits.table_sources import TableError
 from netbandit.conditions.compute_plan import read_devices
 from netbandit.conditions.energy_plan import read_harvest
 from netbandit.conditions.feedback_plan import read_delays
@@ -97,7 +97,7 @@ def verdict(file: File, folder: Path) -> str:
     path.write_bytes(file.content)
     try:
         found = file.read(path)
-    except (TopologyError, TableFileError, RewardTableError) as error:
+    except (TopologyError, TableFileError, TableError) as error:
         texts = [text for _, text in error.problems] if isinstance(error, TopologyError) else [str(error)]
         if not texts or not all(text.strip() and "\n" not in text for text in texts):
             return f"not said in a line: {texts}"
@@ -414,7 +414,7 @@ def rewards(rng: Random) -> File:
         try:
             found = found.of_agents(names)
         except ValueError as error:
-            raise RewardTableError(str(error)) from None
+            raise TableError(str(error)) from None
         return list(found.arms), None if found.rows is None else found.rows.tolist()
 
     expected = [[[paid[agent, slot, arm] for arm in first] for agent in names] for slot in range(3)]

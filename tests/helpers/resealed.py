@@ -12,9 +12,9 @@ from click.testing import CliRunner
 
 import netbandit
 from netbandit.cli import main
+from netbandit.results.results_folder import STUDY
 from netbandit.results.run_folder import CURVES, LINKS, NODES, RESULT, SCENARIO, TRACE
 from netbandit.results.safe_files import digest
-from netbandit.results.store import STUDY
 
 PICTURES = "pictures.json"
 

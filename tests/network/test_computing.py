@@ -13,9 +13,9 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.jitter import ExponentialJitter, UniformJitter
 from netbandit.network.link import LinkClass
 from netbandit.network.message import Kind, Message
+from netbandit.network.models.retransmission import Retry
 from netbandit.network.network import Network
 from netbandit.network.outages import Outage, OutagePlan
-from netbandit.network.retry import Retry
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.master_worker import MasterWorker
 from netbandit.protocols.sink import Sink

@@ -9,9 +9,9 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.jitter import UniformJitter
 from netbandit.network.link import LinkClass
 from netbandit.network.message import Kind, Message
+from netbandit.network.models.retransmission import Retry
 from netbandit.network.network import Network
 from netbandit.network.outages import Outage
-from netbandit.network.retry import Retry
 from netbandit.network.topology import Topology
 from netbandit.util.streams import Streams
 

@@ -14,8 +14,8 @@ from netbandit.plots import Asked, draw_asked, plot_against, plot_folder
 from netbandit.plots.grouping import arrange
 from netbandit.plots.picture_files import Memory, folder_pictures
 from netbandit.plots.regret import draw_regret
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.safe_files import StorageError
-from netbandit.results.store import folder_of, load_study
 
 
 def drawn_in(folder):
@@ -140,7 +140,7 @@ def test_all_and_one_are_not_asked_for_together(tmp_path):
 
 def test_a_series_drawn_alone_keeps_its_colour(tmp_path):
     write(tmp_path, family_sweep())
-    study = load_study(tmp_path)
+    study = ResultsFolder(tmp_path).study()
     colours = {line.get_label(): to_hex(line.get_color()) for line in draw_regret(arrange(study)).axes[0].lines}
     alone = draw_asked(study, Asked(x="cost", color="family")).figure.axes[0].containers
     assert {box[0].get_label(): to_hex(box[0].get_color()) for box in alone}.items() <= colours.items()
@@ -158,11 +158,11 @@ def test_a_damaged_memory_is_no_memory(tmp_path, text):
 
 def test_of_many_traces_one_round_is_drawn_and_six_when_every_picture_is_asked_for(tmp_path):
     write(tmp_path, family_sweep(1))
-    study = load_study(tmp_path)
+    study = ResultsFolder(tmp_path).study()
     message = {"type": "message", "kind": "DATA", "round": 1, "from": 0, "to": 1, "bytes": 20}
     line = json.dumps({**message, "sent": 0, "start": 0, "arrival": 10**6}) + "\n"
     for point in study.points:
-        trace(folder_of(tmp_path, point.keys[0]), line)
+        trace(ResultsFolder(tmp_path).run_folder(point.keys[0]), line)
     few = [one.name for one in folder_pictures(tmp_path, study)]
     every = [one.name for one in folder_pictures(tmp_path, study, every=True)]
     assert [name for name in few if name.startswith("round")] == ["round-star"]
@@ -191,7 +191,7 @@ def test_a_pdf_has_letters_of_truetype_and_later_plots_keep_its_format(tmp_path)
 
 def test_a_figure_that_its_user_saves_has_letters_of_truetype(tmp_path):
     write(tmp_path, [made_up()])
-    figure = draw_regret(arrange(load_study(tmp_path)))
+    figure = draw_regret(arrange(ResultsFolder(tmp_path).study()))
     figure.savefig(tmp_path / "mine.pdf")
     assert b"/FontFile2" in (tmp_path / "mine.pdf").read_bytes()
     assert b"/Type3" not in (tmp_path / "mine.pdf").read_bytes()

@@ -19,8 +19,9 @@ from netbandit.report import write_report
 from netbandit.report.citation import URL
 from netbandit.report.curves import readings
 from netbandit.report.recipe import recipe, without_folders
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.run_keys import run_keys
-from netbandit.results.store import PointResult, StudyResult, load_study
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.scenario.load import load
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "path", "use"}
@@ -270,7 +271,7 @@ def test_a_name_cannot_break_out_of_the_page(tmp_path):
 
 def test_runs_that_are_missing_are_counted(tmp_path):
     write(tmp_path, sweep())
-    study = load_study(tmp_path)
+    study = ResultsFolder(tmp_path).study()
     for point, replication in ((0, 0), (0, 2), (1, 0), (1, 1), (1, 2)):
         (tmp_path / "runs" / study.points[point].keys[replication] / "result.json").unlink()
     page = Page(write_report(tmp_path).read_text(encoding="utf-8"))
@@ -355,7 +356,9 @@ def test_the_scenario_in_the_report_makes_the_same_runs_again(tmp_path):
     (scenario,) = [one for one in page.texts if one.startswith('name = "changed"')]
     (tmp_path / "again.toml").write_text(scenario)
     again = check(load(str(tmp_path / "again.toml")))
-    assert [run_keys(point) for point in again.points] == [point.keys for point in load_study(tmp_path / "out").points]
+    assert [run_keys(point) for point in again.points] == [
+        point.keys for point in ResultsFolder(tmp_path / "out").study().points
+    ]
     assert "collect" not in scenario
     assert scenario.count("[") > 5
 

@@ -17,8 +17,8 @@ from netbandit.cli import main
 from netbandit.results import merging
 from netbandit.results.held_folders import opened
 from netbandit.results.merging import MergeError, merge
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.safe_files import partial, remove_leftovers, whole
-from netbandit.results.store import load_finished, load_study
 from netbandit.running import sweeps
 from netbandit.running.sweeps import run
 
@@ -43,7 +43,7 @@ def dead():
 
 
 OPENING = {
-    "a reader": load_finished,
+    "a reader": lambda out: ResultsFolder(out).finished_study(),
     "load_results": nb.load_results,
     "run": lambda out: run(fake_study(3, replications=2), out),
     "merge": lambda out: merge(out, [out]),
@@ -90,7 +90,7 @@ def test_merges_into_one_folder_at_once_keep_all_runs(tmp_path):
         run(fake_study(3, size, replications=3), part)
     with ThreadPoolExecutor(len(parts)) as threads:
         assert sum(copied for _, copied, _ in threads.map(lambda part: merge(tmp_path / "out", [part]), parts)) == 21
-    study = load_study(tmp_path / "out")
+    study = ResultsFolder(tmp_path / "out").study()
     assert sorted(point.parameters["topology.agents"] for point in study.points) == list(range(3, 10))
     assert study.missing == ()
 

@@ -12,10 +12,10 @@ import pytest
 from helpers.fake_study import FakePoint, fake_result, resolved
 from helpers.finished_runs import finished_runs
 
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.run_folder import complete, load_run, save_run
 from netbandit.results.run_keys import run_key, run_keys
 from netbandit.results.safe_files import StorageError, partial, remove_leftovers, sealed, unsealed, write_whole
-from netbandit.results.store import load_study, save_study
 from netbandit.simulation.result import Nodes
 
 
@@ -270,12 +270,12 @@ def test_a_file_counts_by_its_content_and_not_by_its_path(tmp_path):
 def test_a_study_comes_back_by_point_and_replication(tmp_path):
     points = [FakePoint({"topology.agents": size}, resolved(size, 2)) for size in (3, 4)]
     keys = [run_keys(point) for point in points]
-    save_study(tmp_path, "mine", points, keys)
+    ResultsFolder(tmp_path).describe("mine", points, keys)
     assert finished_runs(tmp_path) == []
     for chosen, runs in zip(points, keys, strict=True):
         for replication, key in enumerate(runs):
             save_run(tmp_path / "runs" / key, fake_result({"old": 1}, chosen.resolved, replication))
-    study = load_study(tmp_path)
+    study = ResultsFolder(tmp_path).study()
     assert study.name == "mine"
     assert [entry.parameters for entry in study.points] == [{"topology.agents": 3}, {"topology.agents": 4}]
     assert [entry.keys for entry in study.points] == keys
@@ -287,36 +287,36 @@ def test_a_study_comes_back_by_point_and_replication(tmp_path):
         ("mine", 4, 1),
     ]
     shutil.rmtree(tmp_path / "runs" / keys[0][1])
-    assert [run is None for run in load_study(tmp_path).points[0].runs] == [False, True]
-    assert [run.replication for run in load_study(tmp_path).points[0].finished] == [0]
+    assert [run is None for run in ResultsFolder(tmp_path).study().points[0].runs] == [False, True]
+    assert [run.replication for run in ResultsFolder(tmp_path).study().points[0].finished] == [0]
 
 
 def test_runs_of_an_earlier_study_in_the_same_folder_are_left_out(tmp_path):
     for size in (3, 4):
         points = [FakePoint({}, resolved(size, 1))]
         keys = [run_keys(points[0])]
-        save_study(tmp_path, "mine", points, keys)
+        ResultsFolder(tmp_path).describe("mine", points, keys)
         save_run(tmp_path / "runs" / keys[0][0], fake_result({}, points[0].resolved, 0))
     assert [run.topology["agents"] for run in finished_runs(tmp_path)] == [4]
 
 
 def test_infinite_parameters_survive(tmp_path):
     points = [FakePoint({"learner.epsilon": math.inf}, resolved(replications=1))]
-    save_study(tmp_path, "mine", points, [["00"]])
-    assert load_study(tmp_path).points[0].parameters == {"learner.epsilon": math.inf}
+    ResultsFolder(tmp_path).describe("mine", points, [["00"]])
+    assert ResultsFolder(tmp_path).study().points[0].parameters == {"learner.epsilon": math.inf}
 
 
 def test_a_folder_without_results_is_told_apart_from_a_damaged_one(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"is not a results folder: it has no study\.json$"):
-        load_study(tmp_path)
+        ResultsFolder(tmp_path).study()
     (tmp_path / "fig4").mkdir()
     (tmp_path / "fig4" / "study.json").touch()
     with pytest.raises(FileNotFoundError, match=r"those in it are: fig4$"):
-        load_study(tmp_path)
+        ResultsFolder(tmp_path).study()
     for content in ("{", "{}", "[]", '{"format": 2}', '{"format": 1, "name": 3, "points": []}'):
         (tmp_path / "study.json").write_text(content)
         with pytest.raises(ValueError, match=r"study\.json is damaged"):
-            load_study(tmp_path)
+            ResultsFolder(tmp_path).study()
 
 
 def test_names_and_coordinates_of_the_nodes_come_back(tmp_path):

@@ -10,7 +10,7 @@ from helpers.fake_study import FakePoint, FakeStudy, fake_study, resolved
 from helpers.finished_runs import files, finished_runs
 from helpers.processes import is_alive
 
-from netbandit.results.one_study import OtherStudyError
+from netbandit.results.results_folder import OtherStudyError
 from netbandit.results.run_folder import load_run
 from netbandit.results.run_keys import run_key, run_keys
 from netbandit.results.safe_files import StorageError

@@ -10,10 +10,10 @@ from helpers.scenes import study
 from netbandit.checks.check import check
 from netbandit.cli.topologies import topology
 from netbandit.conditions.contacts import build_contacts
+from netbandit.conditions.graph import topology_streams
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load, load_tables
 from netbandit.scenario.toml_text import toml_text
-from netbandit.simulation.build import topology_streams
 from netbandit.simulation.execution import executed
 from netbandit.testing.scenes import put_over
 

@@ -5,7 +5,7 @@ import pytest
 from helpers.own_servers import Grouped, OwnOful
 
 import netbandit as nb
-from netbandit.results.store import load_study
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.scenario.errors import ScenarioError
 from netbandit.simulation.drivers import slots
 from netbandit.testing import check_learner
@@ -45,7 +45,7 @@ def run(tmp_path, monkeypatch):
         }
         out = tmp_path / str(len(drivers))
         nb.Scenario(**given | parts).run(out=out)
-        return load_study(out).points[0].finished[0], drivers[-1].account.digests.tolist()
+        return ResultsFolder(out).study().points[0].finished[0], drivers[-1].account.digests.tolist()
 
     return runs
 

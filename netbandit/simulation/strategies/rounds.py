@@ -81,7 +81,7 @@ class Rounds(CommunicationStrategy):
         self._wants = learner.has("wants")
         self._serves = learner.has("serve")
         self._served = [-1] * len(self.everybody)  # of each agent the number of the last row that its server took in
-        self._all_slots = context.run.activity == "every" and not context.feedback
+        self._all_slots = context.run.activity == "every" and context.feedback is None
         self.quiet = np.zeros((self.sets, len(self.everybody)), dtype=np.bool_)
         self._releases = np.zeros((self.sets, len(self.everybody)), dtype=np.int64)
         self._released_at: dict[tuple[int, int], int] = {}

@@ -134,12 +134,10 @@ class Uploads(CommunicationStrategy):
         self.isolated = False
         self.asks = True
         self.deposits = True
-        outages = context.network.outages
-        forgets = outages is not None and outages.forgets
         self._bytes = learner.item_bytes
         self._numbers: int | None = None  # of a deposit, where it is no row
         if isinstance(learner, UploadLearner) and not learner.has("serve"):
-            self._numbers = learner.deposit_numbers(getattr(context.bandit, "dimension", 0)) + forgets
+            self._numbers = learner.deposit_numbers(getattr(context.bandit, "dimension", 0)) + context.network.forgets
         self._absorbed = 0
         self._deposited = np.zeros(agents, dtype=np.int64)
         self._deposited_at = np.zeros(agents, dtype=np.int64)

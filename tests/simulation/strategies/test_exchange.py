@@ -14,13 +14,13 @@ from scipy.stats import binom
 
 from netbandit.bandits.procurement import Procurement
 from netbandit.checks.check import check
+from netbandit.conditions.latencies import peer_latencies
 from netbandit.learners.greedy import choose
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation.bandit_environments import optimum
-from netbandit.simulation.build import peer_latencies
 from netbandit.simulation.drivers import slots
 from netbandit.simulation.drivers.slots import Slots
 from netbandit.util.streams import Streams

@@ -1,19 +1,33 @@
-"""Loss models: the probability that a message is lost on a hop; `begin` in `transmission` draws the outcome."""
+"""Random losses: ``loss`` of a class of links."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from netbandit.network.downtimes import Downtimes, failing
 from netbandit.network.draws import Draws
+from netbandit.network.link import Channel
+from netbandit.network.steps import ByColumn, Model, Steps
+
+Chance = Callable[[Channel, int, int], float]
+"""(channel, bytes, start (ns)) -> the probability that a message is lost."""
 
 
-def chance_of_bits(chance: float, size: int) -> float:
-    """Return the probability that a message of *size* bytes is lost, for a bit error probability *chance*."""
-    return 1.0 - (1.0 - chance) ** float(8 * size)  # type: ignore[no-any-return]
+class Loss(Model):
+    """A loss model: whether a message is lost is drawn with a `chance`."""
+
+    def join(self, steps: Steps) -> None:
+        """See `Model.join`: each message draws a number, whatever its chance."""
+        numbers, chance = ByColumn(steps.draws("loss").numbers), self.chance(steps)
+        steps.own(lose=lambda channel, size, start: next(numbers[channel.column]) < chance(channel, size, start))
+        steps.skips.append(lambda channel: next(numbers[channel.column]))
+
+    def chance(self, steps: Steps) -> Chance:
+        """Return the chance of the messages of a class of links in a replication."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class ConstantLoss:
+class ConstantLoss(Loss):
     """Every message is lost with the same probability.
 
     Attributes:
@@ -22,9 +36,21 @@ class ConstantLoss:
 
     probability: float
 
+    def join(self, steps: Steps) -> None:
+        """See `Model.join`: the outcomes are drawn, not numbers to be compared, which is faster."""
+        draws = steps.draws("loss")
+        arrives = ByColumn(lambda column: draws.flags(column, self.probability))
+        steps.own(lose=lambda channel, size, start: not next(arrives[channel.column]))
+        steps.skips.append(lambda channel: next(arrives[channel.column]))
+
+
+def chance_of_bits(chance: float, size: int) -> float:
+    """Return the probability that a message of *size* bytes is lost, for a bit error probability *chance*."""
+    return 1.0 - (1.0 - chance) ** float(8 * size)  # type: ignore[no-any-return]
+
 
 @dataclass(frozen=True)
-class BitLoss:
+class BitLoss(Loss):
     """A message is lost if any of its bits is in error: long messages are lost more often.
 
     Attributes:
@@ -33,9 +59,13 @@ class BitLoss:
 
     probability: float
 
+    def chance(self, steps: Steps) -> Chance:
+        """See `Loss.chance`."""
+        return lambda channel, size, start: chance_of_bits(self.probability, size)
+
 
 @dataclass(frozen=True)
-class BurstLoss:
+class BurstLoss(Loss):
     """Gilbert-Elliott in continuous time: a channel is good or bad for exponential times, and loses more while bad.
 
     Each direction of a link has a separate chain, begun in its stationary distribution. The state at the start of a
@@ -54,9 +84,11 @@ class BurstLoss:
     good_for: int
     bad_for: int
 
-
-Loss: TypeAlias = ConstantLoss | BitLoss | BurstLoss
-"""A loss model."""
+    def chance(self, steps: Steps) -> Chance:
+        """See `Loss.chance`."""
+        draws, column_of, good, bad = steps.draws("bursts"), steps.state_column, self.good, self.bad
+        states = ByColumn(lambda column: bursts(self, draws, column))
+        return lambda channel, size, start: bad if states[column_of(channel)].is_bad(start) else good
 
 
 class Bursts:

@@ -74,6 +74,7 @@ AVERAGING = [
 ]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("text", AVERAGING)
 def test_means_of_curves_are_those_of_the_table(text, folder, monkeypatch):
     for language, named in blocks(ROOT / "README.md"):

@@ -4,7 +4,7 @@ import re
 from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -229,8 +229,8 @@ class _OfValues(Source):
     rows: int
 
     @abstractmethod
-    def _blocks(self, names: Sequence[str]) -> Iterator[list[Column]]:
-        """Yield some rows after another of the columns *names*."""
+    def _column(self, name: str) -> Column:
+        """Return the values of a column."""
 
     @abstractmethod
     def _coded(self, name: str) -> tuple[NDArray[np.int64], Iterable[Any]]:
@@ -241,21 +241,16 @@ class _OfValues(Source):
         wanted = [*numbers, *([] if index is None else [index])]
         self.refuse_large(self.rows * (len(wanted) + len(names)))
         table = np.empty((self.rows, len(wanted)))
-        first = 0
-        for columns in self._blocks(wanted):
-            for place, values in enumerate(columns):
-                found = self._figures(wanted[place], values, first, wanted[place] == index)
-                table[first : first + len(found), place] = found
-            first += len(columns[0])
+        for place, name in enumerate(wanted):
+            table[:, place] = self._figures(name, self._column(name), name == index)
         return Content(wanted, table, {name: self._names(name) for name in names})
 
-    def _figures(self, name: str, values: Column, first: int, index: bool) -> NDArray[np.float64]:
-        """Return the numbers of a column from row *first* on."""
+    def _figures(self, name: str, values: Column, index: bool) -> NDArray[np.float64]:
         if isinstance(values, np.ndarray) and values.dtype.kind in "iufb" and not np.isinf(values).any():
             return values.astype(np.float64, copy=False)
         if index:
             return np.array([_or_nan(str(value)) for value in values])
-        return np.array([self._figure(name, row, value) for row, value in enumerate(values, first)], dtype=np.float64)
+        return np.array([self._figure(name, row, value) for row, value in enumerate(values)], dtype=np.float64)
 
     def _figure(self, column: str, row: int, value: Any) -> float:
         if _is_missing(value):
@@ -314,14 +309,9 @@ class OfParquet(_OfValues):
     def _damaged(self, error: Exception) -> TableError:
         return self.error(f"cannot be read: {one_line(str(error))}")
 
-    def _blocks(self, names: Sequence[str]) -> Iterator[list[Column]]:
-        if not names:
-            return
-        try:
-            for batch in self._file.iter_batches(columns=list(names), batch_size=_LOOKED):
-                yield [_of_arrow(batch.column(name)) for name in names]
-        except TableError:
-            raise
+    def _column(self, name: str) -> Column:
+        try:  # one after another: together they would take more memory than the table
+            return _of_arrow(self._file.read(columns=[name]).column(name))
         except Exception as error:  # pyarrow's own, for what is damaged
             raise self._damaged(error) from None
 
@@ -338,7 +328,7 @@ def _of_arrow(column: Any) -> Column:
     from netbandit.util.extras.parquet import types
 
     numeric = any(is_one(column.type) for is_one in (types.is_integer, types.is_floating, types.is_boolean))
-    found: Column = column.cast("float64", safe=False).to_numpy(zero_copy_only=False) if numeric else column.to_pylist()
+    found: Column = column.cast("float64", safe=False).to_numpy() if numeric else column.to_pylist()
     return found
 
 
@@ -355,9 +345,8 @@ class OfFrame(_OfValues):
         """See `Source.error`."""
         return TableError(reason if place is None else f"row {place}: {reason}")
 
-    def _blocks(self, names: Sequence[str]) -> Iterator[list[Column]]:
-        if names:
-            yield [self.frame[name].to_numpy() for name in names]
+    def _column(self, name: str) -> Column:
+        return np.asarray(self.frame[name].to_numpy())
 
     def _coded(self, name: str) -> tuple[NDArray[np.int64], Iterable[Any]]:
         from netbandit.util.extras.frames import pandas
@@ -391,9 +380,8 @@ class OfArrays(_OfValues):
         """See `Source.error`."""
         return TableError(f"{self._path}: {reason}" if place is None else f"{self._path}: row {place}: {reason}")
 
-    def _blocks(self, names: Sequence[str]) -> Iterator[list[Column]]:
-        if names:
-            yield [self._columns[name] for name in names]
+    def _column(self, name: str) -> Column:
+        return self._columns[name]
 
     def _coded(self, name: str) -> tuple[NDArray[np.int64], Iterable[Any]]:
         values, codes = np.unique(self._columns[name], return_inverse=True)

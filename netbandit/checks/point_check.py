@@ -18,7 +18,6 @@ from netbandit.conditions.compute import Compute
 from netbandit.conditions.condition import Condition, learn_from
 from netbandit.conditions.facts import Facts, found
 from netbandit.conditions.faults import Faults
-from netbandit.conditions.feedback import Feedback
 from netbandit.conditions.graph import topology_streams
 from netbandit.conditions.latencies import peer_latencies, slowest_hop, slowest_way, uplink_latencies
 from netbandit.learners.learner import AnyLearner
@@ -45,7 +44,7 @@ from netbandit.parts.registry import (
 from netbandit.parts.settings import ConditionSettings, FileSettings, KeyPath, Problem, Raw
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.scenario.links import FROM_GRAPH, LinkSettings
+from netbandit.scenario.links import FROM_GRAPH, LinkSettings, LinksSettings
 from netbandit.scenario.load import Document
 from netbandit.scenario.model import PARTS, Scenario
 from netbandit.scenario.sweep import Combination
@@ -157,9 +156,13 @@ class PointCheck:
         for name in (name for name, table in tables.items() if isinstance(table, NotImported)):
             text = "the condition was not imported: its keys, and what depends on it, were not checked"
             self.unchecked.append(((name,), text))
+        links = tables.get("links")
+        models = links.models if isinstance(links, LinksSettings) else {}
+        for path in (path for path, kind in models.items() if not hasattr(kind, "FORM")):
+            self.unchecked.append((path, "the model was not imported: its keys were not checked"))
         adversary = conditions.get("adversary")
         attack = self._own_attack(adversary.attack) if isinstance(adversary, Adversary) else None
-        facts.learn(run=tables.get("run"), links=tables.get("links"), conditions=conditions, attack=attack)
+        facts.learn(run=tables.get("run"), links=links, conditions=conditions, attack=attack)
         learn_from(conditions.values(), facts)
         self._check_among(facts)
         self._asked = (*TABLES, *conditions.values())
@@ -180,7 +183,7 @@ class PointCheck:
             attack=attack,
             folder=self._document.folder.absolute(),
             inputs=inputs,
-            identities=self._identities_of(parts, attack, conditions),
+            identities=self._identities_of(parts, attack, conditions, models),
         )
         if isinstance(family, Shape | Hybrid):
             self._check_state(point, point.resolved["topology"]["agents"])
@@ -217,14 +220,19 @@ class PointCheck:
             return None
 
     def _identities_of(
-        self, parts: Mapping[str, Any], attack: type | None, conditions: Mapping[str, Condition]
+        self,
+        parts: Mapping[str, Any],
+        attack: type | None,
+        conditions: Mapping[str, Condition],
+        models: Mapping[KeyPath, type],
     ) -> dict[str, str | None]:
-        """Return the fingerprints of user-defined *parts*, *attack* and *conditions*, by the key that names each."""
+        """Return the fingerprints of user-defined classes of all these, by the key that names each."""
         found: dict[str, str | None] = {}
         classes: dict[KeyPath, type] = {(table, kind_key(table)): type(part) for table, part in parts.items()}
         if attack is not None:
             classes["adversary", "attack"] = attack
         classes |= {(table,): type(condition) for table, condition in conditions.items()}
+        classes |= models
         for path, kind in classes.items():
             if is_ours(kind):
                 continue
@@ -434,7 +442,13 @@ class PointCheck:
             end=end,
             agents=graph.agents,
             components=len(graph.components),
-            differing=_differing(parts, facts.may_run_empty),
+            differing=concludes_per_agent(
+                parts.learner,
+                parts.protocol,
+                fail=facts.agents_fail,
+                forget=facts.agents_forget,
+                lack=facts.may_lack,
+            ),
             slowest_hop=lambda around: slowest_hop(peer, graph, slot, around + release),
             may_change=changing or facts.may_run_empty,  # a forwarding agent may run out of energy
             peer_latencies=None if peers is None else peers.tolist(),
@@ -485,15 +499,6 @@ _MANY_AGENTS = 10_000
 _MANY_LINKS = 500_000
 _SECONDS_A_LINK = 4e-6
 """Seconds to draw a link; measured, within a factor of three across families."""
-
-
-def _differing(parts: RunnablePoint, may_run_empty: bool) -> bool:
-    """Return whether agents of a round-based learner may hold different state."""
-    faults = parts.scenario.table(Faults)
-    fail = may_run_empty or faults.nodes is not None or any(outage.nodes for outage in faults.outages)
-    forget = faults.nodes is not None and faults.nodes.memory == "lost"
-    lack = parts.scenario.table(Feedback).may_lack(parts.protocol)
-    return concludes_per_agent(parts.learner, parts.protocol, fail=fail, forget=forget, lack=lack)
 
 
 _TALKS = {

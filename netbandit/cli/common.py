@@ -16,6 +16,7 @@ from netbandit.util.text import pluralize
 if TYPE_CHECKING:
     from netbandit.checks.check import RunPlan
     from netbandit.results.intervals import Statistic
+    from netbandit.results.results_folder import ResultsFolder
     from netbandit.results.study_result import StudyResult
     from netbandit.running.sweeps import FailedRun
     from netbandit.simulation.replication import RunnablePoint
@@ -101,12 +102,10 @@ def plain_errors() -> Iterator[None]:
         raise
 
 
-def results_of(folder: Path, details: bool = True) -> "StudyResult":
+def results_of(folder: "ResultsFolder", details: bool = True) -> "StudyResult":
     """Return the results in *folder*; a problem with it is reported as a mistake of the user."""
-    from netbandit.results.results_folder import ResultsFolder
-
     try:
-        found = ResultsFolder(folder).finished_study(details)
+        found = folder.finished_study(details)
     except (FileNotFoundError, ValueError) as error:
         fail(error)
     if found.damaged:

@@ -1,7 +1,7 @@
 """``[faults]``: failures of agents, links and the server, and what losses on links mean for those who wait."""
 
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -13,8 +13,6 @@ from netbandit.conditions.faults_plan import (
     at_random,
     channel_faults,
     failing,
-    jitter_of,
-    ns,
     outage_of,
     radio_plan,
 )
@@ -24,6 +22,8 @@ from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import EpochLearner
 from netbandit.learners.slots import Learner
 from netbandit.network import faults as network_faults
+from netbandit.network.models.jitter import law_of
+from netbandit.network.models.settings import nanoseconds as ns
 from netbandit.network.outages import OutagePlan
 from netbandit.network.packet import ACK_BYTES
 from netbandit.network.topology import Topology
@@ -91,6 +91,13 @@ class Faults(Condition):
     def prepare(self, plan: ReplicationPlan) -> None:
         """See `Condition.prepare`: what can go wrong, by the keys of links as well."""
         plan.faults = self.models(plan.links, plan.topology, plan.clock.slot, plan.changing, peers=plan.peers)
+
+    def known(self, facts: Facts) -> Mapping[str, Any]:
+        """See `Condition.known`: whether agents fail, and what they know then."""
+        return {
+            "agents_fail": self.nodes is not None or any(outage.nodes for outage in self.outages),
+            "agents_forget": self.nodes is not None and self.nodes.memory == "lost",
+        }
 
     def graph_problems(self, facts: Facts) -> Iterator[Problem]:
         """Yield answers that may be lost for good, invalid outages, and state that learners cannot have."""
@@ -276,7 +283,7 @@ class Faults(Condition):
     def _tie_notes(self, facts: Facts) -> Iterator[Problem]:
         """Yield a note that equal latencies (ns) make messages arrive at the same instant, as in no real network."""
         links, protocol, latencies = facts.links, facts.protocol, facts.peer_latencies
-        jitter = jitter_of(links.peer.jitter, 1)
+        jitter = law_of(links.peer.jitter, 1)
         if protocol.counts_ties and not protocol.slotted and jitter is None and len(set(latencies)) < len(latencies):
             yield (
                 ("protocol", "timing"),

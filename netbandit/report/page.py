@@ -70,7 +70,7 @@ def _content(folder: Path, study: StudyResult) -> dict[str, Any]:
         "loads": loads(study),
         "losses": losses(study),
         "emulated": emulated(folder),
-        "animation": animated(folder),
+        "animation": animated(folder, study),
         "graphs": graphs(study),
         "privacy": spent,
         "units": units,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netbandit.results.held_folders import described
-from netbandit.results.results_folder import PARQUET, RUNS, STUDY, ResultsFolder
+from netbandit.results.results_folder import RUNS, STUDY, ResultsFolder
 from netbandit.results.run_folder import RESULT, DamagedRunError
 from netbandit.results.safe_files import UNFINISHED, discard, storage, whole
 from netbandit.results.study_identity import differences, same_points_made_otherwise, told, united
@@ -82,8 +82,7 @@ def _merged(
         together = out.study(details=False, most_runs=1)
     if len(studies) == 1:
         out.describe(there.name, there.points, [point.keys for point in there.points], there.written)
-    with storage(out.path):
-        (out.path / PARQUET).unlink(missing_ok=True)
+    out.remove_tables()
     merged = out.study(details=False)
     write_table(out.path, merged)
     write_summary(out.path, merged)

@@ -8,17 +8,28 @@ different parameters, so name and parameters come from ``study.json`` and everyt
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from netbandit.results.held_folders import described, opened
 from netbandit.results.numbers import run_text
 from netbandit.results.run_folder import ERROR, FORMAT, RESULT, DamagedRunError, RunFiles, of_this_format
 from netbandit.results.run_keys import inputs
-from netbandit.results.safe_files import discard, native, remove_leftovers, sealed, storage, unsealed, write_whole
-from netbandit.results.study_identity import differences, told
+from netbandit.results.safe_files import (
+    digest,
+    discard,
+    native,
+    remove_leftovers,
+    sealed,
+    storage,
+    unsealed,
+    write_whole,
+)
+from netbandit.results.study_identity import differences, told, united
 from netbandit.results.study_result import PointResult, StudyResult
+from netbandit.results.tables import PARQUET, SUMMARY, TABLE, write_summary, write_table
 from netbandit.simulation.result import RunResult
 from netbandit.simulation.sweep_point import Point
 from netbandit.util.nesting import any_depth, read_json
@@ -30,13 +41,11 @@ STUDY = "study.json"
 RUNS = "runs"
 """The folder in a results folder that holds the run folders."""
 
-TABLE, SUMMARY, PARQUET = TABLES = ("table.csv", "summary.csv", "table.parquet")
-"""All metrics, the same over replications, and all metrics in another format, written on request."""
-
 PICTURES = "pictures.json"
 """The file in which the plots record their pictures."""
 
-_DERIVED = (*TABLES, "report.html", "citation.bib")
+_TABLES = (TABLE, SUMMARY, PARQUET)
+_DERIVED = (*_TABLES, "report.html", "citation.bib")
 
 _KEY = re.compile(r"[0-9a-f]+")
 
@@ -62,6 +71,7 @@ class ResultsFolder:
         self.path = path
         self._described: tuple[Stamp | None, bytes, dict[str, Any]] | None = None
         self._runs: dict[str, tuple[Stamp | None, RunFiles]] = {}
+        self._drawn: tuple[Stamp | None, Any] | None = None
         self._kept = 0
 
     def run_folder(self, key: str) -> Path:
@@ -99,6 +109,22 @@ class ResultsFolder:
         self._kept += files.size
         return traced
 
+    def digest(self) -> str:
+        """Return a hash of all that the study and its runs say; runs that cannot be read count as missing.
+
+        Raises:
+            OSError: There is no ``study.json``.
+            ValueError: It is not as written.
+        """
+        content, whole = self._read()
+        parts = [content]
+        for key in [key for point in whole["points"] for key in point["runs"]]:
+            try:
+                parts.append(self.run_files(key).digest().encode())
+            except (FileNotFoundError, DamagedRunError):
+                parts.append(b"")
+        return digest(b"\n".join(parts))
+
     def tidy(self) -> int:
         """Remove what killed processes left unfinished; see `remove_leftovers`."""
         runs: list[Path] = []
@@ -130,10 +156,93 @@ class ResultsFolder:
                 return
         with storage(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
-            for table in TABLES:
-                (self.path / table).unlink(missing_ok=True)
+        self.remove_tables()
         write_whole(self.path / STUDY, text)
         self._described = _stamp(self.path / STUDY), text.encode(), unsealed(text.encode())
+
+    def remove_tables(self) -> None:
+        """Remove the tables, which are written when the runs have ended.
+
+        Raises:
+            StorageError: They cannot be removed.
+        """
+        with storage(self.path):
+            for table in _TABLES:
+                (self.path / table).unlink(missing_ok=True)
+
+    @contextmanager
+    def begun(
+        self,
+        name: str,
+        points: Sequence[Point],
+        keys: Sequence[Sequence[str]],
+        written: Mapping[str, Any] | None,
+        *,
+        replace: bool = False,
+        alone: bool = False,
+    ) -> Iterator[tuple[tuple[str, ...], set[str]]]:
+        """Describe a study whose runs begin, and hold the folder until they have ended.
+
+        Args:
+            name: The name of the study.
+            points: Its points.
+            keys: The keys of their runs.
+            written: Their scenario as written.
+            replace: Whether the results of another study, if there are any, are removed.
+            alone: Whether the study has these points and no others, whatever is there.
+
+        Returns:
+            What was left out because a file or a class that it was made with has changed, a line each; and the names of
+            the runs that may be there.
+
+        Raises:
+            OtherStudyError: The folder holds the results of another study, or another process runs one into it.
+            StorageError: It cannot be written.
+        """
+        with storage(self.path):
+            (self.path / RUNS).mkdir(parents=True, exist_ok=True)
+        with opened(self.path / RUNS) as ours:
+            with described(self.path):  # only one command starts at a time
+                running = not ours.alone()
+                if replace and not alone and not running:
+                    self.remove_other(name, points, keys, written)
+                held = None
+                if running or not alone:
+                    held = self.refuse_other(name, points, keys, written, running=running)
+                self.tidy()
+                there_is = self.run_names()
+                union = united(None if alone else held, points, keys, written, there_is)
+                self.describe(name, union.points, union.keys, union.written)
+                ours.together()
+            yield union.replaced, there_is
+
+    def ended(
+        self,
+        name: str,
+        points: Sequence[Point],
+        keys: Sequence[Sequence[str]],
+        written: Mapping[str, Any] | None,
+        *,
+        alone: bool = False,
+    ) -> StudyResult:
+        """Describe a study whose runs have ended, write its tables, and return it without curves and links.
+
+        Another command may have added points meanwhile, or have described a study of its own: the folder belongs to the
+        command that ends last. For the arguments see `begun`.
+
+        Raises:
+            StorageError: The folder cannot be written.
+        """
+        with described(self.path):
+            held = None
+            with suppress(OtherStudyError):
+                held = None if alone else self.refuse_other(name, points, keys, written)
+            union = united(held, points, keys, written, self.run_names())
+            self.describe(name, union.points, union.keys, union.written)
+            study = self.study(details=False)
+            write_table(self.path, study)
+            write_summary(self.path, study)
+        return study
 
     def study(self, details: bool = True, most_runs: int | None = None) -> StudyResult:
         """Return the study, with None for each run that is not (yet) complete.
@@ -229,7 +338,7 @@ class ResultsFolder:
                 "ended, or name another folder by --out (in Python out=)"
             )
         runs = sum(len(point.finished) for point in self.study(details=False).points)
-        pictures = len(list(self._pictures()))
+        pictures = len(list(self._drawn_files()))
         lost = [pluralize(runs, "run"), *([pluralize(pictures, "picture")] if pictures else [])]
         lost += [file for file in _DERIVED if (out / file).exists()]
         raise OtherStudyError(
@@ -251,7 +360,7 @@ class ResultsFolder:
             self.refuse_other(name, points, keys, written)
         except OtherStudyError:
             with storage(out):
-                for picture in self._pictures():
+                for picture in self._drawn_files():
                     picture.unlink(missing_ok=True)
                 for file in (*_DERIVED, PICTURES):
                     (out / file).unlink(missing_ok=True)
@@ -259,16 +368,30 @@ class ResultsFolder:
                     discard(folder)
                 (out / STUDY).unlink(missing_ok=True)  # last: until then the folder shows its owner
 
-    def _pictures(self) -> Iterator[Path]:
+    def _drawn_files(self) -> Iterator[Path]:
         """Yield the pictures that were drawn into the folder."""
         names: set[str] = set()
         with suppress(OSError, ValueError), any_depth():
-            names |= set(_texts(read_json((self.path / PICTURES).read_bytes())))
+            names |= set(_texts(self.pictures()))
         with suppress(OSError, ValueError):
             for name in sorted(names):
                 picture = self.path / name
                 if picture.name == name and picture.suffix in (".png", ".svg", ".pdf") and picture.is_file():
                     yield picture
+
+    def pictures(self) -> Any:
+        """Return what the record of its pictures says.
+
+        Raises:
+            OSError: There is none.
+            ValueError: It is no JSON.
+        """
+        stamp = _stamp(self.path / PICTURES)
+        if stamp is None:
+            raise FileNotFoundError(f"{self.path} has no {PICTURES}")
+        if self._drawn is None or self._drawn[0] != stamp:
+            self._drawn = stamp, read_json((self.path / PICTURES).read_bytes())
+        return self._drawn[1]
 
     def _read(self) -> tuple[bytes, dict[str, Any]]:
         """Return the text of ``study.json``, and what it says."""

@@ -29,14 +29,13 @@ FORMAT = 3
 """The version of the files in a results folder; those of versions before 0.2.0 are 1 and 2, and are not read."""
 
 RESULT = "result.json"
-SCENARIO = "scenario.json"
 CURVES = "curves.json"
 LINKS = "links.json"
 NODES = "nodes.json"
 TRACE = "trace.jsonl"
 ERROR = "error.txt"
 
-FILES = frozenset({SCENARIO, CURVES, LINKS, NODES, TRACE})
+FILES = frozenset({CURVES, LINKS, NODES, TRACE})
 """The files of a run besides its result; nodes and a trace are optional."""
 
 _DAMAGED = (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError)
@@ -50,6 +49,9 @@ class DamagedRunError(ValueError):
 def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None:
     """Write *result* into *folder*; the folder is complete from the moment ``result.json`` appears in it.
 
+    That file alone is flushed to disk: if the machine fails before the others are, their checksums are wrong, and the
+    run is done again.
+
     Args:
         folder: The run folder; created if it does not exist or is a link.
         result: The result of the run.
@@ -58,12 +60,11 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
     Raises:
         StorageError: The folder cannot be written.
     """
-    scenario = {"scenario": result.resolved, "seed": result.seed, "replication": result.replication}
     curves = {
         name: {"slots": curve.slots.tolist(), "values": curve.values.tolist()} for name, curve in result.curves.items()
     }
     links = run_content.links_to_write(result.links, result.uplinks)
-    files: dict[str, object] = {SCENARIO: scenario, CURVES: curves, LINKS: links}
+    files: dict[str, object] = {CURVES: curves, LINKS: links}
     if result.nodes is not None:
         files[NODES] = run_content.nodes_to_write(result.nodes)
     make_folder(folder)
@@ -72,7 +73,7 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
     checksums: dict[str, str] = {}
     for name, content in files.items():
         text = as_text(content)
-        write_whole(folder / name, text)
+        write_whole(folder / name, text, flushed=False)
         checksums[name] = digest(text.encode())
     if trace is not None:
         with storage(folder):
@@ -83,6 +84,7 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
         "run": folder.name,
         "name": result.name,
         "parameters": result.parameters,
+        "scenario": result.resolved,
         "seed": result.seed,
         "replication": result.replication,
         "topology": run_content.finite_figures(result.topology),
@@ -103,14 +105,14 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
 
 def _clear(folder: Path, kept: Mapping[str, object]) -> None:
     """Remove files of an earlier run from *folder* that this run does not replace, and folders at their paths."""
-    for name in (RESULT, SCENARIO, CURVES, LINKS, NODES, TRACE, ERROR):
+    for name in (RESULT, CURVES, LINKS, NODES, TRACE, ERROR):
         path = folder / name
         if name in (TRACE, ERROR) or (name == NODES and name not in kept) or (path.is_dir() and not path.is_symlink()):
             discard(path)
 
 
 class RunFiles:
-    """The files of one run; of ``result.json`` and ``scenario.json`` the content is read once.
+    """The files of one run; ``result.json`` is read once.
 
     Args:
         folder: The run folder.
@@ -129,6 +131,10 @@ class RunFiles:
     def size(self) -> int:
         """The size of what is kept of the files (bytes)."""
         return sum(map(len, self._contents.values()))
+
+    def digest(self) -> str:
+        """Return a hash of all that the files say, and of whether a trace is among them."""
+        return digest(self._contents[RESULT] + str((self.folder / TRACE).is_file()).encode())
 
     def result(self, details: bool = True) -> RunResult:
         """Return the run.
@@ -149,10 +155,8 @@ class RunFiles:
                 names = _names(whole)
                 links = self._json(LINKS, names) if details else run_content.NO_LINKS
                 nodes = details and NODES in names
-                scenario = self._content(SCENARIO, names)
-                self._contents[SCENARIO] = scenario
                 read = {
-                    "resolved": read_json(scenario, parse_int=integer)["scenario"],
+                    "resolved": whole["scenario"],
                     "curves": self._json(CURVES, names) if details else {},
                     "uplinks": links.pop("uplinks", None),
                     "links": links,
@@ -182,7 +186,7 @@ class RunFiles:
         """
         names = _names(_whole(self._contents[RESULT]))
         self.result(details=False)
-        for name in names.keys() - {SCENARIO, TRACE}:
+        for name in names.keys() - {TRACE}:
             content = self._content(name, names)
             if keep:
                 self._contents[name] = content

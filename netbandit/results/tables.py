@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netbandit.results.numbers import as_csv, cell
-from netbandit.results.results_folder import PARQUET, SUMMARY, TABLE
 from netbandit.results.safe_files import whole, write_whole
 from netbandit.results.study_result import StudyResult
 from netbandit.results.summary import QUANTILES, Estimate, estimates, failures, median_and_quantiles
@@ -14,6 +13,16 @@ from netbandit.results.varied_keys import parameter_names
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+TABLE = "table.csv"
+"""The file name of the table in a results folder."""
+
+PARQUET = "table.parquet"
+"""The same table in another format, written on request."""
+
+SUMMARY = "summary.csv"
+"""The file name of the summary over replications."""
+
 
 _SUMMARY_COLUMNS = (
     *("metric", "replications", "mean", "mean_low", "mean_high", "median", "median_low", "median_high"),

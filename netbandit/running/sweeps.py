@@ -1,25 +1,20 @@
 """Runs a study: all runs missing in its results folder, in this process or in several."""
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
-from dataclasses import replace as changed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import netbandit
-from netbandit.results.held_folders import described, opened
-from netbandit.results.results_folder import RUNS, TABLES, OtherStudyError, ResultsFolder
+from netbandit.compilation.compile_notice import to_stderr
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.run_folder import DamagedRunError, complete, was_traced
 from netbandit.results.run_keys import run_keys
-from netbandit.results.safe_files import storage
-from netbandit.results.study_identity import Union, united
 from netbandit.results.study_result import StudyResult
-from netbandit.results.tables import write_summary, write_table
 from netbandit.running.pool import Lost, Pool
 from netbandit.running.worker import Ended, Failure, Order, copy_run, perform, perform_order
-from netbandit.simulation.compile_notice import to_stderr
 from netbandit.simulation.result import versions
 from netbandit.simulation.sweep_point import Point
 from netbandit.user_code.errors import complaint
@@ -153,7 +148,7 @@ def run(
     folder = ResultsFolder(out)
     written, looked = study.document.written, 0
     keys = [run_keys(point) for point in study.points]
-    with _begun(study, folder, keys, replace=replace, alone=alone) as (union, there_is):
+    with folder.begun(name, study.points, keys, written, replace=replace, alone=alone) as (replaced, there_is):
         tasks: dict[str, _Task] = {}
         known: set[str] = set()
         repeated: list[str] = []
@@ -189,9 +184,7 @@ def run(
         failures: dict[str, Failure] = {}
         seconds = 0.0
         if tasks or copies:
-            with storage(out):
-                for table in TABLES:
-                    (out / table).unlink(missing_ok=True)
+            folder.remove_tables()
         if tasks:
             imports = study.document.folder.absolute() if _has_own_parts(study) else None
             seconds = _run_all(list(tasks.values()), jobs, scheduler, imports, progress, failures, len(known))
@@ -199,26 +192,17 @@ def run(
             failure = failures.get(source.name) or copy_run(source, task.point, task.folder, task.trace)
             if failure is not None:
                 failures[task.key] = failure
-        with described(out):
-            if not alone:  # another command may have added points meanwhile
-                with suppress(OtherStudyError):
-                    held = folder.refuse_other(name, study.points, keys, written)
-                    there_is = folder.run_names()
-                    union = changed(united(held, study.points, keys, written, there_is), replaced=union.replaced)
-            folder.describe(name, union.points, union.keys, union.written)  # belongs to the command that ends last
-            loaded = folder.study(details=False)
-            failed = [
-                FailedRun(
-                    dict(point.parameters),
-                    replication,
-                    failures.get(key) or (_LOST if scheduler is None else _LOST_FAR),
-                )
-                for point in loaded.points
-                for replication, (key, result) in enumerate(zip(point.keys, point.runs, strict=True))
-                if key in known and (key in failures or result is None)
-            ]
-            write_table(out, loaded)
-            write_summary(out, loaded)
+        loaded = folder.ended(name, study.points, keys, written, alone=alone)
+        failed = [
+            FailedRun(
+                dict(point.parameters),
+                replication,
+                failures.get(key) or (_LOST if scheduler is None else _LOST_FAR),
+            )
+            for point in loaded.points
+            for replication, (key, result) in enumerate(zip(point.keys, point.runs, strict=True))
+            if key in known and (key in failures or result is None)
+        ]
         return SweepResult(
             folder,
             loaded,
@@ -227,35 +211,10 @@ def run(
             reused=len(known) - len(tasks) - len(copies),
             repeated=tuple(repeated),
             others=tuple(_other_versions(loaded, tasks)),
-            replaced=union.replaced,
+            replaced=replaced,
             copied=sum(task.key not in failures for task, _ in copies),
             seconds=seconds,
         )
-
-
-@contextmanager
-def _begun(
-    study: "RunPlan", folder: ResultsFolder, keys: Sequence[Sequence[str]], *, replace: bool, alone: bool
-) -> Iterator[tuple[Union, set[str]]]:
-    """Describe the study in *folder*, and hold it; give its points and the names of the runs that may be there."""
-    name, written = study.document.data["name"], study.document.written
-    out = folder.path
-    with storage(out):
-        (out / RUNS).mkdir(parents=True, exist_ok=True)
-    with opened(out / RUNS) as ours:
-        with described(out):  # only one command starts at a time
-            running = not ours.alone()
-            if replace and not alone and not running:
-                folder.remove_other(name, study.points, keys, written)
-            held = None
-            if running or not alone:
-                held = folder.refuse_other(name, study.points, keys, written, running=running)
-            folder.tidy()
-            there_is = folder.run_names()
-            union = united(None if alone else held, study.points, keys, written, there_is)
-            folder.describe(name, union.points, union.keys, union.written)
-            ours.together()
-        yield union, there_is
 
 
 def _equal_keys(point: "RunnablePoint", keys: list[str]) -> list[str]:

@@ -136,7 +136,8 @@ class BanditEnvironment(ABC):
             agent: The agent.
             learner: `netbandit.learners.steps.StepLearner`.
             account: `netbandit.simulation.regret.SlotAccount`, which hashes the choice.
-            feedback: `netbandit.simulation.feedback.FeedbackQueue` of the rewards; None if they are learned at once.
+            feedback: `netbandit.conditions.feedback_queue.FeedbackQueue` of the rewards; None: they are learned at
+                once.
         """
         if feedback is not None:
             self.learn_due_one(slot, agent, learner, feedback)

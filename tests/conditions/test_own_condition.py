@@ -118,6 +118,7 @@ IN_SLOTS = {"learner": {"kind": "ucb", "share": "totals"}}
 IN_PHASES = {"learner": {"kind": "elimination"}, "protocol": {"kind": "gossip"}}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("agents", [IN_SLOTS, IN_PHASES])
 @pytest.mark.parametrize(
     ("own", "ours"),
@@ -137,6 +138,12 @@ def test_it_does_in_every_execution_what_ours_do(tariff, own, ours, agents):
         assert found.fingerprint == wanted.fingerprint
         known, mine, others = (result.metrics | {"wall_s": 0} for result in (wanted, found, without))
         assert mine == known != others
+
+
+@pytest.mark.parametrize("table", [{"nights": {"hours": 6}}, {"faults": {"outages": [ALL_NIGHT]}}])
+def test_others_know_of_it(tariff, table):
+    with pytest.raises(ScenarioError, match=r"learner\.robust: must be mean, .* each agent concludes for itself here"):
+        point_of(**IN_PHASES | {"learner": {"kind": "elimination", "robust": "krum"}}, **table)
 
 
 def test_it_may_have_ours_check_what_it_does(tariff):
@@ -176,6 +183,9 @@ def test_the_command_line_knows_it(tariff, tmp_path):
     ran = CliRunner().invoke(main, ["run", str(file), "--out", str(tmp_path / "r"), "--all"])
     assert ran.exit_code == 0, ran.output
     assert re.search(r"paid.*384", ran.output), ran.output
+    assert CliRunner().invoke(main, ["report", str(tmp_path / "r")]).exit_code == 0
+    assert ",paid,384.0," in (tmp_path / "r" / "table.csv").read_text()
+    assert "<td>paid</td>" in (tmp_path / "r" / "report.html").read_text()
     assert "paid (EUR): What all messages cost." in CliRunner().invoke(main, ["parts", "metrics"]).output
     assert "tariff" in json.loads(CliRunner().invoke(main, ["schema"]).output)["properties"]
     assert axis_label("paid") == "paid (EUR)"

@@ -1,13 +1,12 @@
 """What each way of executing a run makes of each feature: the same numbers as event by event, or it is refused.
 
-    python tests/helpers/features_by_execution.py --pin    # write the table anew
-    python tests/helpers/features_by_execution.py --json   # print it as it is now, and as it was written; or --every=3
+    cd tests
+    python -m helpers.features_by_execution --pin    # write the table anew
 
 Nothing is compiled: loops run as the Python that they are written in.
 """
 
 import csv
-import json
 import os
 import sys
 from pathlib import Path
@@ -43,12 +42,12 @@ EXECUTIONS = {
     "told in rounds of gis": (*_ARMS, "protocol.kind=gis"),
     "exchanges": ("learner.kind=coop-ucb2", "protocol.kind=consensus"),
     "calls over flooding": (*_LINEAR, "protocol.kind=flooding"),
-    "own steps": ("learner.kind=own_steps:Counting", "protocol.kind=silent"),
-    "own server": ("learner.kind=own_servers:Grouped", "protocol.kind=parameter-server"),
+    "own steps": ("learner.kind=helpers.own_steps:Counting", "protocol.kind=silent"),
+    "own server": ("learner.kind=helpers.own_servers:Grouped", "protocol.kind=parameter-server"),
 }
 """What agents do, in small scenarios; each goes another way than event by event as long as nothing is added."""
 
-_ATTACK = """\
+ATTACK = """\
 class Turned:
     def means(self, truth, view, rng):
         return 1 - truth
@@ -143,23 +142,19 @@ def cell(feature, execution, folder):
     return f"DIFFERENT: {found} ({how})" if found else f"same numbers: {how}"
 
 
-def table(every=1):
-    """Return the cells of one in *every* feature: a feature, an execution, and what is made of it."""
-    with TemporaryDirectory() as folder:
-        (Path(folder) / "turned.py").write_text(_ATTACK)
-        return [[one, other, cell(one, other, Path(folder))] for one in list(FEATURES)[::every] for other in EXECUTIONS]
-
-
 def pinned():
-    """Return the cells as they were written."""
+    """Return the cells as they were written, by feature and execution."""
     with TABLE.open(newline="", encoding="utf-8") as file:
-        return list(csv.reader(file))
+        return {(feature, execution): text for feature, execution, text in csv.reader(file)}
 
 
-if __name__ == "__main__":
-    cells = table(3 if "--every=3" in sys.argv else 1)
-    if "--pin" in sys.argv:
-        with TABLE.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows(cells)
-    if "--json" in sys.argv:
-        print(json.dumps({"found": cells, "pinned": pinned()}))
+def pin():
+    """Write the cells as they are now."""
+    with TemporaryDirectory() as folder, TABLE.open("w", newline="", encoding="utf-8") as file:
+        (Path(folder) / "turned.py").write_text(ATTACK)
+        keys = ((feature, execution) for feature in FEATURES for execution in EXECUTIONS)
+        csv.writer(file, lineterminator="\n").writerows([*key, cell(*key, Path(folder))] for key in keys)
+
+
+if __name__ == "__main__" and "--pin" in sys.argv:
+    pin()

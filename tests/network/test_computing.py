@@ -260,6 +260,7 @@ def test_messages_wait_as_in_a_queue_of_exponential_service():
     assert within(waited / begun / service, load / (1 - load))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("inbox", "refused"), [(1, 0.2623), (4, 0.0888)])
 def test_a_small_inbox_refuses_what_it_must(inbox, refused):
     """M/M/1/K, K + 1 places: (1 - rho) rho^c / (1 - rho^(c + 1)), c = K + 1."""

@@ -135,6 +135,7 @@ def test_the_formula_of_what_is_lost_gives_known_figures(most, published):
     assert lost_of_a_fixed_service(0.8, most) == pytest.approx(published, abs=5e-5)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("most", [1, 4])
 def test_a_poisson_stream_loses_what_it_must(most):
     """40 batches of 2,000 arrivals each, 4.5 standard errors of their means."""
@@ -228,6 +229,7 @@ def burst_lines(folder, monkeypatch, queue, timing):
     return found.metrics, *said
 
 
+@pytest.mark.ci
 def test_bursts_of_slotted_messages_are_named_and_both_cures_cure(tmp_path, monkeypatch):
     slotted, checked, ran = burst_lines(tmp_path, monkeypatch, 2, "slotted")
     assert slotted["dropped_share"] > 0.3

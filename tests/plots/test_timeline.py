@@ -128,7 +128,7 @@ def test_a_folder_with_a_trace_has_a_picture_of_a_round_and_so_has_its_report(tm
     ]
     text = "".join(json.dumps(line) + "\n" for line in lines) if damage is None else damage
     trace(tmp_path / RUNS / ResultsFolder(tmp_path).study().points[1].keys[1], text)
-    names = {file.name for file in plot_folder(tmp_path, kinds=["png"])}
+    names = {file.name for file in plot_folder(ResultsFolder(tmp_path), kinds=["png"])}
     assert ("round-flooding.png" in names) == (damage is None)
     assert not any(name.startswith("round-gis") for name in names)
     if damage is None:
@@ -143,4 +143,4 @@ def test_a_run_that_is_not_there_is_passed_over(tmp_path):
     study = ResultsFolder(tmp_path).study()
     (tmp_path / RUNS / study.points[0].keys[0] / "result.json").unlink()
     (tmp_path / RUNS / study.points[0].keys[0] / "trace.jsonl").write_text("{}\n")
-    assert not any(file.name.startswith("round") for file in plot_folder(tmp_path, kinds=["png"]))
+    assert not any(file.name.startswith("round") for file in plot_folder(ResultsFolder(tmp_path), kinds=["png"]))

@@ -43,6 +43,7 @@ def test_what_is_no_page_of_ours_stays_as_it_is(tmp_path):
     assert (tmp_path / "report.html").read_text() == "<html><body>mine</body></html>"
 
 
+@pytest.mark.ci
 def test_a_run_tells_of_the_report_that_it_makes_old(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tiny.toml").write_text(SMALL)
@@ -66,5 +67,5 @@ def test_a_run_tells_of_the_report_that_it_makes_old(tmp_path, monkeypatch):
 def test_pictures_that_were_asked_for_come_into_the_report(tmp_path):
     write(tmp_path, sweep())
     assert "diameter against cost" not in write_report(tmp_path).read_text()
-    plot_against(tmp_path, Asked(x="cost", y="diameter"))
+    plot_against(ResultsFolder(tmp_path), Asked(x="cost", y="diameter"))
     assert "quickstart: diameter against cost" in write_report(tmp_path).read_text()

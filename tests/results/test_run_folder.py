@@ -16,7 +16,7 @@ from netbandit.results.safe_files import partial, sealed
 from netbandit.running.sweeps import run
 from netbandit.simulation.result import Nodes
 
-FILES = ["result.json", "scenario.json", "curves.json", "links.json", "nodes.json", "trace.jsonl"]
+FILES = ["result.json", "curves.json", "links.json", "nodes.json", "trace.jsonl"]
 
 
 @pytest.fixture
@@ -32,6 +32,7 @@ def folder(tmp_path):
     return folder
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FILES)
 def test_no_flipped_bit_is_missed(folder, name):
     file = folder / name
@@ -45,6 +46,7 @@ def test_no_flipped_bit_is_missed(folder, name):
     assert RunFiles(folder).verify()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FILES)
 def test_no_corruption_of_the_same_size_is_missed(folder, name):
     file = folder / name

@@ -151,6 +151,7 @@ def check_whole(place, points, replications):
     assert not [path for path in (place / "out").rglob("*") if path.name.startswith(".") or "partial" in path.name]
 
 
+@pytest.mark.ci
 def test_a_worker_is_killed_in_the_middle_of_a_hundred_runs(place, workers):
     (place / "hold").touch()
     process = start(place, [5], 100, workers=workers)

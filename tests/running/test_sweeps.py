@@ -294,6 +294,7 @@ def test_workers_leave_what_one_process_leaves_and_report_what_fails(tmp_path):
     assert not any(is_alive(process) for process in processes)
 
 
+@pytest.mark.ci
 def test_what_every_worker_compiles_is_told_once(tmp_path, capfd):
     study = fake_study(3, replications=6, waits=dict.fromkeys(range(6), 0.3), compiles=tmp_path)
     result = sweep.run(study, tmp_path / "out", jobs=2)

@@ -40,7 +40,7 @@ def shown(folder):
         assert done.exit_code == 0 or "as it was written" in done.output or "does not match" in done.output, done.output
         found[layout] = done.exit_code == 0
     study = ResultsFolder(folder).study()
-    found["animated in a report"] = animated(folder) is not None
+    found["animated in a report"] = animated(folder, study) is not None
     found["waits in a report"] = "waited (slots)" in [name for name, _ in hot_spots(folder, study)[0].nodes.headings]
     found["picture"] = [*timelines(folder, study)] != []
     found["nothing to say"] = [*left_out(folder, study)] == []

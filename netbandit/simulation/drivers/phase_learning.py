@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from netbandit.bandits.bandit import FiniteBandit
 from netbandit.conditions.feedback_plan import FeedbackPlan
+from netbandit.conditions.phase_feedback import FOR_EVER, PhaseFeedback
 from netbandit.learners.learner import Phase
 from netbandit.network.message import Kind
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.drivers.phase_feedback import FOR_EVER, PhaseFeedback
 from netbandit.simulation.drivers.presence import Presence, Waiting
 from netbandit.simulation.drivers.round_aggregation import Cohort, Epoch, RoundAggregation
 from netbandit.simulation.result import Metric

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from simpy.events import EventPriority
 
 from netbandit.bandits.bandit import FiniteBandit
+from netbandit.conditions.phase_feedback import PhaseRewards
 from netbandit.learners.differing_sets import Answer, DifferingSets
 from netbandit.learners.elimination_pooled import PooledArms
 from netbandit.learners.learner import AnyLearner, Commit, EpochLearner, Phase
@@ -24,7 +25,6 @@ from netbandit.protocols.protocol import SERVER, CallbackRoundProtocol, Item, Ne
 from netbandit.protocols.sink import Sink
 from netbandit.simulation.byzantine_items import MeanLies
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.drivers.phase_feedback import PhaseRewards
 from netbandit.simulation.return_validation import checked
 
 _CHOICES_KEPT = 4

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.conditions.feedback_plan import FeedbackPlan
+from netbandit.conditions.feedback_queue import FeedbackQueue
+from netbandit.conditions.turns import Turns
 from netbandit.learners.counts import tells_observations
 from netbandit.learners.slots import Learner
 from netbandit.simulation.bandit_environments import BanditEnvironment
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers.decision_loop import learn_due
-from netbandit.simulation.drivers.turns import Turns
-from netbandit.simulation.feedback import FeedbackQueue
 from netbandit.simulation.result import Metric
 from netbandit.simulation.strategies.communication import CommunicationStrategy
 

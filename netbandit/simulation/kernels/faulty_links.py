@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.compilation.compile_notice import announce
 from netbandit.network.downtimes import failing
 from netbandit.network.draws import Draws
 from netbandit.network.jitter import Jitter
@@ -18,7 +19,6 @@ from netbandit.network.link import Fate
 from netbandit.network.message import Kind
 from netbandit.network.models.loss import BitLoss, BurstLoss, ConstantLoss, Loss, chance_of_bits
 from netbandit.network.network import Network
-from netbandit.simulation.compile_notice import announce
 from netbandit.util.jit import njit
 
 Numbers = NDArray[np.int64]

@@ -227,7 +227,7 @@ def test_equals_the_reference_with_other_keys(tmp_path, history, share, family, 
     assert (np.array(history) == expected).all()
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("share", ["private", "exact"])
 @pytest.mark.parametrize("communicate", ["literal", "every"])
 @pytest.mark.parametrize("family", ["path", "star"])
@@ -249,6 +249,7 @@ def test_equals_the_reference_on_links_of_random_latency(tmp_path, history, shar
     assert (np.array(history) == expected).all()
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("share", ["private", "exact", "never"])
 @pytest.mark.parametrize("communicate", ["doubling", "every"])
 def test_numpy_has_the_same_law_as_the_compiled_loop(tmp_path, monkeypatch, share, communicate):

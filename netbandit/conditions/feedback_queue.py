@@ -12,7 +12,7 @@ from netbandit.network.delays import INFINITE, Delay
 from netbandit.network.draws import Draws
 from netbandit.network.jitter import UniformJitter
 from netbandit.network.trace_writer import Trace
-from netbandit.simulation.result import Metric
+from netbandit.parts.metric import Metric
 from netbandit.util.streams import Streams
 
 Agents = NDArray[np.int64]

@@ -43,7 +43,6 @@ EXECUTIONS = {
     "exchanges": ("learner.kind=coop-ucb2", "protocol.kind=consensus"),
     "calls over flooding": (*_LINEAR, "protocol.kind=flooding"),
     "own steps": ("learner.kind=helpers.own_steps:Counting", "protocol.kind=silent"),
-    "own server": ("learner.kind=helpers.own_servers:Grouped", "protocol.kind=parameter-server"),
 }
 """What agents do, in small scenarios; each goes another way than event by event as long as nothing is added."""
 

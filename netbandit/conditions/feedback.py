@@ -19,12 +19,12 @@ from netbandit.learners.counts import tells_observations
 from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.network.delays import INFINITE
 from netbandit.network.delays import Delay as DelayLaw
-from netbandit.parts.settings import PositiveDuration, Problem
+from netbandit.parts.settings import PositiveDuration, Probability, Problem
 from netbandit.protocols.pooled import Pooled
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario import delay as keys
 from netbandit.scenario.delay import Delay, DelayOrFile
-from netbandit.scenario.link_faults import Probability, number_or_list
+from netbandit.scenario.link_faults import number_or_list
 from netbandit.util.table_files import TableFileError
 from netbandit.util.text import pluralize
 from netbandit.util.units import Duration

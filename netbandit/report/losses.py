@@ -27,14 +27,7 @@ _NOTHING = "–"
 _ACKNOWLEDGEMENT = "ACK"
 _REPETITION = "-RETRY"
 _WRONG = (
-    "lost",
-    "dropped",
-    "duplicates",
-    "retransmissions",
-    "given_up",
-    "late",
-    "absent_slots",
-    "stalled",
+    *("lost", "dropped", "duplicates", "retransmissions", "given_up", "late", "absent_slots", "stalled"),
     "broadcasts_missed",
 )
 _WHAT_FAILS = (".loss", ".jitter", ".duplicate", ".overtaking")

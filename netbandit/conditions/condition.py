@@ -87,7 +87,11 @@ class Model(Observer):
 
 
 def learn_from(conditions: Iterable[Condition], facts: Facts) -> None:
-    """Let *facts* learn what *conditions* say of themselves, as far as they can; see `Condition.known`."""
+    """Let *facts* learn what *conditions* say of themselves, as far as they can; see `Condition.known`.
+
+    What is so by one condition is so, whatever others say.
+    """
     for condition in conditions:
         with suppress(UnknownError):
-            facts.learn(**condition.known(facts))
+            known = condition.known(facts).items()
+            facts.learn(**{name: value or getattr(facts, name, value) for name, value in known})

@@ -148,7 +148,7 @@ class Energy(Condition):
 
     def known(self, facts: Facts) -> Mapping[str, Any]:
         """See `Condition.known`: whether agents may run empty."""
-        return {"may_run_empty": self.capacity is not None}
+        return {"may_run_empty": self.capacity is not None, "agents_fail": self.capacity is not None}
 
     def problems(self, facts: Facts) -> Iterator[Problem]:
         """Yield invalid settings of ``[energy]``, and conflicts with other tables."""

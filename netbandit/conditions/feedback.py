@@ -19,12 +19,12 @@ from netbandit.learners.counts import tells_observations
 from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.network.delays import INFINITE
 from netbandit.network.delays import Delay as DelayLaw
-from netbandit.parts.settings import PositiveDuration, Problem
+from netbandit.parts.settings import PositiveDuration, Probability, Problem
 from netbandit.protocols.pooled import Pooled
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario import delay as keys
 from netbandit.scenario.delay import Delay, DelayOrFile
-from netbandit.scenario.link_faults import Probability, number_or_list
+from netbandit.scenario.link_faults import number_or_list
 from netbandit.util.table_files import TableFileError
 from netbandit.util.text import pluralize
 from netbandit.util.units import Duration
@@ -120,7 +120,8 @@ class Feedback(Condition):
 
     def known(self, facts: Facts) -> Mapping[str, Any]:
         """See `Condition.known`: whether rewards may be late, or never come."""
-        return {"late": bool(self) or (facts.knows("bandit") and facts.bandit.discards)}
+        lack = {"may_lack": self.may_lack(facts.protocol)} if facts.knows("protocol") else {}
+        return {"late": bool(self) or (facts.knows("bandit") and facts.bandit.discards), **lack}
 
     def problems(self, facts: Facts) -> Iterator[Problem]:
         """Yield invalid settings of ``[feedback]``, and conflicts with other tables."""

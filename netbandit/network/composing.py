@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def models(network: "Network") -> tuple[list[Model], list[Model]]:
-    """Return the models of the links between agents and of uplinks, in the order of the steps of a hop."""
+    """Return the models of the links between agents and of uplinks; their metrics stand in the order of a list."""
     faults = network.faults
     return (
         list(_models(network, network.peer_class, faults.peer, peers=True)),
@@ -27,14 +27,12 @@ def models(network: "Network") -> tuple[list[Model], list[Model]]:
 
 
 def _models(network: "Network", links: LinkClass, faults: ChannelFaults, *, peers: bool) -> Iterator[Model]:
-    if links.takes_time or links.most_waiting is not None:
-        yield Fifo()
+    if network.waits:
+        yield Waiting()
     if faults.jitter is not None:
         yield Jitter(faults.jitter, faults.overtaking)
     if faults.loss is not None:
         yield faults.loss
-    if network.waits:
-        yield Waiting()
     if peers and network.links_fail:
         yield LinkOutages()
     if network.node_outages is not None:
@@ -47,3 +45,5 @@ def _models(network: "Network", links: LinkClass, faults: ChannelFaults, *, peer
         yield Duplicates(faults.duplicate)
     if faults.retry is not None:
         yield faults.retry
+    if links.takes_time or links.most_waiting is not None:
+        yield Fifo()

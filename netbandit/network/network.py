@@ -22,7 +22,7 @@ from netbandit.network.contacts import UpTimes, contacts_until, up_times
 from netbandit.network.downtimes import Downtimes
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
-from netbandit.network.ledger import BroadcastCopies, Ledger, Outcomes, Tally, Totals, Waiting
+from netbandit.network.ledger import BroadcastCopies, Ledger, Outcomes, Tally, Totals
 from netbandit.network.link import Arrival, Channel, Fate, FaultyChannel, Link, LinkClass
 from netbandit.network.message import Kind, Message
 from netbandit.network.metering import count, note
@@ -133,7 +133,6 @@ class Network:
         "tally",
         "timers",
         "trace",
-        "waiting",
         "waits",
         "waits_for_slots",
     )
@@ -172,7 +171,7 @@ class Network:
         self._topology = topology
         self._uplink_latency = uplink_latency
         self.ledger = Ledger()
-        self.tally, self.waiting = Tally(), Waiting()
+        self.tally = Tally()
         self.carry = NEVER if faults.plan.carry is None else faults.plan.carry
         self.waits_for_slots = faults.plan.waits_for_slots
         self.outages: Outages | None = None
@@ -585,8 +584,8 @@ class Network:
         if radio is not None:
             spent += plan.to_send(False, radio.transmissions, radio.size, radio.airtime)
             spent += plan.to_receive(False, radio.heard, radio.heard_size, radio.heard_airtime)
-        wires = self._peer_channels() if radio is None else ()
-        for channel in chain(wires, self._uplink_channels()):
+        wires = self.peer_channels() if radio is None else ()
+        for channel in chain(wires, self.uplink_channels()):
             uplink = self.server in (channel.sender, channel.receiver)
             busy, coming = (0, 0) if channel.queue is None else (channel.queue.busy, channel.queue.under_way)
             if channel.sender != self.server:
@@ -595,14 +594,6 @@ class Network:
                 messages, size = channel.fates.get("in_flight", (0, 0))
                 spent += plan.to_receive(uplink, channel.messages - messages, channel.bytes - size, busy - coming)
         return spent
-
-    def busy_with_queues(self) -> float | None:
-        """Return for which share of the run a channel with a finite queue is busy, mean over those that were used."""
-        classes = (self.peer_class, self._peer_channels()), (self.uplink_class, self._uplink_channels())
-        limited = (channels for links, channels in classes if links.most_waiting is not None)
-        used = [channel for channel in chain.from_iterable(limited) if channel.messages]
-        busy = sum(channel.queue.busy for channel in used if channel.queue is not None)
-        return busy / (len(used) * self.end) if used else None
 
     def lost_for_good(self) -> dict[Literal["peer", "uplink"], int]:
         """Return how many messages of each class of links were lost or dropped, or given up where they are repeated."""
@@ -629,16 +620,18 @@ class Network:
 
     def peer_totals(self) -> Totals:
         """Return the totals of the peer links so far."""
-        return Totals.of(self.peer_class, self._peer_channels(), self.links)
+        return Totals.of(self.peer_class, self.peer_channels(), self.links)
 
     def uplink_totals(self) -> Totals:
         """Return the totals of the uplinks so far, without broadcasts."""
-        return Totals.of(self.uplink_class, self._uplink_channels(), (channel.link for channel in self._up.values()))
+        return Totals.of(self.uplink_class, self.uplink_channels(), (channel.link for channel in self._up.values()))
 
-    def _peer_channels(self) -> Iterator[Channel]:
+    def peer_channels(self) -> Iterator[Channel]:
+        """Return the channels between agents."""
         return (channel for out in self._out for channel in out.values())
 
-    def _uplink_channels(self) -> Iterator[Channel]:
+    def uplink_channels(self) -> Iterator[Channel]:
+        """Return the channels of the uplinks in use, without broadcasts."""
         return chain(self._up.values(), self._down.values())
 
     def _peer_channel(self, sender: int, receiver: int, latency: int, link: Link) -> Channel:

@@ -9,14 +9,15 @@ may `double` it. Both ends may have to pay (`spend`, `receive`).
 Each step is a function of a model that is there, or None: what is absent costs nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from netbandit.network.draws import Draws
 from netbandit.network.link import Channel, LinkClass
 from netbandit.network.message import Message
 from netbandit.network.metering import never_begin
 from netbandit.network.packet import Packet
+from netbandit.parts.metric import Metric
 
 if TYPE_CHECKING:
     from netbandit.network.network import Network
@@ -42,6 +43,11 @@ class Model:
     def join(self, steps: "Steps") -> None:
         """Set its part of the *steps* of the links of a class, once in a replication."""
         raise NotImplementedError
+
+    @classmethod
+    def metrics(cls, models: Sequence[Self]) -> Mapping[str, Metric]:
+        """Return what *models*, all of this class in a replication, have counted, after the last event."""
+        return {}
 
 
 class ByColumn(dict[int, T], Generic[T]):
@@ -129,7 +135,7 @@ class Steps:
         name: The name of the class, ``"peer"`` or ``"uplink"``: its random streams are ``"loss.peer"`` and so on.
         columns: The number of its channels, each of which has a column of random numbers.
         link_class: Its parameters.
-        models: What may happen, in the order of the steps.
+        models: What may happen.
 
     Attributes:
         uplink: Whether its links are those of the server.
@@ -216,6 +222,10 @@ class Steps:
     def draws(self, purpose: str) -> Draws:
         """Return the random numbers of its channels for a *purpose*."""
         return Draws(self.network.streams, f"{purpose}.{self.name}", self.columns)
+
+    def channels(self) -> Iterable[Channel]:
+        """Return its channels, of uplinks those in use."""
+        return self.network.uplink_channels() if self.uplink else self.network.peer_channels()
 
     @staticmethod
     def state_column(channel: Channel) -> int:

@@ -83,26 +83,25 @@ class Arrangement:
         """Return the points by their value of *key*, in its order; all of them under None without a key."""
         if key is None:
             return [(None, list(self.points))]
-        grouped = [
-            (value, [point for point in self.points if identity(value_of(point, key)) == identity(value)])
-            for value in self.values[key]
-        ]
-        return [(value, points) for value, points in grouped if points]
+        grouped: dict[str, list[PointResult]] = {}
+        for point in self.points:
+            grouped.setdefault(identity(value_of(point, key)), []).append(point)
+        return [(value, grouped[text]) for value in self.values[key] if (text := identity(value)) in grouped]
 
     def slices(self, keys: Sequence[str]) -> "Iterator[tuple[dict[str, Any], Arrangement]]":
         """Yield (fixed values, the points that have them) for every combination of *keys* that occurs.
 
         The parts keep the looks and orders of the whole.
         """
-        combinations: dict[str, dict[str, Any]] = {}
+        combinations: dict[str, tuple[dict[str, Any], list[PointResult]]] = {}
         for point in self.points:
             fixed = {key: value_of(point, key) for key in keys}
-            combinations.setdefault(identity(fixed), fixed)
-        ranks = {key: [identity(value) for value in self.values[key]] for key in keys}
-        for fixed in sorted(
-            combinations.values(), key=lambda fixed: [ranks[key].index(identity(fixed[key])) for key in keys]
+            combinations.setdefault(identity(fixed), (fixed, []))[1].append(point)
+        ranks = {key: {identity(value): rank for rank, value in enumerate(self.values[key])} for key in keys}
+        for fixed, points in sorted(
+            combinations.values(), key=lambda one: [ranks[key][identity(one[0][key])] for key in keys]
         ):
-            yield fixed, self.only(fixed)
+            yield fixed, replace(self, points=tuple(points)).looking_like(self)
 
     def only(self, fixed: Mapping[str, Any]) -> "Arrangement":
         """Return the points that have these values, with looks and orders unchanged."""

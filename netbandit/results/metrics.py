@@ -409,10 +409,11 @@ METRICS: dict[str, MetricEntry] = {
 
 
 def catalogue() -> Mapping[str, MetricEntry]:
-    """Return `METRICS`, and those of conditions that other packages offer."""
-    from netbandit.parts.registry import offered_conditions
+    """Return `METRICS`, and those of conditions and models of links that other packages offer."""
+    from netbandit.parts.registry import offered_classes
 
-    return METRICS | {name: entry for each in offered_conditions().values() for name, entry in each.METRICS.items()}
+    offered = [*offered_classes("condition").values(), *offered_classes("link").values()]
+    return METRICS | {name: entry for each in offered for name, entry in each.METRICS.items()}
 
 
 HEADINGS: dict[str, tuple[str, str]] = {

@@ -29,14 +29,13 @@ FORMAT = 3
 """The version of the files in a results folder; those of versions before 0.2.0 are 1 and 2, and are not read."""
 
 RESULT = "result.json"
-SCENARIO = "scenario.json"
 CURVES = "curves.json"
 LINKS = "links.json"
 NODES = "nodes.json"
 TRACE = "trace.jsonl"
 ERROR = "error.txt"
 
-FILES = frozenset({SCENARIO, CURVES, LINKS, NODES, TRACE})
+FILES = frozenset({CURVES, LINKS, NODES, TRACE})
 """The files of a run besides its result; nodes and a trace are optional."""
 
 _DAMAGED = (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError)
@@ -50,6 +49,9 @@ class DamagedRunError(ValueError):
 def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None:
     """Write *result* into *folder*; the folder is complete from the moment ``result.json`` appears in it.
 
+    That file alone is flushed to disk: if the machine fails before the others are, their checksums are wrong, and the
+    run is done again.
+
     Args:
         folder: The run folder; created if it does not exist or is a link.
         result: The result of the run.
@@ -58,12 +60,11 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
     Raises:
         StorageError: The folder cannot be written.
     """
-    scenario = {"scenario": result.resolved, "seed": result.seed, "replication": result.replication}
     curves = {
         name: {"slots": curve.slots.tolist(), "values": curve.values.tolist()} for name, curve in result.curves.items()
     }
     links = run_content.links_to_write(result.links, result.uplinks)
-    files: dict[str, object] = {SCENARIO: scenario, CURVES: curves, LINKS: links}
+    files: dict[str, object] = {CURVES: curves, LINKS: links}
     if result.nodes is not None:
         files[NODES] = run_content.nodes_to_write(result.nodes)
     make_folder(folder)
@@ -72,7 +73,7 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
     checksums: dict[str, str] = {}
     for name, content in files.items():
         text = as_text(content)
-        write_whole(folder / name, text)
+        write_whole(folder / name, text, flushed=False)
         checksums[name] = digest(text.encode())
     if trace is not None:
         with storage(folder):
@@ -83,6 +84,7 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
         "run": folder.name,
         "name": result.name,
         "parameters": result.parameters,
+        "scenario": result.resolved,
         "seed": result.seed,
         "replication": result.replication,
         "topology": run_content.finite_figures(result.topology),
@@ -103,14 +105,14 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
 
 def _clear(folder: Path, kept: Mapping[str, object]) -> None:
     """Remove files of an earlier run from *folder* that this run does not replace, and folders at their paths."""
-    for name in (RESULT, SCENARIO, CURVES, LINKS, NODES, TRACE, ERROR):
+    for name in (RESULT, CURVES, LINKS, NODES, TRACE, ERROR):
         path = folder / name
         if name in (TRACE, ERROR) or (name == NODES and name not in kept) or (path.is_dir() and not path.is_symlink()):
             discard(path)
 
 
 class RunFiles:
-    """The files of one run; of ``result.json`` and ``scenario.json`` the content is read once.
+    """The files of one run; ``result.json`` is read once.
 
     Args:
         folder: The run folder.
@@ -123,6 +125,7 @@ class RunFiles:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._contents = {RESULT: _content_of_result(folder)}
+        self._checksums: Mapping[str, Any] = {}
         self._plain: RunResult | None = None
 
     @property
@@ -143,35 +146,30 @@ class RunFiles:
         Raises:
             DamagedRunError: A file is not as written.
         """
-        if self._plain is not None and not details:
-            return self._plain
         try:
             with any_depth():
-                whole = _whole(self._contents[RESULT])
-                if whole["run"] != self.folder.name:
-                    raise DamagedRunError(f"{RESULT} is of the run {whole['run']}")
-                names = _names(whole)
-                links = self._json(LINKS, names) if details else run_content.NO_LINKS
-                nodes = details and NODES in names
-                scenario = self._content(SCENARIO, names)
-                self._contents[SCENARIO] = scenario
+                if self._plain is None:
+                    whole = _whole(self._contents[RESULT])
+                    if whole["run"] != self.folder.name:
+                        raise DamagedRunError(f"{RESULT} is of the run {whole['run']}")
+                    self._checksums = _names(whole)
+                    self._plain = run_content.run_of({**whole, "resolved": whole["scenario"]})
+                if not details:
+                    return self._plain
+                links = self._json(LINKS)
                 read = {
-                    "resolved": read_json(scenario, parse_int=integer)["scenario"],
-                    "curves": self._json(CURVES, names) if details else {},
+                    "curves": self._json(CURVES),
                     "uplinks": links.pop("uplinks", None),
                     "links": links,
-                    "nodes": self._json(NODES, names) if nodes else None,
+                    "nodes": self._json(NODES) if NODES in self._checksums else None,
                 }
-                run = run_content.run_of({**whole, **read})
+                return run_content.detailed(self._plain, read)
         except DamagedRunError:
             raise
         except ContentError as error:
             raise DamagedRunError(f"its files say what no run does: {error}") from None
         except _DAMAGED as error:
             raise DamagedRunError(f"{RESULT} does not say what a run's does ({type(error).__name__})") from error
-        if not details:
-            self._plain = run
-        return run
 
     def verify(self, keep: bool = False) -> bool:
         """Check every file of the run; return whether its trace is among them.
@@ -184,10 +182,10 @@ class RunFiles:
         Raises:
             DamagedRunError: A file is not as written.
         """
-        names = _names(_whole(self._contents[RESULT]))
         self.result(details=False)
-        for name in names.keys() - {SCENARIO, TRACE}:
-            content = self._content(name, names)
+        names = self._checksums
+        for name in names.keys() - {TRACE}:
+            content = self._content(name)
             if keep:
                 self._contents[name] = content
         if TRACE not in names:
@@ -201,7 +199,7 @@ class RunFiles:
             raise DamagedRunError(f"{TRACE} cannot be read: {error.strerror}") from error
         return True
 
-    def _content(self, name: str, names: Mapping[str, Any]) -> bytes:
+    def _content(self, name: str) -> bytes:
         """Return the verified content of a file of the run."""
         if name in self._contents:
             return self._contents[name]
@@ -211,13 +209,13 @@ class RunFiles:
             raise DamagedRunError(f"{name} is not there") from None
         except OSError as error:
             raise DamagedRunError(f"{name} cannot be read: {error.strerror}") from error
-        if digest(content) != names.get(name):
+        if digest(content) != self._checksums.get(name):
             raise DamagedRunError(f"{name} does not match its checksum")
         return content
 
-    def _json(self, name: str, names: Mapping[str, Any]) -> Any:
+    def _json(self, name: str) -> Any:
         """Return what a file with curves, links or nodes says; its text is kept no longer."""
-        content = self._content(name, names)
+        content = self._content(name)
         self._contents.pop(name, None)
         return read_json(content, parse_int=integer)
 

@@ -12,9 +12,12 @@ from netbandit.network.clock import Clock
 from netbandit.network.contact_figures import contact_figures
 from netbandit.network.link import Channel, LinkClass, Queue
 from netbandit.network.network import Network
+from netbandit.network.steps import Model
 from netbandit.network.topology import Topology
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.simulation.result import LinkUse, Metric, Nodes
+from netbandit.simulation.return_validation import figures_of
+from netbandit.user_code.errors import is_ours
 
 
 def traffic(network: Network) -> dict[str, Metric]:
@@ -35,32 +38,16 @@ def outcomes(network: Network) -> dict[str, Metric]:
     return {name: value for name, value in found.items() if network.drops or not name.startswith("dropped")}
 
 
-def queueing(network: Network, slot: int) -> dict[str, Metric]:
-    """Return metrics of messages that wait for their link or for the radio channel, if any can."""
-    if not network.waits and network.radio is None:
-        return {}
-    waiting, outcomes = network.waiting, network.ledger.outcomes
-    asked = outcomes.handed + outcomes.duplicates - outcomes.dropped
-    found: dict[str, Metric] = {"delivery_ratio": outcomes.delivered / asked if asked else None}
-    if network.waits:
-        found["cut_off"] = waiting.cut_off
-        found["waited_slots"] = waiting.waited / slot / waiting.started if waiting.started else None
-    if network.radio is not None:
-        found["transmissions"] = network.radio.transmissions
-        found["airtime_s"] = network.radio.airtime / 1e9
-        found["collided"] = network.radio.collided
+def of_models(network: Network) -> dict[str, Metric]:
+    """Return the metrics of the models of links, each class of models asked once."""
+    kinds: defaultdict[type[Model], list[Model]] = defaultdict(list)
+    for model in (*network.peer_wire.models, *network.uplink_wire.models):
+        kinds[type(model)].append(model)
+    found: dict[str, Metric] = {}
+    for kind, models in kinds.items():
+        metrics = kind.metrics(models)
+        found |= metrics if is_ours(kind) else figures_of(models[0], metrics, found, "metrics")
     return found
-
-
-def dropping(network: Network) -> dict[str, Metric]:
-    """Return metrics of channels with finite queues, if there are any."""
-    if not network.drops:
-        return {}
-    outcomes = network.ledger.outcomes
-    put_or_dropped = outcomes.handed - outcomes.unsent
-    share = outcomes.dropped / put_or_dropped if put_or_dropped else None
-    busy = network.busy_with_queues()
-    return {"dropped_share": share, "waiting_most": network.tally.waiting_most, "links_busy": busy}
 
 
 def connectivity(network: Network, topology: Topology) -> dict[str, Metric]:

@@ -21,7 +21,7 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
 from netbandit.parts.conditions import CONDITIONS
-from netbandit.parts.plugins import packages_of
+from netbandit.parts.plugins import offers, packages_of
 from netbandit.parts.registry import BUILT_IN, kind_key
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import NetworkProtocol
@@ -29,11 +29,10 @@ from netbandit.scenario.model import Scenario
 from netbandit.simulation.accounting import (
     absent_slots,
     connectivity,
-    dropping,
     link_use,
     nodes_of,
+    of_models,
     outcomes,
-    queueing,
     traffic,
     use_of,
     waiting_remarks,
@@ -111,8 +110,7 @@ class Simulation:
             **_finite(traffic(network)),
             "regret_per_decision": outcome.regret / decisions if outcome.regret is not None and decisions else None,
             **outcomes(network),
-            **queueing(network, clock.slot),
-            **dropping(network),
+            **of_models(network),
             "stalled": len(waits),
             "waiting_slots": sum(waiting) / len(waiting) if waiting else None,
             "absent_slots": absent,
@@ -244,10 +242,14 @@ def _counted(model: Model, found: Mapping[str, Metric]) -> dict[str, Metric]:
 
 
 def _others_kinds(point: "RunnablePoint") -> list[tuple[str, str]]:
-    """Return the kinds by which parts of installed packages are named, each with its table, and their conditions."""
+    """Return by which names, each with its table, packages offer what of a point is theirs."""
     kinds = [(table, str(point.resolved.get(table, {}).get(kind_key(table)))) for table in BUILT_IN]
     parts = [(table, kind) for table, kind in kinds if kind not in BUILT_IN[table] and ":" not in kind]
-    return parts + [("condition", table) for table in point.scenario.conditions if table not in CONDITIONS]
+    conditions = [("condition", table) for table in point.scenario.conditions if table not in CONDITIONS]
+    models = [kind for kind in point.scenario.links.models.values() if not is_ours(kind)]
+    targets = {f"{kind.__module__}:{kind.__qualname__}" for kind in models}
+    theirs = [("link", offer.kind) for offer in (offers("link") if targets else ()) if offer.target in targets]
+    return parts + conditions + theirs
 
 
 def _finite(metrics: Mapping[str, Metric]) -> dict[str, Metric]:

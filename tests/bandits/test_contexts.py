@@ -627,3 +627,39 @@ def test_what_cannot_be_with_a_log():
     assert "without propensity arms are taken to have been shown uniformly at random" in " ".join(
         check(made.document()).notes
     )
+
+
+@pytest.mark.parametrize("vectors", ["blocks", "arm"])
+def test_what_is_made_is_linear_in_the_vectors(vectors):
+    sizes = {"queries": 300, "features": 3, "arms": 40 if vectors == "arm" else 4}
+    bandit = nb.bandits.Contexts(made={**sizes, "spread": 2.0}, vectors=vectors, rows="in-order").fresh()
+    bandit.horizon = 100
+    bandit.start(3, Streams(0, 0).generator)
+    bandit.begin(Streams(0, 0).generator)
+    everybody = np.arange(3)
+    shown = []
+    for _ in range(100):
+        vectors_of = bandit.actions(everybody).copy()
+        assert np.linalg.norm(vectors_of, axis=2).max() <= 1 + 1e-12
+        shown.append((vectors_of, bandit.table_of_contexts.scores[bandit._row]))
+    thetas = []
+    for agent in range(3):
+        x, y = (np.concatenate([each[place][agent] for each in shown]) for place in (0, 1))
+        theta, *_ = np.linalg.lstsq(x, y, rcond=None)
+        assert x @ theta == pytest.approx(y, abs=1e-12)
+        thetas.append(theta)
+    assert not np.allclose(thetas[0], thetas[1])
+    assert bandit.outline() == nb.Outline(arms=sizes["arms"], dimension=bandit.dimension)
+
+
+def test_what_cannot_be_with_a_made_table():
+    def lines(**keys):
+        made = {"kind": "contexts", "made": {"queries": 9, "features": 2, "arms": 3}, **keys}
+        return [line.partition(": ")[2] for line in scenario(made).check()]
+
+    assert lines() == []
+    assert lines(vectors="outer") == ['bandit.vectors: must be "blocks" or "arm" with made, not "outer"']
+    assert lines(path="t.csv") == ["bandit.path: excludes made: give one of the two"]
+    assert lines(made={"queries": 2, "features": 2, "arms": 3}) == [
+        "bandit.made: has 2 rows, which is not one for each of 3 agents"
+    ]

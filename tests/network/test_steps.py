@@ -62,8 +62,8 @@ def test_each_class_of_links_has_its_own_models():
     network = Triangle(faults, bandwidth=10**9).network
     names = [[type(model).__name__ for model in one.models] for one in (network.peer_wire, network.uplink_wire)]
     assert names == [
-        ["Fifo", "ConstantLoss", "LinkOutages", "NodeOutages", "Duplicates"],
-        ["Fifo", "Jitter", "NodeOutages"],
+        ["ConstantLoss", "LinkOutages", "NodeOutages", "Duplicates", "Fifo"],
+        ["Jitter", "NodeOutages", "Fifo"],
     ]
     assert network.channel(0, 1).wire is network.peer_wire
     assert network.uplink(0).wire is network.downlink(1).wire is network.air(2).wire is network.uplink_wire

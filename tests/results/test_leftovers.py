@@ -60,11 +60,11 @@ def test_what_killed_processes_left_is_gone_with_the_next_command_and_nothing_el
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (out / "runs" / "abc").symlink_to(elsewhere)
-    left = [folder / f".scenario.json.{gethostname()}.{dead}.partial" for folder in (out, run_folder)]
-    kept = [folder / f".scenario.json.{gethostname()}.{os.getppid()}.partial" for folder in (out, run_folder)]
-    kept += [elsewhere / left[0].name, out / f".scenario.json.another-host.{dead}.partial"]
+    left = [folder / f".curves.json.{gethostname()}.{dead}.partial" for folder in (out, run_folder)]
+    kept = [folder / f".curves.json.{gethostname()}.{os.getppid()}.partial" for folder in (out, run_folder)]
+    kept += [elsewhere / left[0].name, out / f".curves.json.another-host.{dead}.partial"]
     copied = [out / "runs" / f".def.{gethostname()}.{process}.partial" for process in (dead, os.getppid())]
-    for file in [*left, *kept, *(folder / "scenario.json" for folder in copied)]:
+    for file in [*left, *kept, *(folder / "curves.json" for folder in copied)]:
         file.parent.mkdir(exist_ok=True)
         file.touch()
     found = OPENING[opening](out)

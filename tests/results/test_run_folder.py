@@ -16,7 +16,7 @@ from netbandit.results.safe_files import partial, sealed
 from netbandit.running.sweeps import run
 from netbandit.simulation.result import Nodes
 
-FILES = ["result.json", "scenario.json", "curves.json", "links.json", "nodes.json", "trace.jsonl"]
+FILES = ["result.json", "curves.json", "links.json", "nodes.json", "trace.jsonl"]
 
 
 @pytest.fixture

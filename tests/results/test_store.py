@@ -47,7 +47,7 @@ def test_a_run_comes_back_as_it_was_saved(tmp_path):
 def test_a_run_folder_holds_its_files_and_nothing_else(tmp_path):
     saved(tmp_path / "run")
     names = sorted(path.name for path in (tmp_path / "run").iterdir())
-    assert names == ["curves.json", "links.json", "result.json", "scenario.json"]
+    assert names == ["curves.json", "links.json", "result.json"]
 
 
 def test_the_files_hold_no_number_that_json_does_not_know(tmp_path):
@@ -124,7 +124,7 @@ def test_a_result_with_a_wrong_entry_is_no_result(tmp_path, change):
     assert load_run(tmp_path / "run") is None
 
 
-@pytest.mark.parametrize("name", ["scenario.json", "curves.json", "links.json"])
+@pytest.mark.parametrize("name", ["curves.json", "links.json"])
 def test_a_lost_or_cut_file_makes_the_run_incomplete(tmp_path, name):
     saved(tmp_path / "run")
     file = tmp_path / "run" / name
@@ -161,9 +161,9 @@ def test_result_json_is_the_last_file(tmp_path, monkeypatch):
     order = []
     original = write_whole
 
-    def noted(target, text):
+    def noted(target, text, **how):
         order.append(target.name)
-        original(target, text)
+        original(target, text, **how)
 
     monkeypatch.setattr("netbandit.results.run_folder.write_whole", noted)
     saved(tmp_path / "run")
@@ -177,7 +177,8 @@ def test_nothing_is_complete_when_writing_fails(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(StorageError, match=r"cannot write to .*run: No space left on device"):
         saved(tmp_path / "run")
-    assert list((tmp_path / "run").iterdir()) == []
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {"curves.json", "links.json"}
+    assert not complete(tmp_path / "run")
 
 
 def test_a_file_in_place_of_the_folder_is_one_clear_line(tmp_path):

@@ -78,7 +78,7 @@ def test_the_size_is_that_of_the_folders(found, tmp_path):
 
 
 def _text(folder):
-    return (folder / "result.json").read_text() + (folder / "scenario.json").read_text()
+    return (folder / "result.json").read_text()
 
 
 def test_some_points_stand_for_all(file):

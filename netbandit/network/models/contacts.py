@@ -1,12 +1,14 @@
 """Store, carry, forward: messages wait for their link, where agents see which of their links are up."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Self
 
 from netbandit.network.calendar import NEVER
 from netbandit.network.link import Channel, FaultyChannel
 from netbandit.network.message import Message
 from netbandit.network.metering import count, note, note_under_way
 from netbandit.network.steps import Model, Steps
+from netbandit.parts.metric import Metric
 
 if TYPE_CHECKING:
     from netbandit.network.network import Network
@@ -17,12 +19,29 @@ class Waiting(Model):
 
     It starts once the link is up again; each attempt is a message. When the horizon has come, or `Network.carry` is
     over, it is not started.
+
+    Attributes:
+        cut_off: Attempts whose link went down before they were due, as their senders saw.
+        started: Messages that started, and were not cut off.
+        waited: How long (ns) these waited for their links, all of them together.
     """
 
     def join(self, steps: Steps) -> None:
         """See `Model.join`."""
         self._steps, self._network = steps, steps.network
+        self.cut_off = self.started = self.waited = 0
         steps.own(contacts=self)
+
+    @classmethod
+    def metrics(cls, models: Sequence[Self]) -> Mapping[str, Metric]:
+        """See `Model.metrics`: attempts that were cut off, and how many slots those waited that got through."""
+        network, waited = models[0]._network, sum(model.waited for model in models)
+        started = sum(model.started for model in models)
+        return {
+            "delivery_ratio": network.ledger.outcomes.delivery_ratio,
+            "cut_off": sum(model.cut_off for model in models),
+            "waited_slots": waited / network.slot / started if started else None,
+        }
 
     def next_start(self, channel: Channel, time: int) -> int:
         """See `next_start`."""
@@ -44,8 +63,8 @@ class Waiting(Model):
 
     def note_wait(self, waited: int) -> None:
         """See `netbandit.network.steps.Contacts.note_wait`."""
-        self._network.waiting.waited += waited
-        self._network.waiting.started += 1
+        self.waited += waited
+        self.started += 1
 
     def taken_in(self, channel: Channel, put_at: int, start: int, arrival: int) -> int:
         """See `netbandit.network.steps.Contacts.taken_in`.
@@ -74,7 +93,7 @@ class Waiting(Model):
             steps.queue.count(channel, start - put_at, on_the_link)
         if lost:
             note(channel, "lost", size)
-            network.waiting.cut_off += 1
+            self.cut_off += 1
         else:
             note_under_way(channel, size, on_the_link)
         if steps.spend is not None:

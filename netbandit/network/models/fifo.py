@@ -1,11 +1,16 @@
 """Bandwidth: a message occupies its channel for a time, those after it wait, and where too many do, it is dropped."""
 
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Self
+
 from netbandit.network.calendar import NEVER
 from netbandit.network.link import Channel, Queue
 from netbandit.network.message import Message
 from netbandit.network.metering import never_begin
 from netbandit.network.packet import ACK, Packet
 from netbandit.network.steps import Model, Steps
+from netbandit.parts.metric import Metric
 
 
 class Fifo(Model):
@@ -23,6 +28,22 @@ class Fifo(Model):
         steps.own(queue=self)
         if self._most is not None:
             steps.own(admits=self._admits)
+
+    @classmethod
+    def metrics(cls, models: Sequence[Self]) -> Mapping[str, Metric]:
+        """See `Model.metrics`: where queues are finite, what was dropped, how many waited, how busy channels were."""
+        limited = [model for model in models if model._most is not None]
+        if not limited:
+            return {}
+        network, channels = limited[0]._network, chain.from_iterable(model._steps.channels() for model in limited)
+        outcomes, used = network.ledger.outcomes, [channel for channel in channels if channel.messages]
+        asked = outcomes.handed - outcomes.unsent
+        busy = sum(channel.queue.busy for channel in used if channel.queue is not None)
+        return {
+            "dropped_share": outcomes.dropped / asked if asked else None,
+            "waiting_most": network.tally.waiting_most,
+            "links_busy": busy / (len(used) * network.end) if used else None,
+        }
 
     def _admits(self, channel: Channel, message: Message, packet: Packet | None) -> bool:
         """Return whether there is room for a message on *channel*; if not, count it.

@@ -2,11 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import Field
 
 from netbandit.network.downtimes import Downtimes, failing
 from netbandit.network.draws import Draws
 from netbandit.network.link import Channel
+from netbandit.network.models.settings import ModelSettings, nanoseconds
 from netbandit.network.steps import ByColumn, Model, Steps
+from netbandit.parts.settings import PositiveDuration, Probability
 
 Chance = Callable[[Channel, int, int], float]
 """(channel, bytes, start (ns)) -> the probability that a message is lost."""
@@ -24,6 +29,21 @@ class Loss(Model):
     def chance(self, steps: Steps) -> Chance:
         """Return the chance of the messages of a class of links in a replication."""
         raise NotImplementedError
+
+
+class LossSettings(ModelSettings):
+    """One of the tables that ``loss`` takes."""
+
+    def model(self, slot: int) -> Loss | None:
+        """Return the loss model, None: no message is lost; *slot* is the length of a slot (ns)."""
+        raise NotImplementedError
+
+
+def loss_of(loss: float | LossSettings, slot: int) -> Loss | None:
+    """Return the model of ``loss``, a probability or a table; None: no message is lost."""
+    if isinstance(loss, LossSettings):
+        return loss.model(slot)
+    return ConstantLoss(loss) if loss else None
 
 
 @dataclass(frozen=True)
@@ -89,6 +109,34 @@ class BurstLoss(Loss):
         draws, column_of, good, bad = steps.draws("bursts"), steps.state_column, self.good, self.bad
         states = ByColumn(lambda column: bursts(self, draws, column))
         return lambda channel, size, start: bad if states[column_of(channel)].is_bad(start) else good
+
+
+class PerBitLoss(LossSettings):
+    """A message is lost if one of its bits is: 1 - (1 - p)^(8 bytes)."""
+
+    FORM: ClassVar[str] = "{ per_bit = 1e-6 }"
+
+    per_bit: Probability = Field(description="The probability that a bit is lost.")
+
+    def model(self, slot: int) -> Loss | None:
+        """See `LossSettings.model`."""
+        return BitLoss(self.per_bit) if self.per_bit else None
+
+
+class BurstLossSettings(LossSettings):
+    """Gilbert-Elliott in continuous time: good and bad states of exponential length, independent in each direction."""
+
+    FORM: ClassVar[str] = '{ good = 0.001, bad = 0.5, good_for = "10 s", bad_for = "500 ms" }'
+
+    good: Probability = Field(description="The probability that a message is lost in the good state.")
+    bad: Probability = Field(description="The probability that a message is lost in the bad state.")
+    good_for: PositiveDuration = Field(description="Mean duration of the good state.")
+    bad_for: PositiveDuration = Field(description="Mean duration of the bad state.")
+
+    def model(self, slot: int) -> Loss | None:
+        """See `LossSettings.model`."""
+        good_for, bad_for = (max(1, nanoseconds(text, slot)) for text in (self.good_for, self.bad_for))
+        return BurstLoss(self.good, self.bad, good_for, bad_for)
 
 
 class Bursts:

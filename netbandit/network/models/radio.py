@@ -14,9 +14,9 @@ A transmission that would begin at or after the horizon is never sent; nor is on
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from simpy import Event
@@ -30,6 +30,7 @@ from netbandit.network.metering import never_begin
 from netbandit.network.models.contacts import latest_start
 from netbandit.network.radio_plan import Aloha, Csma, RadioPlan
 from netbandit.network.steps import Model, Steps
+from netbandit.parts.metric import Metric
 
 if TYPE_CHECKING:
     from netbandit.network.network import Network
@@ -103,6 +104,17 @@ class Radio(Model):
         """See `Model.join`: receptions collide."""
         self._steps = steps
         steps.misses.append(lambda channel, size, start, due: self.has_collided(channel, due))
+
+    @classmethod
+    def metrics(cls, models: Sequence[Self]) -> Mapping[str, Metric]:
+        """See `Model.metrics`: transmissions, their time on the air, and collisions."""
+        (radio,) = models
+        return {
+            "delivery_ratio": radio._network.ledger.outcomes.delivery_ratio,
+            "transmissions": radio.transmissions,
+            "airtime_s": radio.airtime / 1e9,
+            "collided": radio.collided,
+        }
 
     def send(self, message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
         """Let the senders of these *channels* transmit *message* to the receivers, but for *excepted*, in their turn.

@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 
+from pydantic import Field
+
 from netbandit.network.calendar import NEVER, enter
 from netbandit.network.link import Channel
 from netbandit.network.message import Message
 from netbandit.network.metering import is_broadcast, is_uplink
+from netbandit.network.models.settings import nanoseconds
 from netbandit.network.packet import ACK, ACK_BYTES, DROPPED, LATE, NOT_SENT, Packet, repetition_of
 from netbandit.network.steps import Model, Steps
+from netbandit.parts.settings import PositiveDuration, Settings
 
 _LONGEST_WAIT = float(NEVER)
 
@@ -53,6 +57,21 @@ class Retry(Model):
     def join(self, steps: Steps) -> None:
         """See `Model.join`."""
         steps.own(retry=Acknowledgements(self, steps))
+
+
+class RetrySettings(Settings):
+    """Hop-by-hop acknowledgements, with the parameters of CoAP (RFC 7252)."""
+
+    timeout: PositiveDuration = Field(default="2 s", description="How long a sender waits for the acknowledgement.")
+    factor: float = Field(default=2.0, ge=1, le=1000, description="The factor of the timeout at each retransmission.")
+    spread: float = Field(
+        default=1.5, ge=1, le=1000, description="Timeouts are multiplied by a number from 1 to this, drawn per message."
+    )
+    attempts: int = Field(default=5, ge=1, le=1000, description="Transmissions in all, before the sender gives up.")
+
+    def model(self, slot: int) -> Retry:
+        """Return the model; *slot* is the length of a slot (ns)."""
+        return Retry(max(1, nanoseconds(self.timeout, slot)), self.factor, self.spread, self.attempts)
 
 
 class Acknowledgements:

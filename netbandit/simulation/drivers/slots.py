@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from simpy import Event
 
+from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.compilation.array_functions import StepError
 from netbandit.conditions.turns import turns_of
 from netbandit.learners.linear import in_slots
@@ -72,6 +73,8 @@ class Slots(Driver):
         """Build the protocol, then the learner that suits it, and appoint the first slot."""
         context = self.context
         template = checked(in_slots(context.learner).fresh())
+        if isinstance(context.bandit, ActionSetBandit):
+            context.bandit.ignored = template.plays == "arms"
         self.strategy = strategy = communication(context, template)
         self.world.count_only(strategy.lies.counted)
         self.turns.count_only(strategy.lies.counted > 0)
@@ -109,7 +112,8 @@ class Slots(Driver):
         play = None
         try:
             play = compiled_loop(*played_by)
-            self._slow = play is None and template.plays == "vectors" and is_ours(type(template))
+            written = self.world.why_no_loop(everybody=True) is None
+            self._slow = play is None and template.plays == "vectors" and is_ours(type(template)) and written
         except StepError as error:
             self._uncompiled = f"the steps of {type(template).__qualname__} are not compiled: {error}"
         self._play = vectorized_loop(*played_by) if play is None else play

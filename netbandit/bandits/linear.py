@@ -186,6 +186,10 @@ class Linear(ActionSetBandit):
         self._draws.draw_set(self.world, agent, self.shown[agent])
         return self.shown[agent]
 
+    def action_one(self, agent: int, arm: int) -> Any:
+        """Return *arm* of the actions that *agent* saw last, shape (d,)."""
+        return self.shown[0 if self.fixed else agent, arm]
+
     def pay_one(self, agent: int, arm: int) -> Any:
         """Return what *arm* of the set that *agent* saw last pays."""
         return self._draws.draw_reward(self.world, agent, self.world.means[0 if self.fixed else agent, arm])

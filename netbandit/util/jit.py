@@ -2,14 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from ctypes import CFUNCTYPE, c_void_p
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
 import numpy as np
+from llvmlite.binding import add_symbol
+from numba import config, types
 from numba import njit as _njit
 from numba.core.caching import IndexDataCacheFile
+from numba.extending import get_cython_function_address
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -57,6 +61,24 @@ def njit(*given: Any, **options: Any) -> Any:
     if given:
         return checked(made)
     return lambda function: checked(made(function))
+
+
+def external(module: str, name: str, arguments: int) -> Any:
+    """Return a routine of ``scipy.linalg``'s *module* for compiled functions, which call it with addresses of arrays.
+
+    It is the one that ``np.linalg`` calls in compiled functions, without the checks and messages of that, which take
+    a second or two to compile.
+
+    Args:
+        module: ``cython_blas`` or ``cython_lapack``.
+        name: The name of the routine, which returns nothing.
+        arguments: How many it takes, each as ``array.ctypes``.
+    """
+    address = get_cython_function_address(f"scipy.linalg.{module}", name)
+    if config.DISABLE_JIT:
+        return CFUNCTYPE(None, *[c_void_p] * arguments)(address)
+    add_symbol(f"netbandit_{name}", address)  # by which machine code on disk finds it in another process
+    return types.ExternalFunction(f"netbandit_{name}", types.void(*[types.voidptr] * arguments))
 
 
 def checked(dispatcher: Any) -> Any:

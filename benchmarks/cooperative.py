@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from benchmarks.measure import Done, Found, Row, Subject, median_ratio, point_of
 from netbandit.learners.dducb import stage_steps, step_factors
 from netbandit.protocols.mixing import Mixing, mixing, second_eigenvalue
-from netbandit.simulation.blas_threads import one_blas_thread
+from netbandit.util.blas_threads import one_blas_thread
 
 PROCESSES, VALUES, WARMUPS = 3, 1, 1
 AGENTS = 50

@@ -17,9 +17,10 @@ from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.jitter import UniformJitter
 from netbandit.network.link import LinkClass
-from netbandit.network.loss_models import BurstLoss, ConstantLoss
+from netbandit.network.models.loss import BurstLoss, ConstantLoss
+from netbandit.network.models.retransmission import Retry
 from netbandit.network.network import Network
-from netbandit.network.retry import ACK, Retry
+from netbandit.network.packet import ACK
 from netbandit.protocols.everybody import Everybody
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.protocol import Item

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from benchmarks.measure import Done, Found, Row, Subject, point_of
 from netbandit.bandits.procurement import Procurement
 from netbandit.compilation.steps import Compiled
+from netbandit.conditions.turns import EverySlot
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.world import World
 from netbandit.simulation.bandit_environments import MarketEnvironment, RewardNumbers
 from netbandit.simulation.drivers import slot_loop
-from netbandit.simulation.drivers.turns import EverySlot
 from netbandit.simulation.regret import SlotAccount
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.util.streams import Streams

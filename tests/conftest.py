@@ -5,13 +5,14 @@ import importlib.util
 import os
 import signal
 import sys
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from zlib import crc32
 
 import pytest
 from _pytest.assertion.rewrite import AssertionRewritingHook
 from helpers.fresh import Fresh
+from helpers.interpreted import interpreted
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
@@ -52,21 +53,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # How far a sweep is, and that it is long, would be told on a busy machine where tests expect nothing.
 progress.LINE_EVERY = progress.LONG = 1e6
 
-LONG = "test_uncompiled.py", "running/test_faults.py", "cli/test_processes.py"
-OF_ALL_PARTS = (
-    "test_blas_threads.py", "testing/test_checks.py", "test_scenario_numbers.py", "test_documentation.py",
-    "test_readme.py",
-)  # fmt: skip
-LOOPS = "flooding", "gis", "gossip", "local", "master-worker", "relay"
 
-
-def group_of(nodeid):
-    """Name what one worker runs: all tests of a protocol, whose loop it compiles, and all tests of any other file.
-
-    Two workers would else compile the same loop at the same time.
-    """
-    file, _, test = nodeid.partition("::")
-    return next((one for one in LOOPS if one in test.partition("[")[2]), file)
+def pytest_addoption(parser):
+    """Let CI compile in every test what users have compiled."""
+    parser.addoption("--compiled", action="store_true", help="compile in all tests, as users do")
 
 
 def pytest_itemcollected(item):
@@ -76,14 +66,11 @@ def pytest_itemcollected(item):
         item.add_marker("slow")
 
 
-def pytest_collection_modifyitems(items):
-    """Begin with what takes long, so that all workers end together; what needs all loops comes when most are there."""
-    items.sort(key=lambda item: _place(group_of(item.nodeid)))
-
-
-def _place(group):
-    order = group.endswith(LONG), group in LOOPS, group.endswith("test_combinations.py"), group.endswith(OF_ALL_PARTS)
-    return [*order, True].index(True)
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Compile nothing, which takes seconds where a test takes milliseconds, but for tests of what is compiled."""
+    with nullcontext() if item.config.option.compiled or item.get_closest_marker("compiled") else interpreted():
+        return (yield)
 
 
 def pytest_configure(config):
@@ -91,6 +78,8 @@ def pytest_configure(config):
     if getattr(config.option, "numprocesses", None):
         importlib.import_module("matplotlib.font_manager")
         rewrite_assertions(config.args)
+    if not config.option.compiled:  # compiled functions do not say where words of 64 bits run over, or zero divides
+        config.addinivalue_line("filterwarnings", "ignore:.* encountered in scalar:RuntimeWarning")
 
 
 def rewrite_assertions(places):
@@ -121,16 +110,6 @@ def pytest_collection_finish():
     """Look for garbage seldom, and no more among what has been collected, which stays to the end."""
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log):
-    """Distribute tests by `group_of`."""
-    from xdist.scheduler import LoadScopeScheduling
-
-    scheduling = LoadScopeScheduling(config, log)
-    scheduling._split_scope = group_of
-    return scheduling
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -74,6 +74,7 @@ AVERAGING = [
 ]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("text", AVERAGING)
 def test_means_of_curves_are_those_of_the_table(text, folder, monkeypatch):
     for language, named in blocks(ROOT / "README.md"):
@@ -179,15 +180,36 @@ def test_every_scenario_has_a_question_and_a_card_in_the_gallery(monkeypatch):
     assert all(card.endswith("?") for card in cards)
 
 
-def test_types_of_keys_are_told_in_words(monkeypatch):
+@pytest.fixture
+def key_pages(monkeypatch):
     monkeypatch.syspath_prepend(DOCS / "_ext")
-    from generated_reference import keys_page, schema
+    import generated_reference
 
-    page = keys_page(schema())
-    types = [row.split("|")[2].strip() for row in page.splitlines() if row.startswith("| `")]
+    return generated_reference.key_pages(generated_reference.schema())
+
+
+def keys_of(page):
+    """Return the keys on a page, with the name that the search finds, its meaning, and its type with its default."""
+    found = re.findall(r"^```\{key\} (.+)\n(?::no-index:\n\n)?(.*)\n\n\*(.+)\n```$", page, re.MULTILINE)
+    assert len(found) == page.count("```{key}")
+    return {name: (meaning, facts) for name, meaning, facts in found}
+
+
+def test_types_of_keys_are_told_in_words(key_pages):
+    facts = {name: one[1] for page in key_pages.values() for name, one in keys_of(page).items()}
+    types = [text.partition("*")[0] for text in facts.values()]
     assert not [
         found for found in types if re.search(r"\b(string|array|object|≥|≤)$", found) and "a string" not in found
     ]
-    for key in ("slot", "deadline"):
-        assert re.search(rf'^\| `{key}` \| a duration such as "10 ms" \|', page, re.MULTILINE)
-    assert re.search(r"^\| `horizon` \| an integer from 1 to 10\^12 \|", page, re.MULTILINE)
+    for key in ("run.slot", "protocol.deadline of gis"):
+        assert facts[key].startswith('a duration such as "10 ms"*')
+    assert facts["run.horizon"] == "an integer from 1 to 10^12*"
+
+
+def test_the_first_page_of_keys_has_ten_and_each_table_a_page_with_all_of_its_own(key_pages):
+    first, *pages = key_pages.values()
+    assert len([name for name in keys_of(first) if "." in name]) == 10
+    listed = [name for page in (first.partition("## At the top")[2], *pages) for name in keys_of(page)]
+    assert len(listed) == len(set(listed)) > 350  # the search finds each once
+    assert {"links.peer.loss", "learner.epsilon of elimination", "faults.outages", "extends"} <= set(listed)
+    assert all(f"({file})" in first for file in key_pages if file != "keys.md")

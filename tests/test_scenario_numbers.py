@@ -32,12 +32,17 @@ def same(before, now, name, metric):
     return before == now
 
 
-def sampled(name):
-    """Sample the papers' scenarios, which are many and alike, more thinly."""
-    return pytest.param(name, marks=pytest.mark.sampled(24 if name.startswith("papers/") else 6))
+IN_SUITE = (
+    "abilene battery continents deadline drift loss lora meet outage random ring stragglers vertical "
+    "papers/byzantine/mitra papers/changing/petersen papers/coop/base papers/decucb/six papers/dpmab/fig11-case6 "
+    "papers/feducb/neighbours papers/fwa/base papers/gosine/base papers/rcl/base papers/unreliable/deadline"
+)
+"""What takes less than a second event by event, and little of it twice."""
 
 
-@pytest.mark.parametrize("name", [sampled(name) for name in PINNED])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in IN_SUITE.split() else pytest.mark.ci) for name in PINNED]
+)
 def test_all_numbers_are_as_they_were(name):
     found = numbers(shipped()[name], PINNED[name]["cut"])
     expected = PINNED[name]["points"]

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from click.testing import CliRunner
 
-from netbandit.cli import main
+from netbandit.cli import GROUPS, main
 from netbandit.results.metrics import METRICS
 from netbandit.util.wording import WORDS, allowed
 
 if TYPE_CHECKING:
+    from sphinx.addnodes import desc_signature
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
 
 Schema = dict[str, Any]
 
@@ -30,38 +32,105 @@ def schema() -> Schema:
     return found
 
 
-def keys_page(whole: Schema) -> str:
-    """Return the page of all keys of a scenario file: a table for each table of the file, and for each kind."""
+_COMMON = (
+    *("run.horizon", "run.slot", "run.replications", "topology.family", "topology.agents", "links.peer.latency"),
+    *("bandit.kind", "bandit.arms", "learner.kind", "protocol.kind"),
+)
+"""The keys that nearly every scenario has."""
+
+
+def key_pages(whole: Schema) -> dict[str, str]:
+    """Return the pages of all keys of a scenario file by their name: the common ones, and a page for each table."""
     definitions = whole["$defs"]
-    lines = [_NOTE, "# Keys of a scenario\n", "Tables and keys of a scenario file, with type, default and meaning.\n"]
-    top = {name: value for name, value in whole["properties"].items() if "$ref" not in value and name != "sweep"}
-    lines += ["## At the top\n", *_table(top, definitions, whole.get("required", []))]
-    lines.append("`sweep.KEY` is a list of values for any key below; `[[sweep.cases]]` sets several keys at once.\n")
-    for name, value in whole["properties"].items():
-        if "$ref" not in value or name == "sweep":
-            continue
-        found = _resolved(value, definitions)
-        lines += [f"## `[{name}]`\n", _meaning(found), ""]
-        if name in _PARTS or "allOf" in found:
-            for branch in found.get("allOf", []):
-                kind = _kind(branch)
-                then = _resolved(branch["then"], definitions)
-                lines += [f'### `{name}.kind = "{kind}"`\n', _meaning(then), ""]
-                own = {key: one for key, one in then.get("properties", {}).items() if key != "kind"}
-                lines += _table(own, definitions, then.get("required", [])) if own else ["It has no keys of its own.\n"]
-        else:
-            lines += _table(found.get("properties", {}), definitions, found.get("required", []))
-    return "\n".join(lines) + "\n"
+    tables = {
+        name: _resolved(value, definitions)
+        for name, value in whole["properties"].items()
+        if "$ref" in value and name != "sweep"
+    }
+    top = {name: value for name, value in whole["properties"].items() if name not in (*tables, "sweep")}
+    arms = _resolved(tables["bandit"]["allOf"][0]["then"], definitions)
+    known = dict(_entries(arms, definitions, "bandit."))
+    for name, table in tables.items():
+        known |= dict(_entries(table, definitions, f"{name}."))
+    lines = [
+        _NOTE,
+        "# Keys of a scenario\n",
+        "Nearly every scenario has these ten; `netbandit check` names what else one needs.\n",
+    ]
+    lines += [_again(known[name]) for name in _COMMON]
+    lines.append("## Every key\n")
+    lines.append("A page for each table. The search finds a key by its whole name, such as `links.peer.loss`.\n")
+    lines += ["| table | what it says |", "|---|---|"]
+    for name, table in tables.items():
+        said = _meaning(table).removeprefix(f"``[{name}]``: ").partition(". ")[0].rstrip(".")
+        lines.append(f"| [`[{name}]`](keys/{name}.md) | {_cell(said)} |")
+    lines += ["", "## At the top\n", *(text for _, text in _entries({"properties": top}, definitions, ""))]
+    lines.append("`sweep.KEY` is a list of values for any key; `[[sweep.cases]]` sets several keys at once.\n")
+    lines += ["```{toctree}", ":hidden:", "", *(f"keys/{name}" for name in tables), "```\n"]
+    pages = {"keys.md": "\n".join(lines)}
+    for name, table in tables.items():
+        lines = [
+            _NOTE,
+            f"# `[{name}]`\n",
+            f"{_meaning(table)}\n",
+            *(text for _, text in _entries(table, definitions, f"{name}.")),
+        ]
+        for branch in table.get("allOf", []):
+            meaning = _meaning(_resolved(branch["then"], definitions))
+            lines += [
+                f'## `{name}.kind = "{_kind(branch)}"`\n',
+                f"{meaning}\n",
+                _part_entries(name, branch, definitions),
+            ]
+        pages[f"keys/{name}.md"] = "\n".join(lines)
+    return pages
 
 
-def part_tables(whole: Schema, table: str) -> Iterator[tuple[str, str]]:
-    """Yield each kind of a part with the table of its keys, which the algorithms' pages include."""
+def _part_entries(table: str, branch: Schema, definitions: Schema) -> str:
+    """Return the keys of a kind of part; no other kind has a key of the same name in the index."""
+    then = _resolved(branch["then"], definitions)
+    own = {**then, "properties": {key: one for key, one in then.get("properties", {}).items() if key != "kind"}}
+    found = [text for _, text in _entries(own, definitions, f"{table}.", f" of {_kind(branch)}")]
+    return "\n".join(found) or "It has no keys of its own.\n"
+
+
+def _entries(table: Schema, definitions: Schema, before: str, of: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each key of a table with its type, default and meaning, as the directive ``key``."""
+    for name, type_, default, meaning in _rows(
+        table.get("properties", {}), definitions, table.get("required", []), before
+    ):
+        facts = f"*{_cell(type_)}*" + (f"; {default}" if default else "")
+        yield name, f"```{{key}} {name}{of}\n{_cell(meaning)}\n\n{facts}\n```\n"
+
+
+def _again(entry: str) -> str:
+    """Return an entry that is also elsewhere, to which the search leads."""
+    first, _, rest = entry.partition("\n")
+    return f"{first}\n:no-index:\n\n{rest}"
+
+
+def part_keys(whole: Schema, table: str) -> Iterator[tuple[str, str]]:
+    """Yield each kind of a part with its keys, which the algorithms' pages include."""
     definitions = whole["$defs"]
     for branch in _resolved(whole["properties"][table], definitions).get("allOf", []):
-        then = _resolved(branch["then"], definitions)
-        own = {key: one for key, one in then.get("properties", {}).items() if key != "kind"}
-        text = "\n".join(_table(own, definitions, then.get("required", []))) if own else "It has no keys of its own.\n"
-        yield _kind(branch), text
+        entries = _part_entries(table, branch, definitions).replace("```{key}", "\0```{key}").split("\0")
+        yield _kind(branch), "".join(_again(one) if one.startswith("```") else one for one in entries)
+
+
+def commands() -> str:
+    """Return all commands, in the groups of their help."""
+    lines = []
+    for heading, found in GROUPS.items():
+        lines.append(f"## {heading}\n")
+        for name in (command.name for command in found):
+            lines += [
+                "```{eval-rst}",
+                f".. click:: netbandit.cli:{name}",
+                f"   :prog: netbandit {name}",
+                "   :nested: full",
+                "```\n",
+            ]
+    return "\n".join(lines)
 
 
 def metrics_page() -> str:
@@ -93,13 +162,6 @@ def _meaning(value: Schema) -> str:
     return str(value.get("description", "")).replace("\n", " ")
 
 
-def _table(properties: Schema, definitions: Schema, required: list[str]) -> list[str]:
-    lines = ["| key | type | default | meaning |", "|---|---|---|---|"]
-    for name, type_, default, meaning in _rows(properties, definitions, required, ""):
-        lines.append(f"| `{name}` | {_cell(type_)} | {_cell(default)} | {_cell(meaning)} |")
-    return [*lines, ""]
-
-
 def _rows(
     properties: Schema, definitions: Schema, required: list[str], before: str
 ) -> Iterator[tuple[str, str, str, str]]:
@@ -108,7 +170,7 @@ def _rows(
         if "properties" in found and "anyOf" not in found:
             yield from _rows(found["properties"], definitions, found.get("required", []), f"{before}{name}.")
             continue
-        default = f"`{json.dumps(found['default'], ensure_ascii=False)}`" if "default" in found else ""
+        default = f"default `{json.dumps(found['default'], ensure_ascii=False)}`" if "default" in found else ""
         if name in required:
             default = "must be given"
         yield f"{before}{name}", _type(found, definitions), default, _meaning(found)
@@ -148,18 +210,28 @@ def write(app: "Sphinx") -> None:
     """Write the generated pages into the source folder, where git does not look."""
     folder = Path(app.srcdir) / "reference"
     whole = schema()
-    pages = {"keys.md": keys_page(whole), "metrics.md": metrics_page()}
+    pages = {**key_pages(whole), "metrics.md": metrics_page(), "parts/commands.md": commands()}
     for table in _PARTS:
-        for kind, text in part_tables(whole, table):
+        for kind, text in part_keys(whole, table):
             pages[f"parts/{table}-{kind}.md"] = text
-    (folder / "parts").mkdir(exist_ok=True)
     for name, text in pages.items():
         place = folder / name
+        place.parent.mkdir(exist_ok=True)
         if not place.exists() or place.read_text(encoding="utf-8") != text:
             place.write_text(text, encoding="utf-8")
 
 
+def _signature(_env: "BuildEnvironment", text: str, node: "desc_signature") -> str:
+    """Fill the signature of a key with its name; return the name by which the search finds it."""
+    from sphinx.addnodes import desc_name
+
+    key = text.partition(" of ")[0]
+    node += desc_name(key, key)
+    return text
+
+
 def setup(app: "Sphinx") -> dict[str, bool]:
-    """Have the pages written before Sphinx reads its sources."""
+    """Have the pages written before Sphinx reads its sources, and its search find each key."""
+    app.add_object_type("key", "key", objname="key of a scenario", parse_node=_signature)
     app.connect("builder-inited", write)
     return {"parallel_read_safe": True}

@@ -88,15 +88,37 @@ def page(paper: Paper, record: Record, pictures: Path) -> str:
         record: What was recorded.
         pictures: The folder of the pictures, of which some may be missing.
     """
-    lines = [f"# {paper.name}: {_title(paper)}\n", f"{paper.title}\n", "## Setting\n", f"{_sentence(paper.setting)}\n"]
-    for key, said in _SOURCES.items():
-        lines.append(f"- **{said}**: {_plain(getattr(paper.sources, key)) or 'nothing'}")
-    lines.append("")
-    lines += [f"Each figure has the command that repeats it; `netbandit reproduce {paper.name}` repeats all of them.\n"]
+    lines = [f"# {paper.name}: {_title(paper)}\n", f"{paper.title}\n", *_summary(paper, record), ""]
     lines += ["## Verdicts\n", *_verdict_table(paper, record), ""]
     for figure in paper.figures:
         lines += _section(paper, figure, record.get((paper.name, figure.id)), pictures)
-    return "\n".join(lines)
+    lines += ["## Setting\n", f"{_sentence(paper.setting)}\n"]
+    for key, said in _SOURCES.items():
+        lines.append(f"- **{said}**: {_plain(getattr(paper.sources, key)) or 'nothing'}")
+    return "\n".join([*lines, ""])
+
+
+def _summary(paper: Paper, record: Record) -> Iterator[str]:
+    """Yield what was found, and what of it is doubtful, a line each."""
+    verdicts = [(claim, _verdict(record, paper, claim)) for claim in paper.claims]
+    found = Counter(verdict for _, verdict in verdicts)
+    counts = ", ".join(f"*{each}* {found[each]}" for each in _VERDICTS if found[each])
+    yield f"{pluralize(len(verdicts), 'claim')}: {counts}. `netbandit reproduce {paper.name}` repeats all figures.\n"
+    for doubtful in (FAILS, OPEN, BY_TEXT, NOT_TESTED):
+        if found[doubtful]:
+            named = [f"[`{claim.id}`](#{_anchor(paper, claim.figure)})" for claim, one in verdicts if one == doubtful]
+            yield f"- **{_sentence(doubtful)}**: {', '.join(named)}"
+    kinds = Counter(claim.kind for claim in paper.claims)
+    weak = [f"{kinds[kind]} {said}" for kind, said in _DOUBTFUL.items() if kinds[kind]]
+    if weak:
+        yield f"- **No test of the paper alone**: {', '.join(weak)}"
+
+
+_DOUBTFUL: Mapping[Kind, str] = {
+    "not the paper's number": "decided by a number of ours",
+    "fitted": "that a setting was fitted to",
+    "ours": "questions of our own",
+}
 
 
 _SOURCES = {"text": "From the paper's text", "code": "From its authors' code", "ours": "Chosen or guessed here"}
@@ -114,16 +136,16 @@ def _sentence(text: str) -> str:
 
 
 def _verdict_table(paper: Paper, record: Record) -> Iterator[str]:
-    yield "| claim | verdict | number [interval] | holds if | replications | figure |"
-    yield "|---|---|---|---|--:|---|"
+    yield "| claim | verdict | number [interval] | figure |"
+    yield "|---|---|---|---|"
     for claim in paper.claims:
         figure = record.get((paper.name, claim.figure))
         found = None if figure is None else _recorded(figure, claim)
-        number, many = ("", "") if found is None else (_cell(found.number), found.replications or "")
+        number = "" if found is None else _cell(found.number)
         link = f"[{claim.figure}](#{_anchor(paper, claim.figure)})"
         name, _, kind = tagged(claim).partition(" ")
         said = f"`{name}`{kind and ' '}{kind}: {_cell(claim.says)}"
-        yield f"| {said} | {_mark(found)} | {number} | {claim.region} | {many} | {link} |"
+        yield f"| {said} | {_mark(found)} | {number} | {link} |"
 
 
 def _mark(found: RecordedClaim | None) -> str:
@@ -148,18 +170,20 @@ def _plain(text: str) -> str:
 
 
 def _section(paper: Paper, figure: Figure, found: RecordedFigure | None, pictures: Path) -> Iterator[str]:
-    """Yield the section of a figure: its picture, how to repeat it, and its claims."""
+    """Yield the section of a figure: its picture, and behind a fold how to repeat it, and its claims."""
     yield f"({_anchor(paper, figure.id)})="
     yield f"## {figure.id}: {_plain(figure.title)}\n"
-    if figure.note:
-        yield f"{_sentence(_plain(figure.note))}.\n"
     if (pictures / f"{paper.name}-{figure.id}.png").exists() and found is not None:
         yield f"```{{figure}} pictures/{paper.name}-{figure.id}.png\n:alt: {_plain(figure.title)}\n```\n"
+    claims = [claim for claim in paper.claims if claim.figure == figure.id]
+    yield f"::::{{dropdown}} How it was run, and {pluralize(len(claims), 'claim')} compared with it\n"
+    if figure.note:
+        yield f"{_sentence(_plain(figure.note))}.\n"
     yield f"```sh\nnetbandit reproduce {paper.name}/{figure.id}\n```\n"
     yield f"{_how(found)}\n"
-    for claim in paper.claims:
-        if claim.figure == figure.id:
-            yield from _claim(claim, figure.chosen, None if found is None else _recorded(found, claim))
+    for claim in claims:
+        yield from _claim(claim, figure.chosen, None if found is None else _recorded(found, claim))
+    yield "::::\n"
 
 
 def _how(found: RecordedFigure | None) -> str:
@@ -212,7 +236,8 @@ def write(app: "Sphinx") -> None:
     record = shipped()
     for name in names():
         keep(folder / f"{name}.md", page(load_paper(name), record, folder / "pictures"))
-    keep(folder / "papers.inc", overview(record))
+    pages = "\n".join(["```{toctree}", ":hidden:", "", *names(), "```", ""])
+    keep(folder / "papers.inc", f"{overview(record)}\n{pages}")
 
 
 def setup(app: "Sphinx") -> dict[str, bool]:

@@ -49,6 +49,8 @@ TOLD_BY = {
     "battery": "battery",
     "lorawan": "battery",
     "liars": "parameter",
+    "prompts": "parameter",
+    "routing": "parameter",
 }
 """The most telling picture of a scenario, where that is another than of most."""
 WHOLE_RUNS = ROOT / "docs" / "gallery" / "whole_runs.json"
@@ -62,6 +64,7 @@ GROUPS = {
     "Networks that change": "meet walk orbit lora lorawan battery",
     "Liars": "liars",
     "Budget and privacy": "budget equal_cost feducb_private",
+    "Contexts of your own": "prompts routing",
     "Learners": "baselines late_rewards drift feducb feducb_delay asynchronous",
     "Procurement": "pfcb pfcb_structures pfcb_delay pfcb_threshold",
     "Vertical data": "vertical replay",

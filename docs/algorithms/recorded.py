@@ -25,7 +25,7 @@ from netbandit.plots.style import encoded
 from netbandit.plots.timeline import draw_timeline, first_round
 from netbandit.report.animation import playback
 from netbandit.report.film import write_film
-from netbandit.results.store import load_finished
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.trace.perfetto import find_trace
 from netbandit.trace.read import Lines, first_trace, read_trace
 
@@ -65,7 +65,7 @@ def keep(study: str) -> None:
 
 
 def _rounds(folder: Path) -> None:
-    of_case = {point.parameters["case"]: point for point in load_finished(folder).points}
+    of_case = {point.parameters["case"]: point for point in ResultsFolder(folder).finished_study().points}
     for name in ROUNDS:
         found = first_trace(folder, of_case[name])
         if found is None:
@@ -101,7 +101,7 @@ def _begin(lines: Lines, slots: int) -> Lines:
 
 
 def _curves(study: str, folder: Path) -> None:
-    whole = arrange(load_finished(folder))
+    whole = arrange(ResultsFolder(folder).finished_study())
     for name, (of, *labels) in CURVES.items():
         if of == study:
             some = tuple(point for point in whole.points if point.parameters["case"] in labels)

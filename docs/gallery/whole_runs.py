@@ -23,7 +23,7 @@ from scenario_gallery import best_picture, what_runs  # noqa: E402
 from thumbnails import thumbnail  # noqa: E402
 
 from netbandit.plots.study_pictures import planned  # noqa: E402
-from netbandit.results.store import load_finished  # noqa: E402
+from netbandit.results.results_folder import ResultsFolder  # noqa: E402
 
 
 def keep(name: str) -> None:
@@ -46,7 +46,7 @@ def keep(name: str) -> None:
 
 def keep_thumbnail(name: str, results: Path, picture: str) -> None:
     """Keep the thumbnail of a scenario's card, of the picture named."""
-    (drawn,) = (one for one in planned(load_finished(results)) if one.name == picture)
+    (drawn,) = (one for one in planned(ResultsFolder(results).finished_study()) if one.name == picture)
     place = HERE / "pictures" / "thumbnails" / f"{name}.png"
     place.write_bytes(thumbnail(drawn.drawn().figure))
 

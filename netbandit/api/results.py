@@ -28,8 +28,9 @@ from netbandit.results.loads import (
 )
 from netbandit.results.picture_names import PICTURE_NAMES
 from netbandit.results.remarks import result_lines
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.safe_files import write_whole
-from netbandit.results.store import StudyResult, load_finished, load_study
+from netbandit.results.study_result import StudyResult
 from netbandit.results.tables import dataframe
 from netbandit.results.varied_keys import alternatives, parameter_names
 from netbandit.simulation.regret import knots as grid
@@ -124,7 +125,7 @@ class Results(_Table):
             raise ValueError("at=... and knots=True exclude each other: knots are slots of each run's own")
         known: dict[str, None] = {}
         found = []
-        for keys, run in runs_with_keys(load_study(self.folder)):
+        for keys, run in runs_with_keys(ResultsFolder(self.folder).study()):
             known |= dict.fromkeys(run.curves)
             if name in run.curves:
                 found.append((keys | {"replication": run.replication}, run.curves[name]))
@@ -153,7 +154,7 @@ class Results(_Table):
         ``messages + dropped + unsent + duplicates`` is the sum of all others. Results of earlier versions lack some
         columns: NaN.
         """
-        study = load_study(self.folder)
+        study = ResultsFolder(self.folder).study()
         names = [*parameter_names(study), "replication", "link", "first", "second", "class", *LINK_COLUMNS]
         return _joined(link_blocks(study), names)
 
@@ -177,7 +178,7 @@ class Results(_Table):
             ValueError: *battery* is no energy.
         """
         energy = None if battery is None else _energy(battery)
-        study = load_study(self.folder)
+        study = ResultsFolder(self.folder).study()
         return _joined(node_blocks(study, energy), [*parameter_names(study), "replication", "node", *NODE_COLUMNS])
 
     def battery_life(self, battery: float | str) -> "pandas.DataFrame":
@@ -193,7 +194,7 @@ class Results(_Table):
             ValueError: *battery* is no energy.
         """
         energy = _energy(battery)
-        study = load_study(self.folder)
+        study = ResultsFolder(self.folder).study()
         blocks = []
         for keys, run in runs_with_keys(study):
             median, first, agent = battery_life(run, energy)
@@ -246,7 +247,7 @@ class Results(_Table):
                 raise ValueError(f"{given} must be a text, not {show(text)}")
         if bands not in plots.KINDS:
             raise ValueError(f'bands must be "mean", "comparison" or None, not {show(bands)}')
-        study = load_finished(self.folder)
+        study = ResultsFolder(self.folder).finished_study()
         values = {} if where is None else natives("where", by_name("where", where, _VALUE_EACH))
         chosen = {key: tuple(map(str, alternatives(value))) for key, value in values.items()}
         asked = plots.Asked(x, y, color, chosen, statistic, None, rows, columns, bands)
@@ -317,8 +318,19 @@ class Results(_Table):
 
         if path is None:
             return write_report(self.folder)
-        write_whole(Path(path), page(self.folder, load_finished(self.folder)))
+        write_whole(Path(path), page(self.folder, ResultsFolder(self.folder).finished_study()))
         return Path(path)
+
+    def methods(self) -> str:
+        """Return the sentences that a paper needs about how the results were made, and its references for BibTeX.
+
+        They name versions with the commit, machines, replications and seeds, how intervals and p-values are made, and
+        digests of the scenario and of all fingerprints, as the report has them.
+        """
+        from netbandit.report.citation import citation
+        from netbandit.report.methods import methods
+
+        return f"{methods(self.study)}\n\n{citation(self.study)}"
 
     def _repr_html_(self) -> str:
         from netbandit.report.tables import findings

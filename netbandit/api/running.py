@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from netbandit.parts.arguments import whole
 from netbandit.parts.validation import native
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.run_keys import run_key
-from netbandit.results.store import load_study, tidy
 from netbandit.running.sweeps import run as run_study
 from netbandit.scenario.load import Document, load, load_tables
 from netbandit.scenario.objects import refuse_deep, swept, tables_of
@@ -117,8 +117,9 @@ def load_results(folder: str | PathLike[str]) -> "Results":
     """
     from netbandit.api.results import Results
 
-    tidy(Path(folder))
-    study = load_study(Path(folder), details=False)
+    opened = ResultsFolder(Path(folder))
+    opened.tidy()
+    study = opened.study(details=False)
     for lines, why in ((study.damaged, "left out, not as written"), (study.missing, "missing")):
         if lines:
             many = f"{pluralize(len(lines), 'run')} {why}; run the scenario again"

@@ -7,7 +7,7 @@ from netbandit.results import paper_formats
 from netbandit.results.columns import main_metric, run_values
 from netbandit.results.paper_entries import PaperEntries, paper_entries
 from netbandit.results.remarks import comparison_notes, exploration_lines, failure_lines, remarks, trouble_lines
-from netbandit.results.store import StudyResult
+from netbandit.results.study_result import StudyResult
 from netbandit.results.tables import columns as all_columns
 
 if TYPE_CHECKING:

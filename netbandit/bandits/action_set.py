@@ -20,6 +20,8 @@ class ActionSetBandit(Bandit):
     """The sub-Gaussian constant sigma of the rewards."""
     fixed_actions: NDArray[np.float64] | None = state(default=None)
     """The actions of all agents and slots where they stay the same, shape (K, d), or None."""
+    ignored: bool = state(default=False)
+    """Whether the learner looks at no vector, so that `actions` may return any; known before `begin`."""
 
     @property
     def law(self) -> str:

@@ -44,6 +44,11 @@ class Bandit(Part, ABC):
     agent_names: Callable[[], list[str]] | None = state(default=None)
     """Returns the name of each agent; known before the start of a run."""
 
+    @property
+    def discards(self) -> bool:
+        """Whether some choices, as those that a log cannot judge, have no reward: it is NaN, and nothing is learned."""
+        return False
+
     @abstractmethod
     def start(self, agents: int, generator: GeneratorOf) -> None:
         """Draw the instance.

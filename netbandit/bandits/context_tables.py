@@ -81,12 +81,14 @@ class ContextTable:
     users: Names | None
     logged: NDArray[np.int64] | None
     propensities: Numbers | None
-    notes: tuple[str, ...]
-    _source: Source
-    _lines: Sequence[int] | None
+    notes: tuple[str, ...] = ()
+    _source: Source | None = None
+    _lines: Sequence[int] | None = None
 
     def error(self, reason: str, row: int | None = None) -> TableError:
         """Return an error of the whole table, or of a *row*."""
+        if self._source is None:
+            return TableError(reason)
         return self._source.error(reason, row if row is None or self._lines is None else self._lines[row])
 
     def values(self, cost_weight: float) -> Iterator[tuple[slice, Numbers]]:
@@ -267,3 +269,50 @@ def _arms(
         return names, content.table[np.argsort([order[label] for label in labels])]
     except TableError as error:
         raise ArmsError(str(error)) from None
+
+
+def made(
+    rows: int, features: int, arms: int, spread: float, agents: int, vectors: str, rng: np.random.Generator
+) -> ContextTable:
+    """Draw a table.
+
+    With z of directions that are uniform: the context of a row is (1, z), that of an arm (price, z), both over
+    sqrt(2), and prices are uniform in [0, 1]. Arm k pays agent i ``(price + <theta, z>) / 2``, z being that of the row
+    where *vectors* are ``blocks``, with theta of i and k, and else that of the arm, with theta of i. Each theta is a
+    direction common to all agents plus `spread` times one of the agent's own, scaled to the norm 1.
+
+    Args:
+        rows: The number R of rows; row r is of agent r mod M.
+        features: The numbers of a direction.
+        arms: The number K of arms.
+        spread: How unlike agents are.
+        agents: The number M of agents.
+        vectors: ``blocks`` or ``arm``.
+        rng: The stream.
+    """
+
+    def directions(*shape: int) -> Numbers:
+        drawn = rng.standard_normal((*shape, features))
+        return np.asarray(drawn / np.linalg.norm(drawn, axis=-1, keepdims=True))
+
+    blocks_of = arms if vectors == "blocks" else 1
+    prices, z = np.sort(rng.random(arms)), directions(rows if vectors == "blocks" else arms)
+    theta = directions(blocks_of) + spread * directions(agents, blocks_of)
+    theta /= np.linalg.norm(theta, axis=-1, keepdims=True)
+    owners = np.arange(rows) % agents
+    liked = (
+        np.einsum("rkf,rf->rk", theta[owners], z)
+        if vectors == "blocks"
+        else np.einsum("rf,kf->rk", theta[owners, 0], z)
+    )
+    known = np.column_stack([np.ones(rows) if vectors == "blocks" else prices, z]) / np.sqrt(2)
+    return ContextTable(
+        tuple(map(str, range(arms))),
+        known if vectors == "blocks" else np.zeros((rows, 0)),
+        (prices + liked) / 2,
+        np.tile(prices, (rows, 1)),
+        np.zeros((arms, 0)) if vectors == "blocks" else known,
+        Names(list(map(str, range(min(rows, agents)))), owners),
+        None,
+        None,
+    )

@@ -2,7 +2,7 @@
 
 from math import sqrt
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,23 +14,26 @@ from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import GeneratorOf, Outline
 from netbandit.bandits.context_tables import ArmsError, Columns, ContextTable, LogColumns, Numbers
 from netbandit.bandits.decision_numbers import DecisionNumbers, uniform
-from netbandit.bandits.table_sources import TableError, as_frame, digest, in_order, source_mistakes
+from netbandit.bandits.table_sources import MOST_CELLS, OfTables, TableError, as_frame, in_order, source_mistakes
 from netbandit.parts.component import Checks, Mistake, Note, Others, UnknownError, state
 from netbandit.parts.settings import Settings
 from netbandit.util.agent_rows import agent_numbers
 from netbandit.util.text import pluralize
-from netbandit.util.wording import Allowed
+from netbandit.util.wording import Allowed, show
 
 Agents = NDArray[np.int64]
 
 _NAMES = "the name of a column, in which * stands for any text, or a list of them"
 
 
-def _names(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
+def _names(value: Any) -> list[str]:
+    names = value if isinstance(value, list) else [value]
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise ValueError(f"must be {_NAMES}, not {show(value)}")
+    return names
 
 
-ColumnNames = Annotated[list[str], Field(min_length=1), BeforeValidator(_names), Allowed(_NAMES)]
+ColumnNames = Annotated[str | list[str], BeforeValidator(_names), Allowed(_NAMES)]
 
 
 class Logged(Settings):
@@ -42,6 +45,15 @@ class Logged(Settings):
         default=None,
         description="The probability with which it was shown; absent: all arms were equally likely.",
     )
+
+
+class Made(Settings):
+    """A table that is drawn, in which what arms pay is linear in their vectors."""
+
+    queries: int = Field(ge=1, le=1_000_000, description="The rows, which agents have in turn.")
+    features: int = Field(ge=1, le=1_000, description="The numbers of a direction; a vector has one more.")
+    arms: int = Field(ge=1, le=10_000, description="The arms, which have prices from 0 to 1: dear ones pay more.")
+    spread: float = Field(default=0.0, ge=0, description="How unlike agents are; 0: they like the same.")
 
 
 class DirichletSplit(Settings):
@@ -58,7 +70,7 @@ def _split(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         raise PydanticCustomError("split", text) from None
 
 
-class Contexts(ActionSetBandit):
+class Contexts(OfTables, ActionSetBandit):
     """Decisions from a table, in which each row has features and what each arm pays; or from a log of what was shown.
 
     The table is a file (CSV, also gzipped, Parquet, npz), or in Python a pandas table or arrays. In each decision an
@@ -73,12 +85,17 @@ class Contexts(ActionSetBandit):
     ``ctr`` is the mean reward of the kept events.
     """
 
+    frames: ClassVar[tuple[str, ...]] = ("data", "arms_data")
+
     path: str | None = Field(default=None, min_length=1)
     """The file, relative to the scenario: CSV (separated by commas, semicolons or tabs), also gzipped, Parquet or
     npz."""
     data: Annotated[Any, BeforeValidator(as_frame)] = None
     """From Python, in place of *path*: a pandas DataFrame, or a dictionary of arrays, of which each of one dimension is
     a column, and each ``x`` of two dimensions the columns x0, x1 and so on."""
+    made: Made | None = None
+    """In place of *path*, for vectors that are ``blocks`` or ``arm``: a table that each replication draws (stream
+    ``bandit.made``), ``{ queries = 1000, features = 8, arms = 5, spread = 0.5 }``; arms cost their prices."""
     features: ColumnNames | None = None
     """The columns of the features of a context, such as ``"x*"``."""
     scores: ColumnNames | None = None
@@ -130,19 +147,11 @@ class Contexts(ActionSetBandit):
     law: str = state(default="other")
     """The law of rewards: ``bernoulli`` if all are 0 or 1, ``other`` if they are in [0, 1], else ``gaussian``."""
 
-    def __eq__(self, other: object) -> bool:
-        return super().__eq__(other) if not isinstance(other, Contexts) else self.table() == other.table()
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def table(self) -> dict[str, Any]:
-        """Return the keys; tables of pandas by a hash of their columns and rows."""
-        frames = {name: frame for name in ("data", "arms_data") if (frame := getattr(self, name)) is not None}
-        found = self.model_copy(update=dict.fromkeys(frames)).model_dump(by_alias=True)
-        return {**found, **{name: f"blake2b:{digest(frame)}" for name, frame in frames.items()}}
-
     def check(self) -> Checks:
         """Yield sources and features that are missing, and keys without effect."""
+        if self.made is not None:
+            yield from self._check_made(self.made)
+            return
         yield from source_mistakes(self.path, self.data, ("path", "data"), "the file of the decisions")
         if self.arms_path is not None or self.arms_data is not None:
             yield from source_mistakes(self.arms_path, self.arms_data, ("arms_path", "arms_data"), "")
@@ -168,6 +177,22 @@ class Contexts(ActionSetBandit):
             yield Note("split", "has no effect with agent, which says whose each row is")
         if self.agent is None and "agents_of" in given:
             yield Note("agents_of", "has no effect without agent")
+
+    def _check_made(self, made: Made) -> Checks:
+        """Yield keys of other tables."""
+        if self.vectors not in ("blocks", "arm"):
+            yield Mistake("vectors", f'must be "blocks" or "arm" with made, not "{self.vectors}"')
+        if made.queries * made.arms * max(made.features, 1) > MOST_CELLS:
+            yield Mistake("made", f"is too large: queries times arms times features are at most {MOST_CELLS:,}")
+        others = ("path", "data", "features", "scores", "costs", "arms_path", "arms_data", "agent", "logged")
+        for key in others:
+            if getattr(self, key) is not None:
+                yield Mistake(key, "excludes made: give one of the two")
+
+    @property
+    def discards(self) -> bool:
+        """Whether it is a log."""
+        return self.logged is not None
 
     @property
     def _has_arms(self) -> bool:
@@ -199,7 +224,7 @@ class Contexts(ActionSetBandit):
 
     def check_with(self, others: Others) -> Checks:
         """Yield a table that cannot be read, or does not go with the horizon or the agents."""
-        key = "data" if self.path is None else "path"
+        key = "made" if self.made is not None else "data" if self.path is None else "path"
         watch = others.watch
         watch("the table of contexts", 0, 1)
         try:
@@ -247,10 +272,10 @@ class Contexts(ActionSetBandit):
             TableError: The rows are those of other agents, or not enough for all.
         """
         rows, agents = len(found.scores), len(names)
+        if rows < agents and (self.made is not None or (found.users is None and self._split != "shared")):
+            raise found.error(f"has {pluralize(rows, 'row')}, which is not one for each of {agents} agents")
         if found.users is not None:
             return int(np.bincount(self._owners(found, names)).min())
-        if self._split != "shared" and rows < agents:
-            raise found.error(f"has {pluralize(rows, 'row')}, which is not one for each of {agents} agents")
         return {"shared": rows, "dirichlet": 1}.get(self._split, rows // agents)
 
     def _owners(self, found: ContextTable, names: list[str]) -> NDArray[np.int64]:
@@ -261,6 +286,8 @@ class Contexts(ActionSetBandit):
         """
         assert found.users is not None
         labels = found.users.labels
+        if self.made is not None:
+            return found.users.codes
         if self.agents_of == "modulo":
             if len(labels) < len(names):
                 raise found.error(f"has rows of {pluralize(len(labels), 'user')}, but there are {len(names)} agents")
@@ -289,7 +316,11 @@ class Contexts(ActionSetBandit):
         """Return the names of arms, where all are shown."""
         return None if self.shown is not None else self._read().arms
 
-    def _read(self) -> ContextTable:
+    def _read(self, generator: GeneratorOf | None = None) -> ContextTable:
+        if self.made is not None:  # before the start one of the same size
+            rng = np.random.default_rng(0) if generator is None else generator("bandit.made", 0)
+            made, agents = self.made, self.agents if generator else 1
+            return context_tables.made(made.queries, made.features, made.arms, made.spread, agents, self.vectors, rng)
         log = self.logged
         columns = Columns(
             features=tuple(self.features or ()) if self.vectors != "arm" else (),
@@ -314,6 +345,8 @@ class Contexts(ActionSetBandit):
         Raises:
             TableError: A vector is 0.
         """
+        if self.made is not None:
+            return 1.0, 1.0, 1.0
         x, a = _norms(found.contexts), _norms(found.arm_features)
         if self.vectors in ("blocks", "outer") and not x.all():
             raise found.error("all features are 0: such a row cannot be told from others", int(x.argmin()))
@@ -335,7 +368,7 @@ class Contexts(ActionSetBandit):
             TableError: It cannot be read, or does not go with the agents.
         """
         self.agents = agents
-        self.table_of_contexts = found = self._read()
+        self.table_of_contexts = found = self._read(generator)
         self.arm_count = self.shown or len(found.arms)
         self.dimension = self._dimension(found)
         scale, arm_scale, _ = self._scales(found) if self.scale else (1.0, 1.0, 1.0)
@@ -343,6 +376,8 @@ class Contexts(ActionSetBandit):
         self._arm_vectors = found.arm_features * arm_scale
         self.fixed_actions = self._arm_vectors if self.vectors == "arm" and self.shown is None else None
         self._survey(found)
+        if found.propensities is not None:
+            self._least = found.propensities.min()
         names = list(map(str, range(agents))) if self.agent_names is None else self.agent_names()
         own = self._own_rows(found, names, generator)
         self._rows = np.concatenate(own[:1] if self._same_rows else own)
@@ -354,7 +389,7 @@ class Contexts(ActionSetBandit):
     @property
     def _same_rows(self) -> bool:
         """Whether all agents draw from the same rows."""
-        return self.agent is None and self._split == "shared" and self._use == "drawn"
+        return self.table_of_contexts.users is None and self._split == "shared" and self._use == "drawn"
 
     def _survey(self, found: ContextTable) -> None:
         """Find out the best arm of each row, and the range of what arms pay."""
@@ -409,9 +444,13 @@ class Contexts(ActionSetBandit):
         self._subsets = [generator("bandit.shown", agent) for agent in range(agents if self.shown else 0)]
         self._normals = DecisionNumbers(generator, agents, np.random.Generator.standard_normal)
         self._keeps = DecisionNumbers(generator, agents, uniform, purpose="bandit.kept")
-        self._best_chosen = self._kept = 0
-        self._paid = self._spent = 0.0
-        self._of_arms = np.zeros(len(self.table_of_contexts.arms))
+        self._always: Numbers | None = None  # what all agents see in each slot
+        if self.ignored or self.fixed_actions is not None:
+            actions = np.zeros((1, self.dimension)) if self.fixed_actions is None else self.fixed_actions
+            self._always = np.broadcast_to(actions, (agents, self.arm_count, self.dimension))
+        self._met = np.zeros(len(self._best), dtype=np.int64)  # how often each row was
+        self._best_chosen, self._paid, self._spent = np.zeros((3, agents))
+        self._kept = 0
 
     def actions(self, agents: Agents) -> Numbers:
         """See :meth:`ActionSetBandit.actions`."""
@@ -425,8 +464,8 @@ class Contexts(ActionSetBandit):
         self._row[agents] = rows
         for agent in agents.tolist() if self.shown is not None else ():
             self._subset[agent] = self._subsets[agent].choice(len(found.arms), self.shown, replace=False)
-        if self.fixed_actions is not None:
-            return np.broadcast_to(self.fixed_actions, (len(agents), *self.fixed_actions.shape))
+        if self._always is not None:
+            return self._always[: len(agents)]
         return self._vectors(found.contexts[rows] * self._scale, agents)
 
     def _vectors(self, contexts: Numbers, agents: Agents) -> Numbers:
@@ -449,36 +488,56 @@ class Contexts(ActionSetBandit):
             return np.concatenate([np.broadcast_to(contexts[:, None], (*arms.shape[:2], width)), arms], axis=2)
         return arms
 
-    def pull(self, agents: Agents, arms: NDArray[np.int64]) -> tuple[Numbers, Numbers]:
+    def pull(self, agents: Agents, arms: NDArray[np.int64]) -> tuple[Numbers, Numbers | None]:
         """See :meth:`ActionSetBandit.pull`."""
+        if self.logged is not None:
+            return self._replayed(agents, arms), None
         found, rows = self.table_of_contexts, self._row[agents]
         chosen = arms if self.shown is None else self._subset[agents, arms]
         costs = found.costs.shape[1] > 0
         paid, best = found.scores[rows, chosen], self._best[rows]
         if costs:
             prices = found.costs[rows, chosen]
-            self._spent += float(prices.sum())
+            self._spent[agents] += prices
             paid = paid - self.cost_weight * prices
         if self.shown is not None:
             shown = self._subset[agents]
             worth = found.scores[rows[:, None], shown]
             best = (worth - self.cost_weight * found.costs[rows[:, None], shown] if costs else worth).max(axis=1)
         else:
-            worth = found.scores[rows].sum(axis=0)
-            self._of_arms += worth - self.cost_weight * found.costs[rows].sum(axis=0) if costs else worth
-        self._paid += float(paid.sum())
-        self._best_chosen += int((paid == best).sum())
+            np.add.at(self._met, rows, 1)
+        self._paid[agents] += paid
+        self._best_chosen[agents] += paid == best
         rewards = paid + self.noise * self._normals.of(0, agents) if self.noise else paid
         return rewards, best - paid
 
+    def _replayed(self, agents: Agents, arms: NDArray[np.int64]) -> Numbers:
+        """Return the rewards of the events that are kept, NaN for others, shape (n,)."""
+        found, rows = self.table_of_contexts, self._row[agents]
+        assert found.logged is not None
+        kept = arms == found.logged[rows]
+        if found.propensities is not None:
+            kept &= self._keeps.of(0, agents) * found.propensities[rows] < self._least
+        rewards = np.where(kept, found.scores[rows, 0], np.nan)
+        self._kept += int(kept.sum())
+        self._paid[agents[kept]] += rewards[kept]
+        return rewards
+
     def figures(self) -> dict[str, float | int | None]:
-        """Return how often the best arm was chosen, what arms cost, and regret against the best single arm."""
-        decisions = int(self._decided.sum())
-        found: dict[str, float | int | None] = {"best_share": self._best_chosen / decisions if decisions else None}
+        """Return how often the best arm was chosen, what arms cost, and regret against the best single arm.
+
+        Of a log how many events were kept, and their mean reward.
+        """
+        if self.logged is not None:
+            return {"kept": self._kept, "ctr": float(self._paid.sum()) / self._kept if self._kept else None}
+        table, decisions = self.table_of_contexts, int(self._decided.sum())
+        best = float(self._best_chosen.sum())
+        found: dict[str, float | int | None] = {"best_share": best / decisions if decisions else None}
         if self.shown is None:
-            found["regret_best_arm"] = float(self._of_arms.max()) - self._paid
-        if self.table_of_contexts.costs.shape[1]:
-            found["arm_cost"] = self._spent
+            of_arms = sum(self._met[rows] @ worth for rows, worth in table.values(self.cost_weight))
+            found["regret_best_arm"] = float(np.max(of_arms) - self._paid.sum())
+        if table.costs.shape[1]:
+            found["arm_cost"] = float(self._spent.sum())
         return found
 
 

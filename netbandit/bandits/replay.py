@@ -30,9 +30,10 @@ RANDOM_SEEDS = 5
 
 
 class Replay(VerticalContextBandit):
-    """A log of recommendations, Criteo's or one of your own, replayed user by user.
+    """A log of recommendations in Criteo's format, replayed user by user, whose columns participants hold.
 
-    The replay of a log.
+    It reads tab-separated lines of a label and 39 features, or scikit-learn's digits. A log with columns of its own,
+    whose users are met by agents that each decide, is a matter of ``contexts`` with ``logged``.
 
     The learner chooses for every user of the log in turn. Where it chooses the arm that was shown, the event is kept:
     the learner observes its reward, and the reward counts. All other events are discarded, as if those users had not

@@ -4,16 +4,16 @@ import re
 from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.parts.component import Checks, Mistake
+from netbandit.parts.component import Checks, Mistake, Part
 from netbandit.parts.validation import is_frame
 from netbandit.util.extras import MissingExtraError
 from netbandit.util.memory import exceeded
@@ -229,8 +229,8 @@ class _OfValues(Source):
     rows: int
 
     @abstractmethod
-    def _blocks(self, names: Sequence[str]) -> Iterator[list[Column]]:
-        """Yield some rows after another of the columns *names*."""
+    def _column(self, name: str) -> Column:
+        """Return the values of a column."""
 
     @abstractmethod
     def _coded(self, name: str) -> tuple[NDArray[np.int64], Iterable[Any]]:
@@ -241,21 +241,16 @@ class _OfValues(Source):
         wanted = [*numbers, *([] if index is None else [index])]
         self.refuse_large(self.rows * (len(wanted) + len(names)))
         table = np.empty((self.rows, len(wanted)))
-        first = 0
-        for columns in self._blocks(wanted):
-            for place, values in enumerate(columns):
-                found = self._figures(wanted[place], values, first, wanted[place] == index)
-                table[first : first + len(found), place] = found
-            first += len(columns[0])
+        for place, name in enumerate(wanted):
+            table[:, place] = self._figures(name, self._column(name), name == index)
         return Content(wanted, table, {name: self._names(name) for name in names})
 
-    def _figures(self, name: str, values: Column, first: int, index: bool) -> NDArray[np.float64]:
-        """Return the numbers of a column from row *first* on."""
+    def _figures(self, name: str, values: Column, index: bool) -> NDArray[np.float64]:
         if isinstance(values, np.ndarray) and values.dtype.kind in "iufb" and not np.isinf(values).any():
             return values.astype(np.float64, copy=False)
         if index:
             return np.array([_or_nan(str(value)) for value in values])
-        return np.array([self._figure(name, row, value) for row, value in enumerate(values, first)], dtype=np.float64)
+        return np.array([self._figure(name, row, value) for row, value in enumerate(values)], dtype=np.float64)
 
     def _figure(self, column: str, row: int, value: Any) -> float:
         if _is_missing(value):
@@ -290,12 +285,25 @@ class _OfValues(Source):
         return Names(list(order), np.array([order[label] for label in labels], dtype=np.int64)[codes])
 
 
-class OfParquet(_OfValues):
-    """A Parquet file, whose columns have types."""
+class _OfFile(_OfValues):
+    """A file of values."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        _refuse_irregular(path)
+        kind = not_regular(path)
+        if kind is not None:
+            raise self.error(f"is {kind}, must be a file")
+
+    def error(self, reason: str, place: int | None = None) -> TableError:
+        """See `Source.error`."""
+        return TableError(f"{self._path}: {reason}" if place is None else f"{self._path}: row {place}: {reason}")
+
+
+class OfParquet(_OfFile):
+    """A Parquet file, whose columns have types."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
         try:
             from netbandit.util.extras.parquet import ParquetFile
         except MissingExtraError as error:
@@ -307,21 +315,12 @@ class OfParquet(_OfValues):
         self.names = [name for name in self._file.schema_arrow.names if not _INDEX.fullmatch(name)]
         self.rows = self._file.metadata.num_rows
 
-    def error(self, reason: str, place: int | None = None) -> TableError:
-        """See `Source.error`."""
-        return TableError(f"{self._path}: {reason}" if place is None else f"{self._path}: row {place}: {reason}")
-
     def _damaged(self, error: Exception) -> TableError:
         return self.error(f"cannot be read: {one_line(str(error))}")
 
-    def _blocks(self, names: Sequence[str]) -> Iterator[list[Column]]:
-        if not names:
-            return
-        try:
-            for batch in self._file.iter_batches(columns=list(names), batch_size=_LOOKED):
-                yield [_of_arrow(batch.column(name)) for name in names]
-        except TableError:
-            raise
+    def _column(self, name: str) -> Column:
+        try:  # one after another: together they would take more memory than the table
+            return _of_arrow(self._file.read(columns=[name]).column(name))
         except Exception as error:  # pyarrow's own, for what is damaged
             raise self._damaged(error) from None
 
@@ -338,7 +337,7 @@ def _of_arrow(column: Any) -> Column:
     from netbandit.util.extras.parquet import types
 
     numeric = any(is_one(column.type) for is_one in (types.is_integer, types.is_floating, types.is_boolean))
-    found: Column = column.cast("float64", safe=False).to_numpy(zero_copy_only=False) if numeric else column.to_pylist()
+    found: Column = column.cast("float64", safe=False).to_numpy() if numeric else column.to_pylist()
     return found
 
 
@@ -355,9 +354,8 @@ class OfFrame(_OfValues):
         """See `Source.error`."""
         return TableError(reason if place is None else f"row {place}: {reason}")
 
-    def _blocks(self, names: Sequence[str]) -> Iterator[list[Column]]:
-        if names:
-            yield [self.frame[name].to_numpy() for name in names]
+    def _column(self, name: str) -> Column:
+        return np.asarray(self.frame[name].to_numpy())
 
     def _coded(self, name: str) -> tuple[NDArray[np.int64], Iterable[Any]]:
         from netbandit.util.extras.frames import pandas
@@ -365,13 +363,11 @@ class OfFrame(_OfValues):
         return pandas.factorize(self.frame[name])
 
 
-class OfArrays(_OfValues):
+class OfArrays(_OfFile):
     """Arrays in a file of ``numpy.savez``: each of one dimension is a column, each ``x`` of two the columns x0, x1."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        _refuse_irregular(path)
-        self._columns: dict[str, NDArray[Any]] = {}
+        super().__init__(path)
         try:
             with np.load(path, allow_pickle=False) as file:
                 self.refuse_large(sum(entry.file_size for entry in file.zip.infolist()) // 8)
@@ -387,13 +383,8 @@ class OfArrays(_OfValues):
         self.names = list(self._columns)
         self.rows = len(next(iter(self._columns.values()), ()))
 
-    def error(self, reason: str, place: int | None = None) -> TableError:
-        """See `Source.error`."""
-        return TableError(f"{self._path}: {reason}" if place is None else f"{self._path}: row {place}: {reason}")
-
-    def _blocks(self, names: Sequence[str]) -> Iterator[list[Column]]:
-        if names:
-            yield [self._columns[name] for name in names]
+    def _column(self, name: str) -> Column:
+        return self._columns[name]
 
     def _coded(self, name: str) -> tuple[NDArray[np.int64], Iterable[Any]]:
         values, codes = np.unique(self._columns[name], return_inverse=True)
@@ -453,19 +444,31 @@ def source_mistakes(path: str | None, data: Any, keys: tuple[str, str], what: st
         yield Mistake(key, f"must be a pandas DataFrame; {path_key} names a file")
 
 
-def digest(frame: "pandas.DataFrame") -> str:
+class OfTables(Part):
+    """A part whose keys may be tables of pandas, which are equal where their columns and rows are."""
+
+    frames: ClassVar[tuple[str, ...]] = ("data",)
+    """The keys."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self.table() == other.table()
+
+    __hash__ = None
+
+    def table(self) -> dict[str, Any]:
+        """Return the keys; tables of pandas by a hash of their columns and rows."""
+        given = {name: frame for name in self.frames if (frame := getattr(self, name)) is not None}
+        found = self.model_copy(update=dict.fromkeys(given)).model_dump(by_alias=True)
+        return {**found, **{name: f"blake2b:{_digest(frame)}" for name, frame in given.items()}}
+
+
+def _digest(frame: "pandas.DataFrame") -> str:
     """Return a hash of the columns and rows of a pandas table; its index is no part of it."""
     from netbandit.util.extras.frames import pandas
 
     found = blake2b(repr([*map(str, frame.columns)]).encode(), digest_size=16)
     found.update(pandas.util.hash_pandas_object(frame.rename(columns=str), index=False).to_numpy().tobytes())
     return found.hexdigest()
-
-
-def _refuse_irregular(path: Path) -> None:
-    kind = not_regular(path)
-    if kind is not None:
-        raise TableError(f"{path}: is {kind}, must be a file")
 
 
 def _is_missing(value: Any) -> bool:

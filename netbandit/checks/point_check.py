@@ -10,15 +10,13 @@ from typing import Any
 
 from netbandit.bandits.bandit import Bandit, Watch
 from netbandit.byzantine.adversaries.attack_kinds import is_own
-from netbandit.checks.fault_rate_warnings import fault_rate_warnings
 from netbandit.checks.ineffective_keys import LinkKey, link_keys
 from netbandit.conditions import activity, contacts, links
 from netbandit.conditions.adversary import Adversary
-from netbandit.conditions.compute import Compute
 from netbandit.conditions.condition import Condition, learn_from
 from netbandit.conditions.facts import Facts, found
-from netbandit.conditions.faults import Faults
-from netbandit.conditions.feedback import Feedback
+from netbandit.conditions.graph import topology_streams
+from netbandit.conditions.latencies import peer_latencies, slowest_hop, uplink_latencies
 from netbandit.learners.learner import AnyLearner
 from netbandit.learners.linear import in_slots
 from netbandit.network.edge_latencies import NOT_TAKEN, any_given
@@ -42,19 +40,12 @@ from netbandit.parts.registry import (
 from netbandit.parts.settings import ConditionSettings, FileSettings, KeyPath, Problem, Raw
 from netbandit.protocols import adapters
 from netbandit.protocols.protocol import NetworkProtocol
-from netbandit.scenario.links import FROM_GRAPH, LinkSettings
+from netbandit.scenario.links import FROM_GRAPH, LinkSettings, LinksSettings
 from netbandit.scenario.load import Document
 from netbandit.scenario.model import PARTS, Scenario
 from netbandit.scenario.sweep import Combination
 from netbandit.scenario.topology import read_topology
 from netbandit.scenario.validate import valid_tables, validate
-from netbandit.simulation.build import (
-    peer_latencies,
-    slowest_hop,
-    slowest_way,
-    topology_streams,
-    uplink_latencies,
-)
 from netbandit.simulation.drivers.choice import pattern_of
 from netbandit.simulation.drivers.round_aggregation import concludes_per_agent
 from netbandit.simulation.replication import RunnablePoint
@@ -161,9 +152,13 @@ class PointCheck:
         for name in (name for name, table in tables.items() if isinstance(table, NotImported)):
             text = "the condition was not imported: its keys, and what depends on it, were not checked"
             self.unchecked.append(((name,), text))
+        links = tables.get("links")
+        models = links.models if isinstance(links, LinksSettings) else {}
+        for path in (path for path, kind in models.items() if not hasattr(kind, "FORM")):
+            self.unchecked.append((path, "the model was not imported: its keys were not checked"))
         adversary = conditions.get("adversary")
         attack = self._own_attack(adversary.attack) if isinstance(adversary, Adversary) else None
-        facts.learn(run=tables.get("run"), links=tables.get("links"), conditions=conditions, attack=attack)
+        facts.learn(run=tables.get("run"), links=links, conditions=conditions, attack=attack)
         learn_from(conditions.values(), facts)
         self._check_among(facts)
         self._asked = (*TABLES, *conditions.values())
@@ -184,7 +179,7 @@ class PointCheck:
             attack=attack,
             folder=self._document.folder.absolute(),
             inputs=inputs,
-            identities=self._identities_of(parts, attack, conditions),
+            identities=self._identities_of(parts, attack, conditions, models),
         )
         if isinstance(family, Shape | Hybrid):
             self._check_state(point, point.resolved["topology"]["agents"])
@@ -221,14 +216,19 @@ class PointCheck:
             return None
 
     def _identities_of(
-        self, parts: Mapping[str, Any], attack: type | None, conditions: Mapping[str, Condition]
+        self,
+        parts: Mapping[str, Any],
+        attack: type | None,
+        conditions: Mapping[str, Condition],
+        models: Mapping[KeyPath, type],
     ) -> dict[str, str | None]:
-        """Return the fingerprints of user-defined *parts*, *attack* and *conditions*, by the key that names each."""
+        """Return the fingerprints of user-defined classes of all these, by the key that names each."""
         found: dict[str, str | None] = {}
         classes: dict[KeyPath, type] = {(table, kind_key(table)): type(part) for table, part in parts.items()}
         if attack is not None:
             classes["adversary", "attack"] = attack
         classes |= {(table,): type(condition) for table, condition in conditions.items()}
+        classes |= models
         for path, kind in classes.items():
             if is_ours(kind):
                 continue
@@ -428,10 +428,17 @@ class PointCheck:
             end=end,
             agents=graph.agents,
             components=len(graph.components),
-            differing=_differing(parts, facts.may_run_empty),
+            differing=concludes_per_agent(
+                parts.learner,
+                parts.protocol,
+                fail=facts.agents_fail,
+                forget=facts.agents_forget,
+                lack=facts.may_lack,
+            ),
             slowest_hop=lambda around: slowest_hop(peer, graph, slot, around + release),
             may_change=changing or facts.may_run_empty,  # a forwarding agent may run out of energy
             peer_latencies=None if peers is None else peers.tolist(),
+            uplink_latencies=uplink_latencies(scenario.links.uplink, graph.agents, slot, streams).tolist(),
         )
         facts.pattern = pattern_of(type(parts.bandit), type(parts.learner))
         learn_from([each for each in self._asked if isinstance(each, Condition)], facts)
@@ -439,14 +446,6 @@ class PointCheck:
         self.notes += found("graph_notes", self._asked, facts)
         with suppress(TopologyError):
             self._check_among(facts)
-            if peers is not None and not self.problems:
-                faults = scenario.table(Faults).models(scenario.links, graph, slot)
-                drawn = {"peer": peers, "uplink": uplink_latencies(scenario.links.uplink, graph.agents, slot, streams)}
-                used = {table: drawn[table] for table in parts.protocol.used_links}
-                # Messages arrive, and jobs end, also after the horizon.
-                longest = scenario.table(Compute).longest(graph.names, slot, Streams(run.seed, 0))
-                way = slowest_way(scenario.links, used, faults) + longest
-                self.notes += fault_rate_warnings(faults, graph.links, graph.agents, end, way)
         if peer.latency != "edges" and any_given(graph):
             self.notes.append((("links", "peer", "latency"), NOT_TAKEN))
         remarks = [(("topology", *path), text) for path, text in graph.graph.graph.get("notes", ())]
@@ -479,15 +478,6 @@ _MANY_AGENTS = 10_000
 _MANY_LINKS = 500_000
 _SECONDS_A_LINK = 4e-6
 """Seconds to draw a link; measured, within a factor of three across families."""
-
-
-def _differing(parts: RunnablePoint, may_run_empty: bool) -> bool:
-    """Return whether agents of a round-based learner may hold different state."""
-    faults = parts.scenario.table(Faults)
-    fail = may_run_empty or faults.nodes is not None or any(outage.nodes for outage in faults.outages)
-    forget = faults.nodes is not None and faults.nodes.memory == "lost"
-    lack = parts.scenario.table(Feedback).may_lack(parts.protocol)
-    return concludes_per_agent(parts.learner, parts.protocol, fail=fail, forget=forget, lack=lack)
 
 
 _TALKS = {

@@ -16,7 +16,8 @@ from netbandit.util.text import pluralize
 if TYPE_CHECKING:
     from netbandit.checks.check import RunPlan
     from netbandit.results.intervals import Statistic
-    from netbandit.results.store import StudyResult
+    from netbandit.results.results_folder import ResultsFolder
+    from netbandit.results.study_result import StudyResult
     from netbandit.running.sweeps import FailedRun
     from netbandit.simulation.replication import RunnablePoint
 
@@ -88,7 +89,7 @@ def plain_errors() -> Iterator[None]:
             for line in error.lines:
                 click.echo(line, err=True)
             sys.exit(MISTAKE)
-        from netbandit.results.one_study import OtherStudyError
+        from netbandit.results.results_folder import OtherStudyError
         from netbandit.util.extras import MissingExtraError
 
         if isinstance(error, OtherStudyError | MissingExtraError):
@@ -101,12 +102,10 @@ def plain_errors() -> Iterator[None]:
         raise
 
 
-def results_of(folder: Path, details: bool = True) -> "StudyResult":
+def results_of(folder: "ResultsFolder", details: bool = True) -> "StudyResult":
     """Return the results in *folder*; a problem with it is reported as a mistake of the user."""
-    from netbandit.results.store import load_finished
-
     try:
-        found = load_finished(folder, details)
+        found = folder.finished_study(details)
     except (FileNotFoundError, ValueError) as error:
         fail(error)
     if found.damaged:

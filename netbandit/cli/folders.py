@@ -56,7 +56,7 @@ def clean(folder: Path, yes: bool) -> None:
     listed, and removed once that is confirmed. What commands that were killed left unfinished is removed in any case.
     """
     from netbandit.results.merging import leftovers, remove
-    from netbandit.results.store import tidy
+    from netbandit.results.results_folder import ResultsFolder
     from netbandit.util.memory import shown
 
     with plain_errors():
@@ -64,7 +64,7 @@ def clean(folder: Path, yes: bool) -> None:
             found = leftovers(folder)
         except (FileNotFoundError, ValueError) as error:
             fail(error)
-        unfinished = tidy(folder)
+        unfinished = ResultsFolder(folder).tidy()
         if unfinished:
             click.echo(f"removed: {pluralize(unfinished, 'unfinished file')} of commands that were killed")
         if not found:

@@ -14,7 +14,7 @@ from netbandit.util.text import pluralize
 if TYPE_CHECKING:
     from netbandit.report.tables import Table
     from netbandit.results.loads import Block
-    from netbandit.results.store import PointResult, StudyResult
+    from netbandit.results.study_result import PointResult, StudyResult
 
 _MOST_POINTS = 6
 
@@ -112,10 +112,11 @@ def _show(
 
     from netbandit.results.columns import plain_table
     from netbandit.results.numbers import cell
+    from netbandit.results.results_folder import ResultsFolder
     from netbandit.results.varied_keys import distinguishing, short_names
     from netbandit.util.text import one_line, print_line
 
-    study = results_of(folder)
+    study = results_of(ResultsFolder(folder))
     points = _points(study, where)
     told = [point for point in points if shows(point)]
     console = Console(highlight=False)
@@ -160,9 +161,10 @@ def _print_csv(folder: Path, where: tuple[str, ...], blocks_of: "Callable[[Study
     """Print all rows of the points that are meant."""
     from netbandit.results.loads import rows_of
     from netbandit.results.numbers import as_csv, cell
+    from netbandit.results.results_folder import ResultsFolder
     from netbandit.results.varied_keys import parameter_names, resolve
 
-    study = results_of(folder)
+    study = results_of(ResultsFolder(folder))
     _points(study, where)  # or says what is wrong
     values = values_of(where, "which points to show")
     wanted = {resolve(name, "", parameter_names(study)): text for name, text in values.items()}

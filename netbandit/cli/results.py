@@ -21,7 +21,7 @@ from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     from netbandit.results.intervals import Statistic
-    from netbandit.results.store import StudyResult
+    from netbandit.results.study_result import StudyResult
 
 
 def _with_names(command: click.Command) -> click.Command:
@@ -78,12 +78,14 @@ def plot(
     Requested pictures are updated by later runs into the folder, in their formats, and included in its report.
     """
     from netbandit import plots
+    from netbandit.results.results_folder import ResultsFolder
     from netbandit.results.safe_files import storage
     from netbandit.util.extras import require
 
     with plain_errors():
         require("plots", "netbandit plot")
-    study = results_of(folder)
+    opened = ResultsFolder(folder)
+    study = results_of(opened)
     names = [word for word in words if "=" not in word]
     unknown = [name for name in names if name not in PICTURE_NAMES]
     if unknown:
@@ -100,10 +102,10 @@ def plot(
     with plain_errors(), storage(folder):
         try:
             if asks:
-                files = plots.plot_against(folder, asked, formats or None, study=study)
+                files = plots.plot_against(opened, asked, formats or None, study=study)
             else:
                 files = plots.plot_folder(
-                    folder, kinds=formats or None, every=every, study=study, statistic=statistic, bands=kind
+                    opened, kinds=formats or None, every=every, study=study, statistic=statistic, bands=kind
                 )
         except plots.UnknownNameError as error:
             fail(error)
@@ -144,9 +146,10 @@ def compare(folder: Path, against: tuple[str, ...], metrics: tuple[str, ...], st
     from netbandit.results.compare import as_json, comparison, corrected_together, show_comparison
     from netbandit.results.paired import CompareError
     from netbandit.results.remarks import comparison_notes
+    from netbandit.results.results_folder import ResultsFolder
     from netbandit.results.tables import columns
 
-    study = results_of(folder, details=False)
+    study = results_of(ResultsFolder(folder), details=False)
     table = columns(study)
     given = values_of(against, "what to compare with") or None
     chosen = metrics or (main_metric([run_values(point) for point in study.points]),)
@@ -173,11 +176,12 @@ def report(folder: Path) -> None:
     run.
     """
     from netbandit.report import CITATION, write_report
+    from netbandit.results.results_folder import ResultsFolder
     from netbandit.util.extras import require
 
     with plain_errors():
         require("plots", "netbandit report")
-    study = results_of(folder)
+    study = results_of(ResultsFolder(folder))
     _tell_of_traces(folder, study)
     with plain_errors():
         click.echo(str(write_report(folder, study)))

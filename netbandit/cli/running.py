@@ -31,7 +31,8 @@ from netbandit.util.text import pluralize
 if TYPE_CHECKING:
     from netbandit.checks.check import RunPlan
     from netbandit.results.intervals import Statistic
-    from netbandit.results.store import StudyResult
+    from netbandit.results.results_folder import ResultsFolder
+    from netbandit.results.study_result import StudyResult
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def run(
     Runs that are already in the folder of results are reused, unless their files are damaged. How long a study still
     takes is shown as it goes.
     """
-    from netbandit.results.one_study import refuse_other
+    from netbandit.results.results_folder import ResultsFolder
     from netbandit.results.run_keys import run_keys
     from netbandit.util.extras import require
 
@@ -132,7 +133,7 @@ def run(
             for study, folder in zip(studies, folders, strict=True):
                 document = study.document
                 keys = [run_keys(point) for point in study.points]
-                refuse_other(folder, document.data["name"], study.points, keys, document.written)
+                ResultsFolder(folder).refuse_other(document.data["name"], study.points, keys, document.written)
         how = _RunOptions(jobs, scheduler, trace, replace, parquet, as_json, statistic, output, first, everything)
         failed = False
         for study, folder in zip(studies, folders, strict=True):
@@ -213,7 +214,7 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
     if result.copied:
         runs = pluralize(result.copied, "run")
         click.echo(f"{runs} copied from identical runs, which differ only in keys that have no effect", err=True)
-    drawn = _draw(folder, how.as_json, how.statistic) if finished else True
+    drawn = _draw(result.folder, folder, how.as_json, how.statistic) if finished else True
     _tell_of_the_report(folder, result.study, how.as_json)
     report_failed(result.failed)
     return drawn and not result.failed
@@ -231,19 +232,28 @@ def _tell_of_the_report(folder: Path, study: "StudyResult", as_json: bool) -> No
         click.echo(f"report: {page} is older than these results; {command} writes it anew", err=as_json)
 
 
-def _draw(folder: Path, as_json: bool, statistic: "Statistic") -> bool:
-    """Draw the pictures of *folder*; the results stand whether or not that works, or can be."""
+def _draw(folder: "ResultsFolder", named: Path, as_json: bool, statistic: "Statistic") -> bool:
+    """Draw the pictures of *folder* that are out of date, and print them as in the folder *named* so.
+
+    The results stand whether or not that works, or can be.
+    """
     from netbandit.util.extras import MissingExtraError, installed
 
     if not installed("plots"):
         click.echo(f"no picture is drawn: {MissingExtraError('plots', 'that')}", err=True)
         return True
-    from netbandit.plots import plot_folder
+    from netbandit.results.picture_inputs import PictureInputs
 
     try:
+        inputs = PictureInputs(folder, statistic)
+        files = inputs.drawn()
+        if not files:
+            from netbandit.plots import plot_folder
+
+            files = plot_folder(folder, statistic=statistic, outdated=inputs)
         pictures: dict[Path, list[str]] = {}
-        for path in plot_folder(folder, statistic=statistic):
-            pictures.setdefault(path.with_suffix(""), []).append(path.suffix)
+        for path in files:
+            pictures.setdefault(named / path.stem, []).append(path.suffix)
         for stem, suffixes in pictures.items():
             click.echo(f"picture: {', '.join([f'{stem}{suffixes[0]}', *suffixes[1:]])}", err=as_json)
     except Exception as error:

@@ -63,11 +63,12 @@ def table(
     """
     from netbandit.api.tables import table_of
     from netbandit.results.paired import CompareError
+    from netbandit.results.results_folder import ResultsFolder
     from netbandit.util.wording import names
 
     if differences and layout == "csv":
         raise click.UsageError("--csv prints entries and differences side by side: leave out --differences.")
-    study = results_of(folder, details=False)
+    study = results_of(ResultsFolder(folder), details=False)
     try:
         found = table_of(
             study,

@@ -1,7 +1,7 @@
 """``[adversary]``: the agents that lie, their attack, and whether it fits what agents tell each other."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import BeforeValidator, ConfigDict, Field, field_serializer, model_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -23,7 +23,9 @@ from netbandit.byzantine.adversaries.attack_kinds import (
 from netbandit.byzantine.adversaries.own_attack import PARTS, forms_of
 from netbandit.conditions.condition import Condition
 from netbandit.conditions.facts import Facts
+from netbandit.conditions.lies_plan import LiesPlan
 from netbandit.conditions.nodes import NodeName, NodeNumbers, node_problems, number_notes
+from netbandit.conditions.replication_plan import ReplicationPlan
 from netbandit.learners.learner import NO_LIES
 from netbandit.learners.linear import GatherLearner, in_slots
 from netbandit.network.topology import Topology
@@ -31,6 +33,7 @@ from netbandit.parts.registry import kind_of
 from netbandit.parts.settings import DurationText, Problem
 from netbandit.scenario.objects import plain
 from netbandit.util.streams import Streams
+from netbandit.util.units import Duration
 from netbandit.util.wording import Allowed, one_of, show
 
 _OWN = Allowed('"package.module:Class"')
@@ -121,8 +124,21 @@ class Adversary(Condition):
         """Return the number of liars among *agents* agents."""
         return len(self.agents) if self.agents is not None else count_liars(self.share or 0.0, agents)
 
-    def liars(self, topology: Topology, streams: Streams) -> frozenset[int]:
-        """Return the agents that lie in a replication."""
+    def prepare(self, plan: ReplicationPlan) -> None:
+        """See `Condition.prepare`: who lies, and how."""
+        if not self:
+            return
+        plan.lies = LiesPlan(
+            liars=self._liars(plan.topology, plan.streams),
+            attack=None if is_own(self.attack) else cast(Attack | None, self.attack),
+            own=plan.attack,
+            target=self.target,
+            strength=None if self.range == "plausible" else self.strength,
+            begin=Duration(self.from_).nanoseconds(plan.clock.slot),
+        )
+
+    def _liars(self, topology: Topology, streams: Streams) -> frozenset[int]:
+        """Return the agents that lie."""
         if self.agents is not None:
             numbers = NodeNumbers(topology)
             return frozenset(numbers[node] for node in self.agents)

@@ -9,16 +9,20 @@ from pydantic import BeforeValidator, Field
 from netbandit.conditions import compute_keys as keys
 from netbandit.conditions.compute_keys import ServerTimes
 from netbandit.conditions.compute_plan import WORK, read_devices, service_times, speeds
-from netbandit.conditions.condition import Condition
+from netbandit.conditions.condition import Condition, Model
 from netbandit.conditions.energy_keys import Power
 from netbandit.conditions.energy_plan import nanowatt
 from netbandit.conditions.facts import Facts
 from netbandit.conditions.laws import mean_of
+from netbandit.conditions.replication_plan import ReplicationPlan
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.learner import EpochLearner
-from netbandit.network.computing import ComputePlan, ServiceTimes
+from netbandit.network.batteries import JOULE
+from netbandit.network.computing import ComputePlan, Computing, ServiceTimes
 from netbandit.network.jitter import LONGEST
 from netbandit.network.message import HEADER_BYTES
+from netbandit.network.network import Network
+from netbandit.parts.metric import Metric
 from netbandit.parts.settings import Problem
 from netbandit.protocols.gather import GatherProtocol
 from netbandit.protocols.local import Local
@@ -64,7 +68,15 @@ class Compute(Condition):
             return None
         return ComputePlan(of_agents, of_server, speeds(self.speed, agents, streams), nanowatt(self.power))
 
-    def longest(self, agents: Sequence[str], slot: int, streams: Streams) -> float:
+    def prepare(self, plan: ReplicationPlan) -> None:
+        """See `Condition.prepare`: what nodes compute."""
+        plan.compute = self.plan(plan.topology.names, plan.clock.slot, plan.streams)
+
+    def start(self, network: Network) -> "Computed | None":
+        """See `Condition.start`."""
+        return None if network.computing is None else Computed(network, network.computing)
+
+    def _longest(self, agents: Sequence[str], slot: int, streams: Streams) -> float:
         """Return how long (ns) the longest kind of job takes the slowest node, in the mean; see `plan`."""
         of_agents, of_server = (service_times(times, slot).laws.values() for times in (self.agents, self.server))
         own = max(map(mean_of, of_agents), default=0.0)
@@ -72,10 +84,13 @@ class Compute(Condition):
         return min(max(own * slowest, *map(mean_of, of_server), 0.0), LONGEST)  # some laws have no mean
 
     def known(self, facts: Facts) -> Mapping[str, Any]:
-        """See `Condition.known`: whether the inbox of a node may be full."""
+        """See `Condition.known`: whether the inbox of a node may be full, and how long jobs are."""
         slot = facts.run.slot_nanoseconds
         tables: tuple[ServerTimes, ...] = (self.agents, self.server)
-        return {"may_refuse": any(each.inbox is not None and service_times(each, slot).handles for each in tables)}
+        known = {"may_refuse": any(each.inbox is not None and service_times(each, slot).handles for each in tables)}
+        if not facts.knows("graph") or any(self.graph_problems(facts)):
+            return known
+        return {**known, "longest_job": self._longest(facts.graph.names, slot, Streams(facts.run.seed, 0))}
 
     def problems(self, facts: Facts) -> Iterator[Problem]:
         """Yield invalid settings of ``[compute]``, and conflicts with other tables."""
@@ -248,6 +263,50 @@ class Compute(Condition):
             if handled < graph.agents:
                 text = f"by then the server has handled {handled:,} of {graph.agents:,} uploads at most, in the mean"
                 yield ("protocol", "deadline"), f"{text}, and answers without the others (compute.server.message)"
+
+
+class Computed(Model):
+    """What nodes have computed.
+
+    Args:
+        network: The network.
+        computing: The jobs of its nodes.
+    """
+
+    watches = False
+
+    def __init__(self, network: Network, computing: Computing) -> None:
+        self._network, self._computing = network, computing
+
+    def metrics(self, found: Mapping[str, Metric]) -> Mapping[str, Metric]:
+        """See `Model.metrics`."""
+        computing, agents, end = self._computing, self._network.agents, self._network.clock.end
+        joule = computing.energy / JOULE  # also part of what agents consume, if that is planned
+        return {
+            "busy": sum(map(computing.busy, range(agents))) / (agents * end),
+            "server_busy": computing.busy(self._network.server) / end,
+            "inbox_wait_ms": computing.waited / computing.begun / _MILLISECOND if computing.begun else None,
+            "inbox_most": computing.most_waiting,
+            "refused": computing.refused,
+            "unhandled": computing.unhandled,
+            "compute_j": joule,
+            **({} if self._network.energy is not None else {"energy_j": (found["energy_j"] or 0.0) + joule}),
+        }
+
+    def remarks(self) -> Iterator[str]:
+        """See `Model.remarks`: nodes that could not keep up with what reached them."""
+        unhandled, delivered = self._computing.unhandled, self._network.ledger.outcomes.delivered
+        if unhandled > _MUCH * delivered:
+            yield (
+                f"{unhandled / delivered:.0%} of the messages were delivered and never handled (unhandled): nodes "
+                "computed too slowly for what reached them, or went down, or the "
+                "run ended before (busy, server_busy, inbox_wait_ms)"
+            )
+
+
+_MILLISECOND = 10**6
+_MUCH = 0.1
+"""The share of the messages delivered of which it is said that they were never handled."""
 
 
 def _handling(times: ServiceTimes) -> float:

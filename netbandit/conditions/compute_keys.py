@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from netbandit.parts.settings import DurationText, FileSettings, Settings
+from netbandit.parts.settings import DurationText, FileSettings, Probability, Settings
 from netbandit.scenario.delay import Delay
-from netbandit.scenario.link_faults import Probability, number_or_list
+from netbandit.scenario.link_faults import number_or_list
 
 _NO_TIME = "0 ms"
 

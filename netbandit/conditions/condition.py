@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from netbandit.conditions.facts import Facts
-from netbandit.network.link import Channel
-from netbandit.network.message import Message
+from netbandit.conditions.replication_plan import ReplicationPlan
 from netbandit.network.network import Network
+from netbandit.network.observer import Observer
 from netbandit.parts.component import UnknownError
 from netbandit.parts.metric import Metric
 from netbandit.parts.settings import ConditionSettings, Problem
@@ -41,22 +44,41 @@ class Condition(ConditionSettings):
         """Yield notes in view of the graph of the first replication."""
         yield from ()
 
+    def prepare(self, plan: ReplicationPlan) -> None:
+        """Say in the *plan* of a replication what is the case, before the network is built of it.
+
+        Conditions are asked in the order of the registry, those of other packages last: each finds what those before it
+        have said.
+        """
+
     def start(self, network: Network) -> "Model | None":
-        """Return what it does in a replication, before any agent acts; None: nothing."""
+        """Return what it does and counts in a replication, before any agent acts; None: nothing.
+
+        Conditions are started in the order of `prepare`.
+        """
         return None
 
 
-class Model:
+class Model(Observer):
     """What a condition does in one replication, and what it counts.
 
-    A run with a model is executed event by event: no kernel in bulk knows it.
+    Attributes:
+        watches: Whether it acts during the run, as by default: then all is executed event by event, because no kernel
+            in bulk knows what it does. False: it counts only what the network tells after the last event.
     """
 
-    def sent(self, channel: Channel, message: Message, begin: int) -> None:
-        """Note that the transmission of a *message* on *channel* begins at *begin* (ns), within the horizon."""
+    watches: ClassVar[bool] = True
 
-    def metrics(self) -> Mapping[str, Metric]:
-        """Return its metrics, which `Condition.METRICS` describes, after the last event."""
+    def metrics(self, found: Mapping[str, Metric]) -> Mapping[str, Metric]:
+        """Return its metrics, which `Condition.METRICS` describes, after the last event.
+
+        Args:
+            found: The metrics of the drivers of agents, of the network, and of the conditions before.
+        """
+        return {}
+
+    def of_agents(self) -> Mapping[str, NDArray[np.float64]]:
+        """Return arrays over agents, shape (M,), by the names of `netbandit.simulation.result.Nodes`."""
         return {}
 
     def remarks(self) -> Iterable[str]:
@@ -65,7 +87,11 @@ class Model:
 
 
 def learn_from(conditions: Iterable[Condition], facts: Facts) -> None:
-    """Let *facts* learn what *conditions* say of themselves, as far as they can; see `Condition.known`."""
+    """Let *facts* learn what *conditions* say of themselves, as far as they can; see `Condition.known`.
+
+    What is so by one condition is so, whatever others say.
+    """
     for condition in conditions:
         with suppress(UnknownError):
-            facts.learn(**condition.known(facts))
+            known = condition.known(facts).items()
+            facts.learn(**{name: value or getattr(facts, name, value) for name, value in known})

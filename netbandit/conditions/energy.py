@@ -1,21 +1,27 @@
 """``[energy]``: batteries of agents, and the consumption of their activities."""
 
 from collections.abc import Iterator, Mapping
+from math import inf, nan
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, ModelWrapValidatorHandler, model_validator
 
 from netbandit.conditions import energy_keys as keys
-from netbandit.conditions.condition import Condition
+from netbandit.conditions.condition import Condition, Model
 from netbandit.conditions.energy_plan import attojoule, harvested, most_harvested, nanowatt, price, read_harvest
 from netbandit.conditions.facts import Facts
 from netbandit.conditions.faults import Faults
 from netbandit.conditions.links import link_class
 from netbandit.conditions.nodes import NodeNumbers, node_problems, number_notes
+from netbandit.conditions.replication_plan import ReplicationPlan
 from netbandit.learners.learner import EpochLearner
-from netbandit.network.batteries import EnergyPlan
+from netbandit.network.batteries import JOULE, Drained, EnergyPlan
+from netbandit.network.network import Network
 from netbandit.network.topology import Topology
+from netbandit.parts.metric import Metric
 from netbandit.parts.settings import Problem, filled_in
 from netbandit.scenario.links import Energy as Joule
 from netbandit.scenario.links import LinksSettings
@@ -132,9 +138,17 @@ class Energy(Condition):
             receiving=(price(links.peer.energy, 1), price(links.uplink.energy, 1)),
         )
 
+    def prepare(self, plan: ReplicationPlan) -> None:
+        """See `Condition.prepare`: what agents consume."""
+        plan.energy = self.plan(plan.links, plan.topology, plan.clock.slot)
+
+    def start(self, network: Network) -> "Consumed | None":
+        """See `Condition.start`."""
+        return None if network.energy is None else Consumed(network, network.energy)
+
     def known(self, facts: Facts) -> Mapping[str, Any]:
         """See `Condition.known`: whether agents may run empty."""
-        return {"may_run_empty": self.capacity is not None}
+        return {"may_run_empty": self.capacity is not None, "agents_fail": self.capacity is not None}
 
     def problems(self, facts: Facts) -> Iterator[Problem]:
         """Yield invalid settings of ``[energy]``, and conflicts with other tables."""
@@ -203,6 +217,64 @@ class Energy(Condition):
         yield from self._recovery_notes(facts)
         if isinstance(self.mains, list):
             yield from number_notes(("energy", "mains"), self.mains, facts.graph)
+
+
+class Consumed(Model):
+    """What agents have consumed, and the state of their batteries.
+
+    Args:
+        network: The network.
+        plan: What agents consume.
+    """
+
+    watches = False
+
+    def __init__(self, network: Network, plan: EnergyPlan) -> None:
+        self._network, self._plan = network, plan
+        self._drained: Drained | None = None
+
+    def metrics(self, found: Mapping[str, Metric]) -> Mapping[str, Metric]:
+        """See `Model.metrics`."""
+        network, plan, slot = self._network, self._plan, self._network.clock.slot
+        if network.batteries is None:
+            agents, horizon = network.agents, network.clock.horizon
+            decisions = found.get("decisions", agents * horizon - int(found["absent_slots"] or 0))
+            computed = 0 if network.computing is None else network.computing.energy
+            spent = int(decisions or 0) * plan.pull + self._up_time() * plan.idle + network.spent_on_messages(plan)
+            return {"energy_j": (spent + computed) / JOULE}
+        drained = self._drained = network.batteries.drained()
+        lifetime = drained.lifetime
+        return {
+            "energy_j": drained.spent / JOULE,
+            "harvested_j": drained.harvested / JOULE,
+            "alive": drained.alive / network.agents,
+            "first_death": None if drained.first_death is None else drained.first_death / slot,
+            "half_dead": None if drained.half_dead is None else drained.half_dead / slot,
+            "lifetime_slots": None if lifetime is None or lifetime == inf else lifetime / slot,
+            "sustained": None if lifetime is None else int(lifetime == inf),
+        }
+
+    def _up_time(self) -> int:
+        """Return the total up time (ns) of all agents."""
+        network, end = self._network, self._network.clock.end
+        outages = network.outages
+        if outages is None or not network.agents_fail:
+            return network.agents * end
+        down = (outages.node(agent).until(end) for agent in range(network.agents))
+        return network.agents * end - sum(int(min(last, end)) - first for own in down for first, last in own)
+
+    def of_agents(self) -> Mapping[str, NDArray[np.float64]]:
+        """See `Model.of_agents`: the state of their batteries."""
+        batteries, drained = self._network.batteries, self._drained
+        if batteries is None or drained is None:
+            return {}
+        mains = self._plan.mains
+        capacities = [nan if agent in mains else one.capacity / JOULE for agent, one in enumerate(batteries.all)]
+        return {
+            "energy": np.array([battery.spent / JOULE for battery in batteries.all]),
+            "capacity": np.array(capacities),
+            "drain": np.array([nan if drain is None else drain for drain in drained.drains]),
+        }
 
 
 def _daily_problems(law: keys.DailyHarvest, slot: int) -> Iterator[Problem]:

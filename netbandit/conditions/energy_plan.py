@@ -1,16 +1,11 @@
-"""Builds the agents' energy model from the keys of ``[energy]``, and gives its metrics."""
+"""Builds the agents' energy model from the keys of ``[energy]``."""
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import inf, isfinite
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from netbandit.conditions import energy_keys as keys
 from netbandit.network.batteries import JOULE, Daily, OnAndOff, Price
-from netbandit.network.network import Network
 from netbandit.scenario.links import LinkEnergySettings
 from netbandit.util.table_files import Table, finite
 from netbandit.util.units import parse_duration
@@ -77,48 +72,3 @@ def attojoule(joule: float) -> int:
 def nanowatt(watt: float) -> int:
     """Return a power in nanowatt."""
     return round(Fraction(repr(watt)) * _NANO)
-
-
-def energy_of(
-    network: Network, pulls: int, up: int
-) -> tuple[dict[str, float | int | None], dict[str, NDArray[np.float64]]]:
-    """Return energy metrics and the final state of the batteries, if the scenario has an energy model.
-
-    The second are arrays for `Nodes`, if agents have batteries.
-
-    Args:
-        network: The network, after the run.
-        pulls: The number of decisions.
-        up: The total up time of all agents (ns).
-    """
-    plan = network.energy
-    if plan is None:
-        return {}, {}
-    slot, agents = network.clock.slot, network.agents
-    if network.batteries is not None:
-        found, lifetime = network.batteries.drained(), None
-        if found.lifetime is not None and isfinite(found.lifetime):
-            lifetime = found.lifetime / slot
-        of_nodes = {
-            "energy": np.array([battery.spent / JOULE for battery in network.batteries.all]),
-            "capacity": np.array(
-                [
-                    np.nan if agent in plan.mains else battery.capacity / JOULE
-                    for agent, battery in enumerate(network.batteries.all)
-                ]
-            ),
-            "drain": np.array([np.nan if drain is None else drain for drain in found.drains]),
-        }
-        figures: dict[str, float | int | None] = {
-            "energy_j": found.spent / JOULE,
-            "harvested_j": found.harvested / JOULE,
-            "alive": found.alive / agents,
-            "first_death": None if found.first_death is None else found.first_death / slot,
-            "half_dead": None if found.half_dead is None else found.half_dead / slot,
-            "lifetime_slots": lifetime,
-            "sustained": None if found.lifetime is None else int(found.lifetime == inf),
-        }
-        return figures, of_nodes
-    computed = 0 if network.computing is None else network.computing.energy
-    spent = pulls * plan.pull + up * plan.idle + network.spent_on_messages(plan) + computed
-    return {"energy_j": spent / JOULE}, {}

@@ -36,10 +36,15 @@ class Facts(Others):
         attack: The class of a user-defined attack.
         used_links: The classes of links that the protocol uses.
         pattern: The communication pattern of the learner in this world; None if agents never communicate.
+        agents_fail: Whether agents may be down at times.
+        agents_forget: Whether they have lost their memory when they come back.
+        may_lack: Whether agents that explore in phases may go on without some rewards of a phase.
         may_run_empty: Whether agents may run empty.
         may_change: Whether links come and go, or agents may run empty.
         may_refuse: Whether the inbox of a node may be full.
         peer_latencies: The latency of each link between agents (ns).
+        uplink_latencies: The latency of each uplink (ns).
+        longest_job: How long (ns) the longest kind of job takes the slowest node, in the mean.
         end: The horizon (ns).
     """
 
@@ -54,10 +59,15 @@ class Facts(Others):
     attack: type
     used_links: frozenset[str]
     pattern: CommunicationPattern | None
+    agents_fail: bool
+    agents_forget: bool
+    may_lack: bool
     may_run_empty: bool
     may_change: bool
     may_refuse: bool
     peer_latencies: Sequence[int]
+    uplink_latencies: Sequence[int]
+    longest_job: float
     end: int
 
     def learn(self, **known: Any) -> None:

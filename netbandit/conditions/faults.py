@@ -1,30 +1,33 @@
 """``[faults]``: failures of agents, links and the server, and what losses on links mean for those who wait."""
 
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
 from netbandit.conditions import outage_keys as keys
 from netbandit.conditions.condition import Condition
 from netbandit.conditions.facts import Facts
+from netbandit.conditions.fault_rates import fault_rate_notes
 from netbandit.conditions.faults_plan import (
     Changing,
     at_random,
     channel_faults,
     failing,
-    jitter_of,
-    ns,
     outage_of,
     radio_plan,
 )
+from netbandit.conditions.latencies import slowest_way
 from netbandit.conditions.nodes import NodeNumbers, no_node, node_problems, number_notes
+from netbandit.conditions.replication_plan import ReplicationPlan
 from netbandit.learners.differing_sets import DifferingSets
 from netbandit.learners.learner import EpochLearner
 from netbandit.learners.slots import Learner
 from netbandit.network import faults as network_faults
+from netbandit.network.models.jitter import law_of
+from netbandit.network.models.settings import nanoseconds as ns
 from netbandit.network.outages import OutagePlan
-from netbandit.network.retry import ACK_BYTES
+from netbandit.network.packet import ACK_BYTES
 from netbandit.network.topology import Topology
 from netbandit.parts.settings import Problem
 from netbandit.protocols.flooding import Flooding
@@ -87,6 +90,17 @@ class Faults(Condition):
             radio=radio_plan(links.peer.radio, slot) if peers and links.peer.radio is not None else None,
         )
 
+    def prepare(self, plan: ReplicationPlan) -> None:
+        """See `Condition.prepare`: what can go wrong, by the keys of links as well."""
+        plan.faults = self.models(plan.links, plan.topology, plan.clock.slot, plan.changing, peers=plan.peers)
+
+    def known(self, facts: Facts) -> Mapping[str, Any]:
+        """See `Condition.known`: whether agents fail, and what they know then."""
+        return {
+            "agents_fail": self.nodes is not None or any(outage.nodes for outage in self.outages),
+            "agents_forget": self.nodes is not None and self.nodes.memory == "lost",
+        }
+
     def graph_problems(self, facts: Facts) -> Iterator[Problem]:
         """Yield answers that may be lost for good, invalid outages, and state that learners cannot have."""
         yield from self._answer_problems(facts)
@@ -107,6 +121,7 @@ class Faults(Condition):
             here, groups = ("faults", "outages", place), (*(outage.links or ()), *(outage.partition or ()))
             named = [*(outage.nodes or ()), *(node for group in groups for node in group)]
             yield from number_notes(here, named, facts.graph)
+        yield from self._rate_notes(facts)
 
     def _memory_problems(self, facts: Facts) -> Iterator[Problem]:
         """Yield a problem if agents lose their memory but the learner cannot restart from nothing."""
@@ -268,10 +283,21 @@ class Faults(Condition):
                 )
                 yield ("links", name, "retry", "timeout"), text
 
+    def _rate_notes(self, facts: Facts) -> Iterator[Problem]:
+        """Yield what switches between up and down so often that finding these times would take minutes."""
+        if any(self.graph_problems(facts)):
+            return
+        graph, latencies = facts.graph, {"peer": facts.peer_latencies, "uplink": facts.uplink_latencies}
+        faults = self.models(facts.links, graph, facts.slot)
+        used: dict[str, Sequence[int]] = {table: latencies[table] for table in facts.protocol.used_links}
+        # Messages arrive, and jobs end, also after the horizon.
+        way = slowest_way(facts.links, used, faults) + facts.longest_job
+        yield from fault_rate_notes(faults, graph.links, graph.agents, facts.end, way)
+
     def _tie_notes(self, facts: Facts) -> Iterator[Problem]:
         """Yield a note that equal latencies (ns) make messages arrive at the same instant, as in no real network."""
         links, protocol, latencies = facts.links, facts.protocol, facts.peer_latencies
-        jitter = jitter_of(links.peer.jitter, 1)
+        jitter = law_of(links.peer.jitter, 1)
         if protocol.counts_ties and not protocol.slotted and jitter is None and len(set(latencies)) < len(latencies):
             yield (
                 ("protocol", "timing"),

@@ -6,16 +6,15 @@ from typing import NamedTuple
 
 from netbandit.conditions.nodes import NodeNumbers
 from netbandit.conditions.outage_keys import FailingSettings, OutageSettings, RedrawnSettings
-from netbandit.network import jitter as jitters
-from netbandit.network import loss_models
 from netbandit.network.faults import ChannelFaults
+from netbandit.network.models.jitter import law_of
+from netbandit.network.models.loss import loss_of
+from netbandit.network.models.settings import nanoseconds as ns
 from netbandit.network.outages import Failing, LinkSchedule, Outage, Redrawn
 from netbandit.network.radio_plan import Aloha, Csma, RadioPlan
-from netbandit.network.retry import Retry
 from netbandit.network.topology import Topology
-from netbandit.scenario import link_faults
+from netbandit.scenario.link_faults import FaultyLinkSettings
 from netbandit.scenario.radio import AlohaAccess, RadioSettings
-from netbandit.util.units import parse_duration
 
 
 class Changing(NamedTuple):
@@ -28,16 +27,14 @@ class Changing(NamedTuple):
     waits_for_slots: bool
 
 
-def channel_faults(keys: link_faults.FaultyLinkSettings, slot: int) -> ChannelFaults:
+def channel_faults(keys: FaultyLinkSettings, slot: int) -> ChannelFaults:
     """Return what can go wrong on the links of a class; *slot* is the length of a slot (ns)."""
-    retry = keys.retry
-    timeout = 0 if retry is None else max(1, ns(retry.timeout, slot))
     return ChannelFaults(
-        loss=_loss(keys.loss, slot),
-        jitter=jitter_of(keys.jitter, slot),
+        loss=loss_of(keys.loss, slot),
+        jitter=law_of(keys.jitter, slot),
         overtaking=keys.overtaking,
         duplicate=keys.duplicate,
-        retry=None if retry is None else Retry(timeout, retry.factor, retry.spread, retry.attempts),
+        retry=None if keys.retry is None else keys.retry.model(slot),
     )
 
 
@@ -49,30 +46,6 @@ def radio_plan(radio: RadioSettings, slot: int) -> RadioPlan:
     elif radio.access is not None:
         access = Csma(max(1, ns(radio.access.csma, slot)), radio.access.attempts)
     return RadioPlan(access, Fraction(repr(radio.duty)))  # exactly the decimal number as written
-
-
-def _loss(loss: float | link_faults.PerBitLoss | link_faults.BurstLossSettings, slot: int) -> loss_models.Loss | None:
-    if isinstance(loss, link_faults.PerBitLoss):
-        return loss_models.BitLoss(loss.per_bit) if loss.per_bit else None
-    if isinstance(loss, link_faults.BurstLossSettings):
-        good_for, bad_for = max(1, ns(loss.good_for, slot)), max(1, ns(loss.bad_for, slot))
-        return loss_models.BurstLoss(loss.good, loss.bad, good_for, bad_for)
-    return loss_models.ConstantLoss(loss) if loss else None
-
-
-def jitter_of(
-    jitter: str | link_faults.ExponentialJitter | link_faults.LognormalJitter | link_faults.GeometricJitter, slot: int
-) -> jitters.Jitter | None:
-    """Return the law of *jitter*; None: there is none."""
-    if isinstance(jitter, link_faults.ExponentialJitter):
-        return jitters.ExponentialJitter(ns(jitter.exponential, slot))
-    if isinstance(jitter, link_faults.LognormalJitter):
-        return jitters.LognormalJitter(ns(jitter.lognormal[0], slot), jitter.lognormal[1])
-    if isinstance(jitter, link_faults.GeometricJitter):
-        mean, largest = (link_faults.slots_of(number) or 0.0 for number in jitter.geometric)
-        return jitters.GeometricJitter(mean, int(largest), slot)
-    longest = ns(jitter, slot)
-    return jitters.UniformJitter(longest) if longest else None
 
 
 def at_random(law: FailingSettings | RedrawnSettings | None, slot: int) -> Failing | Redrawn | None:
@@ -108,8 +81,3 @@ def outage_of(outage: OutageSettings, topology: Topology, slot: int) -> Outage:
         server=bool(outage.server),
         group=group,
     )
-
-
-def ns(text: str, slot: int) -> int:
-    """Return the nanoseconds of a duration, in slots of *slot* (ns)."""
-    return parse_duration(text).nanoseconds(slot)

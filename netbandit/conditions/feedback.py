@@ -12,18 +12,19 @@ from netbandit.bandits.bandit import Bandit
 from netbandit.bandits.procurement import Procurement
 from netbandit.conditions.condition import Condition
 from netbandit.conditions.facts import Facts
-from netbandit.conditions.feedback_plan import FeedbackPlan, not_each_arm, read_delays
+from netbandit.conditions.feedback_plan import FeedbackPlan, may_lack, names_of_arms, not_each_arm, read_delays
 from netbandit.conditions.laws import delay_law
+from netbandit.conditions.replication_plan import ReplicationPlan
 from netbandit.learners.counts import tells_observations
 from netbandit.learners.learner import AnyLearner, EpochLearner
 from netbandit.network.delays import INFINITE
 from netbandit.network.delays import Delay as DelayLaw
-from netbandit.parts.settings import PositiveDuration, Problem
+from netbandit.parts.settings import PositiveDuration, Probability, Problem
 from netbandit.protocols.pooled import Pooled
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario import delay as keys
 from netbandit.scenario.delay import Delay, DelayOrFile
-from netbandit.scenario.link_faults import Probability, number_or_list
+from netbandit.scenario.link_faults import number_or_list
 from netbandit.util.table_files import TableFileError
 from netbandit.util.text import pluralize
 from netbandit.util.units import Duration
@@ -105,14 +106,22 @@ class Feedback(Condition):
             nonzero=self.reports == "nonzero",
         )
 
+    def prepare(self, plan: ReplicationPlan) -> None:
+        """See `Condition.prepare`: how late rewards are; or that they are at once, or never come."""
+        slot = plan.clock.slot
+        plan.feedback = self.plan(slot, plan.topology.names, names_of_arms(plan.bandit))
+        if plan.feedback is None and plan.bandit.discards:
+            plan.feedback = FeedbackPlan((delay_law("0 ms", slot),), counts=False)
+
     def may_lack(self, protocol: NetworkProtocol) -> bool:
         """Return whether agents that explore in phases may go on without some rewards of a phase."""
         forgotten = self.window is not None and self.missing == "forgotten"
-        return bool(self) and (forgotten or protocol.feedback_deadline is not None)
+        return bool(self) and may_lack(protocol, forgotten=forgotten)
 
     def known(self, facts: Facts) -> Mapping[str, Any]:
-        """See `Condition.known`: whether rewards may be late."""
-        return {"late": bool(self)}
+        """See `Condition.known`: whether rewards may be late, or never come."""
+        lack = {"may_lack": self.may_lack(facts.protocol)} if facts.knows("protocol") else {}
+        return {"late": bool(self) or (facts.knows("bandit") and facts.bandit.discards), **lack}
 
     def problems(self, facts: Facts) -> Iterator[Problem]:
         """Yield invalid settings of ``[feedback]``, and conflicts with other tables."""
@@ -126,21 +135,24 @@ class Feedback(Condition):
             yield ("feedback", "window"), f"is missing: learner.kind = {kind} needs to know how long rewards may take"
         if learner is not None and protocol is not None:
             yield from self._deadline_problems(learner, protocol, kind)
-        if not self:
+        discards = bandit is not None and bandit.discards
+        if not (self or discards):
             return
+        here, table, rewards = (
+            (("feedback",), "[feedback]", "late rewards")
+            if self
+            else (("bandit", "logged"), "bandit.logged", "decisions without a reward")
+        )
         gathers = facts.knows("talk") and facts.talk == "gather"
         if learner is not None and (not learner.late_rewards or gathers):
-            yield (
-                ("feedback",),
-                f"cannot be with learner.kind = {kind}: what it would make of late rewards is not known",
-            )
+            yield here, f"cannot be with learner.kind = {kind}: what it would make of {rewards} is not known"
         if isinstance(bandit, Procurement):
             yield ("feedback",), 'cannot be with bandit.kind = "procurement": what late units would mean is not known'
         if isinstance(protocol, Pooled) and protocol.when == "pull":
-            text = 'must be "slot" with [feedback]: a reward is not there yet when the next agent decides'
+            text = f'must be "slot" with {table}: a reward may not be there when the next agent decides'
             yield ("protocol", "when"), text
         if getattr(protocol, "absorb", False):
-            text = "must be false with [feedback]: a message may hold observations of several arms"
+            text = f"must be false with {table}: a message may not hold the observation of one arm"
             yield ("protocol", "absorb"), text
         if self.missing == "zero" and self.window is None:
             yield (

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from netbandit.network.delays import INFINITE, Delay, ListedDelay
+from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.util.agent_rows import agent_numbers
 from netbandit.util.table_files import Table, TableFileError, finite
 from netbandit.util.wording import show
@@ -24,14 +25,25 @@ class FeedbackPlan(NamedTuple):
         window: The time (ns) after which a reward is no longer learned; `INFINITE` if there is no limit.
         as_zero: Whether a reward of 0 is learned instead at the end of the window.
         nonzero: Whether rewards of 0 never arrive.
+        counts: Whether metrics say what becomes of rewards.
     """
 
     laws: tuple[Delay, ...]
-    by: Literal["all", "arm", "agent"]
-    never: tuple[float, ...]
-    window: int
-    as_zero: bool
-    nonzero: bool
+    by: Literal["all", "arm", "agent"] = "all"
+    never: tuple[float, ...] = (0.0,)
+    window: int = INFINITE
+    as_zero: bool = False
+    nonzero: bool = False
+    counts: bool = True
+
+    def may_lack(self, protocol: NetworkProtocol) -> bool:
+        """Return whether agents that explore in phases may go on without some rewards of a phase."""
+        return may_lack(protocol, forgotten=self.window != INFINITE and not self.as_zero)
+
+
+def may_lack(protocol: NetworkProtocol, *, forgotten: bool) -> bool:
+    """Return `FeedbackPlan.may_lack`; *forgotten*: rewards that come after a window are not learned."""
+    return forgotten or protocol.feedback_deadline is not None
 
 
 def not_each_arm(count: int, arms: int) -> str:

@@ -5,8 +5,8 @@ from typing import Any
 
 from netbandit.network.delays import Delay, GeometricDelay, ParetoDelay
 from netbandit.network.jitter import ExponentialJitter, LognormalJitter, UniformJitter
+from netbandit.network.models import jitter as jitters
 from netbandit.scenario import delay as keys
-from netbandit.scenario import link_faults
 from netbandit.util.units import Duration
 
 
@@ -18,9 +18,9 @@ def delay_law(delay: Any, slot: int) -> Delay:
             return UniformJitter(longest, shortest)
         case keys.GeometricDelay():
             return GeometricDelay(delay.geometric, slot)
-        case link_faults.ExponentialJitter():
+        case jitters.ExponentialJitter():
             return ExponentialJitter(Duration(delay.exponential).nanoseconds(slot))
-        case link_faults.LognormalJitter():
+        case jitters.LognormalJitter():
             return LognormalJitter(Duration(delay.lognormal[0]).nanoseconds(slot), delay.lognormal[1])
         case keys.ParetoDelay():
             return ParetoDelay(Duration(delay.pareto[0]).nanoseconds(slot), delay.pareto[1])

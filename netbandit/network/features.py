@@ -48,7 +48,8 @@ def features(network: "Network") -> Set[Feature]:
     for key, model in _of("faults", network.faults):
         place = next((place for place in _TABLES if f"{key}.".startswith(f"{place}.")), "")
         found.add(Feature(_TABLES.get(place, "") + key.removeprefix(place), model))
-    found.update(Feature("conditions", type(watcher)) for watcher in network.watchers)
+    others = [observer for observer in network.observers if observer is not network.trace]
+    found.update(Feature("conditions", type(observer)) for observer in others)
     return found
 
 

@@ -96,6 +96,12 @@ class Outcomes:
     duplicates_dropped_bytes: int = 0
     in_flight_bytes: int = 0
 
+    @property
+    def delivery_ratio(self) -> float | None:
+        """The share of what was put on links, or should have been, that was delivered; None: there was nothing."""
+        asked = self.handed + self.duplicates - self.dropped
+        return self.delivered / asked if asked else None
+
     @classmethod
     def of(cls, classes: Iterable[Totals], retransmissions: int, given_up: int) -> "Outcomes":
         """Return the outcomes of messages, given the totals of all *classes* of links."""
@@ -137,21 +143,6 @@ class BroadcastCopies:
             AssertionError: Some have not: a mistake of the simulator.
         """
         assert self.sent == self.delivered + self.missed + self.in_flight, f"{self}"
-
-
-@dataclass(slots=True)
-class Waiting:
-    """Counters of messages between agents that wait for their links to come up.
-
-    Attributes:
-        cut_off: Attempts whose link went down before they were due, as their senders saw.
-        started: Messages that started, and were not cut off.
-        waited: How long (ns) these waited for their links, all of them together.
-    """
-
-    cut_off: int = 0
-    started: int = 0
-    waited: int = 0
 
 
 @dataclass(slots=True)

@@ -1,18 +1,15 @@
 """A link: two channels, one per direction, that delay messages, and the counters of the pair."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Literal, cast, get_args
+from typing import Any, Literal, Protocol, cast, get_args
 
 from netbandit.network.airtime import LoRa
 from netbandit.network.downtimes import NEVER_DOWN, Downtimes
-from netbandit.network.draws import Draws
-from netbandit.network.faults import NO_FAULTS, FaultModel
-from netbandit.network.link_draws import ClassDraws
-from netbandit.network.loss_models import Bursts
 from netbandit.network.message import Message
+from netbandit.network.packet import Packet
 
 Arrival = tuple[int, int, Message]
 """When a message arrives (ns), from which neighbour, and the message."""
@@ -141,11 +138,26 @@ NOTHING_YET: deque[Arrival] = cast(deque[Arrival], ())
 are never used."""
 
 
+class Carrier(Protocol):
+    """The links of a class, which carry the messages of their channels; see `netbandit.network.wire.Wire`."""
+
+    def put(self, channels: "Sequence[Channel]", message: Message, packet: Packet | None, excepted: int = -1) -> int:
+        """Put a message on *channels*, of this class of links."""
+
+    def begin(
+        self, channels: "Sequence[Channel]", message: Message, packet: Packet | None, put_at: int, earliest: int
+    ) -> int:
+        """Start the transmission of a message on *channels*."""
+
+    def arrive(self, channel: "Channel", entry: tuple[Any, ...], now: int) -> bool:
+        """Resolve what is due *now* (ns) on *channel*; return whether it is new to its receiver."""
+
+
 class Channel:
     """A fault-free channel: one direction of a link; see also `FaultyChannel`.
 
     Attributes:
-        faults: What can go wrong.
+        wire: The links of its class.
         sender: The node at its beginning.
         receiver: The node at its end.
         latency: Propagation in nanoseconds; it does not occupy the channel.
@@ -161,18 +173,11 @@ class Channel:
     """
 
     # As on a faulty channel; nothing of this is stored with each channel of a network without faults.
-    faults: FaultModel = NO_FAULTS
     back: "Channel"
     down: Downtimes = NEVER_DOWN
     contacts: Downtimes = NEVER_DOWN
     up_from: int = 0
     up_until: int = 0
-    bursts: Bursts | None = None
-    losses: Iterator[float]
-    jitters: Iterator[int]
-    duplicates: Iterator[float]
-    copy_jitters: Iterator[int]
-    spreads: Draws
     column: int
     undrawn: int
 
@@ -189,9 +194,11 @@ class Channel:
         "rank",
         "receiver",
         "sender",
+        "wire",
     )
 
-    def __init__(self, sender: int, receiver: int, latency: int, link: Link, rank: int) -> None:
+    def __init__(self, wire: Carrier, sender: int, receiver: int, latency: int, link: Link, rank: int) -> None:
+        self.wire = wire
         self.sender = sender
         self.receiver = receiver
         self.latency = latency
@@ -213,56 +220,24 @@ class FaultyChannel(Channel):
     """A channel with faults.
 
     Attributes:
-        faults: What can go wrong.
         back: The other direction; of the air between the server and an agent, the agent's uplink.
         down: When its link is down.
         contacts: The downtimes that its sender sees: the gaps between contacts.
         up_from, up_until: The contact looked up last, or a part of it (ns).
-        bursts: The periods in which it is bad; None: it has one state.
-        losses, jitters, duplicates, copy_jitters: The random draws of its messages, in order.
-        spreads, column: The table and the column of the random factors of their timeouts.
+        column: The column of its random numbers in the tables of its class.
         undrawn: The number of its messages counted before the first slot, without random draws.
     """
 
-    __slots__ = (
-        "back",
-        "bursts",
-        "column",
-        "contacts",
-        "copy_jitters",
-        "down",
-        "duplicates",
-        "faults",
-        "jitters",
-        "losses",
-        "spreads",
-        "undrawn",
-        "up_from",
-        "up_until",
-    )
+    __slots__ = ("back", "column", "contacts", "down", "undrawn", "up_from", "up_until")
 
     def __init__(
-        self,
-        sender: int,
-        receiver: int,
-        latency: int,
-        link: Link,
-        rank: int,
-        draws: ClassDraws,
-        column: int,
+        self, wire: Carrier, sender: int, receiver: int, latency: int, link: Link, rank: int, column: int
     ) -> None:
-        super().__init__(sender, receiver, latency, link, rank)
-        self.faults = draws.model
+        super().__init__(wire, sender, receiver, latency, link, rank)
         self.back = self
         self.down = self.contacts = NEVER_DOWN
-        self.bursts = draws.bursts(column)
-        self.losses = draws.losses(column)
-        self.jitters = draws.jitters(column)
-        self.duplicates = draws.duplicates(column)
-        self.copy_jitters = draws.copy_jitters(column)
-        self.spreads, self.column = draws.spreads, column
-        self.undrawn = 0
-        self.up_from = self.up_until = 0
+        self.column = column
+        self.undrawn = self.up_from = self.up_until = 0
 
 
 BY_RANK = attrgetter("rank")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from simpy import Event
 from simpy.core import Infinity
 
-from netbandit.network import delivery, transmission
+from netbandit.network import composing, delivery, wire
 from netbandit.network.batteries import Batteries, EnergyPlan
 from netbandit.network.calendar import NEVER
 from netbandit.network.clock import ARRIVALS, Clock, ScheduledEvent
@@ -22,19 +22,19 @@ from netbandit.network.contacts import UpTimes, contacts_until, up_times
 from netbandit.network.downtimes import Downtimes
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
-from netbandit.network.ledger import BroadcastCopies, Ledger, Outcomes, Tally, Totals, Waiting
+from netbandit.network.ledger import BroadcastCopies, Ledger, Outcomes, Tally, Totals
 from netbandit.network.link import Arrival, Channel, Fate, FaultyChannel, Link, LinkClass
-from netbandit.network.link_draws import ClassDraws
 from netbandit.network.message import Kind, Message
 from netbandit.network.metering import count, note
+from netbandit.network.models.contacts import contact_end, next_start
+from netbandit.network.models.radio import Radio
 from netbandit.network.node_changes import NodeChanges
+from netbandit.network.observer import Observer
 from netbandit.network.outages import Outages
 from netbandit.network.present_neighbours import PresentNeighbours
-from netbandit.network.radio import Radio
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
 from netbandit.network.transmit_queue import QueuedMessage, TransmitQueue
-from netbandit.network.wait_for_contact import contact_end, next_start
 from netbandit.util.streams import Streams
 
 Receive = Callable[[int, list[Arrival]], None]
@@ -45,21 +45,14 @@ class Send(Protocol):
     """How a message is put on channels between agents."""
 
     def __call__(self, message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
-        """See `netbandit.network.transmission.send`."""
-
-
-class Watcher(Protocol):
-    """What is told of each message."""
-
-    def sent(self, channel: Channel, message: Message, begin: int) -> None:
-        """Note that the transmission of a *message* on *channel* begins at *begin* (ns), within the horizon."""
+        """See `netbandit.network.wire.send`."""
 
 
 class Network:
     """Agents joined by peer links, and a server that any agent can reach over an uplink.
 
     The server is node number ``agents``; it is no node of the graph. A message is handled by
-    `netbandit.network.transmission`, up to its arrival, and in `netbandit.network.delivery`, from then on.
+    `netbandit.network.wire`, up to its arrival, and in `netbandit.network.delivery`, from then on.
 
     Args:
         clock: The clock.
@@ -85,14 +78,13 @@ class Network:
         faults: As given.
         streams: As given.
         trace: As given; drivers of agents may write their phases to it.
-        send: Puts a message on channels between agents; see `netbandit.network.transmission.send`.
+        send: Puts a message on channels between agents; see `netbandit.network.wire.send`.
         radio: The transmitters of the agents, if they share the air.
         deferred_outcomes: Whether the outcome of a message depends on other messages, so that it is resolved as it
             happens.
         node_outages: When nodes are down; None where none ever is.
         links_fail: Whether a link between agents may go down while a message is on its way.
         waits: Whether messages wait for a link that agents see down.
-        always_up: Whether all links and nodes are.
         instantaneous: Whether a reply may arrive at the very instant of its request.
         in_order: Whether messages arrive on each channel in the order of sending, each transmission at most once.
         prompt: Whether it is known how long a message was under way: nothing queues, is late or copied, and no node is
@@ -103,7 +95,7 @@ class Network:
         energy, compute: As given.
         batteries: Those of the agents, where they may run empty.
         computing: The jobs of all nodes, where these take time.
-        watchers: What is told of each message; see `watch`.
+        observers: What is told of each message; see `watch`.
     """
 
     deferred_outcomes: bool = False
@@ -113,7 +105,6 @@ class Network:
     # Attributes used for every message: Python finds slots faster than the many other attributes.
     __slots__ = (
         "__dict__",
-        "always_up",
         "appointed",
         "carry",
         "computing",
@@ -129,6 +120,7 @@ class Network:
         "ledger",
         "links_fail",
         "node_outages",
+        "observers",
         "outages",
         "pending",
         "prompt",
@@ -141,10 +133,8 @@ class Network:
         "tally",
         "timers",
         "trace",
-        "waiting",
         "waits",
         "waits_for_slots",
-        "watchers",
     )
 
     def __init__(
@@ -181,7 +171,7 @@ class Network:
         self._topology = topology
         self._uplink_latency = uplink_latency
         self.ledger = Ledger()
-        self.tally, self.waiting = Tally(), Waiting()
+        self.tally = Tally()
         self.carry = NEVER if faults.plan.carry is None else faults.plan.carry
         self.waits_for_slots = faults.plan.waits_for_slots
         self.outages: Outages | None = None
@@ -202,10 +192,10 @@ class Network:
             self.radio = Radio(faults.radio, self)
         self._note_what_can_happen()
         self.present_neighbours = PresentNeighbours(clock, streams, chooses=self.sensed and not self.waits)
-        self._draws = {
-            "peer": ClassDraws(faults.peer, "peer", 2 * len(peer_latency), streams),
-            "uplink": ClassDraws(faults.uplink, "uplink", 3 * self.agents, streams),
-        }
+        peers, uplinks = composing.models(self)
+        kind = wire.DeferredWire if self.deferred_outcomes else wire.Wire
+        self.peer_wire = kind(self, "peer", 2 * len(peer_latency), peer, peers)
+        self.uplink_wire = kind(self, "uplink", 3 * self.agents, uplink, uplinks)
         self.links: list[Link] = []
         self._out: list[dict[int, Channel]] = [{} for _ in range(self.agents)]
         for (first, second), latency in peer_latency.items():
@@ -223,14 +213,14 @@ class Network:
         self.instants: list[int] = []
         self.timers: dict[int, list[Any]] = {}
         self.queues: defaultdict[Channel, TransmitQueue] = defaultdict(TransmitQueue)
-        self.starts: dict[int, list[tuple[Channel, QueuedMessage]]] = {}
+        self.starts: dict[int, list[tuple[wire.DeferredWire, Channel, QueuedMessage]]] = {}
         self.serial = 0
         self.appointed: float = Infinity  # the time of the appointment
         self.appointment: Event | None = None
-        self.watchers: Sequence[Watcher] = ()
+        self.observers: Sequence[Observer] = () if trace is None else (trace,)
         self.computing = None if compute is None else Computing(self, compute)
         self._note_order()
-        self._send = MethodType(transmission.send_reliably if self.is_reliable else transmission.send, self)
+        self._send = MethodType(wire.send_reliably if self.is_reliable else wire.send, self)
         self.send: Send = self._send if self.radio is None else self.radio.send
 
     def _note_what_can_happen(self) -> None:
@@ -243,19 +233,19 @@ class Network:
         self.links_fail = outages is not None and outages.any_links
         if outages is not None and self.waits and not (jitters or outages.fail_unseen):
             self.links_fail = False  # a message that starts gets through
-        self.always_up = not (self.links_fail or self.waits or self.node_outages is not None)
         self._takes_time = any(links.takes_time for _, links in classes)
         self.drops = any(links.most_waiting is not None for _, links in classes)
         self.instantaneous = False
 
     def _note_order(self) -> None:
         """Note in which order messages arrive, once the latencies of links are known."""
-        classes = self.faults.peer, self.faults.uplink
-        repeats = any(one.retry is not None for one in classes)
-        self.in_order = all(one.in_order for one in classes) and not (repeats and self.instantaneous)
+        wires = self.peer_wire, self.uplink_wire
+        repeats = any(one.retry is not None for one in wires)
+        in_order = all(model.in_order for one in wires for model in one.models)
+        self.in_order = in_order and not (repeats and self.instantaneous)
         self.decides_on_arrival = repeats or not self.in_order or self.computing is not None
         self.prompt = self.in_order and not (self._takes_time or self.node_outages is not None or self.waits)
-        self.is_reliable = not (self.unreliable or self._takes_time or self.deferred_outcomes or self.trace is not None)
+        self.is_reliable = not (self.unreliable or self._takes_time or self.deferred_outcomes or self.observers)
 
     def _live_on(self, energy: EnergyPlan, outages: Outages) -> None:
         """Give each agent a battery, which determines its downtimes."""
@@ -282,10 +272,6 @@ class Network:
         """Return how often *node* has lost its memory by a *time* (ns)."""
         return 0 if self.outages is None else self.outages.incarnation(node, time)
 
-    def link_class_of(self, channel: Channel) -> LinkClass:
-        """Return the class of links of *channel*."""
-        return self.uplink_class if channel.link.second == self.server else self.peer_class
-
     @property
     def forgets(self) -> bool:
         """Whether agents may be down at times, and know nothing when they come back."""
@@ -309,12 +295,12 @@ class Network:
         """Call *handler* with all arrivals at a node, the server included; it replaces any earlier handler."""
         self.handler = handler
 
-    def watch(self, watchers: Sequence[Watcher]) -> None:
-        """Tell *watchers* of each message whose transmission begins; before the first is sent."""
-        self.watchers = watchers
-        if watchers and self.is_reliable:
+    def watch(self, observers: Sequence[Observer]) -> None:
+        """Tell *observers*, too, of each message; before the first is sent."""
+        self.observers = (*self.observers, *observers)
+        if observers and self.is_reliable:
             self.is_reliable = False
-            self._send = MethodType(transmission.send, self)
+            self._send = MethodType(wire.send, self)
             if self.radio is None:
                 self.send = self._send
 
@@ -396,10 +382,10 @@ class Network:
         self._send(message, [self.downlink(agent) for agent in agents])
 
     def broadcast(self, message: Message, agents: Sequence[int]) -> None:
-        """Broadcast *message* of the server to *agents*; see `netbandit.network.transmission.broadcast`."""
+        """Broadcast *message* of the server to *agents*; see `netbandit.network.wire.Wire.broadcast`."""
         if self.clock.now < self.end and agents and not self.is_down(self.server):
             self.ledger.broadcasts += 1
-            transmission.broadcast(self, message, agents)
+            self.uplink_wire.broadcast(message, agents)
 
     @cached_property
     def _callbacks(self) -> list[Callable[[Event], None]]:
@@ -422,10 +408,8 @@ class Network:
         count(self, message.kind, message.size, 1)
         self.tally.delivered += 1
         self.fingerprint.record(0, channel.receiver, message.code, message.size)
-        if self.trace is not None:
-            self.trace.record(
-                message.kind, message.size, message.round, channel.sender, channel.receiver, 0, 0, 0, False, False
-            )
+        for observer in self.observers:
+            observer.hop(channel, message, 0, 0, 0, lost=False, copy=False)
 
     @property
     def unreliable(self) -> bool:
@@ -470,7 +454,7 @@ class Network:
     def contact_from(self, channel: Channel, time: int) -> int:
         """Return when (ns) a message may start that is ready at a *time*, takes its latency alone, and gets through.
 
-        See `netbandit.network.wait_for_contact`. Failures that agents do not see count as well.
+        See `netbandit.network.models.contacts`. Failures that agents do not see count as well.
         """
         if not isinstance(channel, FaultyChannel):
             return time
@@ -600,8 +584,8 @@ class Network:
         if radio is not None:
             spent += plan.to_send(False, radio.transmissions, radio.size, radio.airtime)
             spent += plan.to_receive(False, radio.heard, radio.heard_size, radio.heard_airtime)
-        wires = self._peer_channels() if radio is None else ()
-        for channel in chain(wires, self._uplink_channels()):
+        wires = self.peer_channels() if radio is None else ()
+        for channel in chain(wires, self.uplink_channels()):
             uplink = self.server in (channel.sender, channel.receiver)
             busy, coming = (0, 0) if channel.queue is None else (channel.queue.busy, channel.queue.under_way)
             if channel.sender != self.server:
@@ -610,14 +594,6 @@ class Network:
                 messages, size = channel.fates.get("in_flight", (0, 0))
                 spent += plan.to_receive(uplink, channel.messages - messages, channel.bytes - size, busy - coming)
         return spent
-
-    def busy_with_queues(self) -> float | None:
-        """Return for which share of the run a channel with a finite queue is busy, mean over those that were used."""
-        classes = (self.peer_class, self._peer_channels()), (self.uplink_class, self._uplink_channels())
-        limited = (channels for links, channels in classes if links.most_waiting is not None)
-        used = [channel for channel in chain.from_iterable(limited) if channel.messages]
-        busy = sum(channel.queue.busy for channel in used if channel.queue is not None)
-        return busy / (len(used) * self.end) if used else None
 
     def lost_for_good(self) -> dict[Literal["peer", "uplink"], int]:
         """Return how many messages of each class of links were lost or dropped, or given up where they are repeated."""
@@ -644,25 +620,27 @@ class Network:
 
     def peer_totals(self) -> Totals:
         """Return the totals of the peer links so far."""
-        return Totals.of(self.peer_class, self._peer_channels(), self.links)
+        return Totals.of(self.peer_class, self.peer_channels(), self.links)
 
     def uplink_totals(self) -> Totals:
         """Return the totals of the uplinks so far, without broadcasts."""
-        return Totals.of(self.uplink_class, self._uplink_channels(), (channel.link for channel in self._up.values()))
+        return Totals.of(self.uplink_class, self.uplink_channels(), (channel.link for channel in self._up.values()))
 
-    def _peer_channels(self) -> Iterator[Channel]:
+    def peer_channels(self) -> Iterator[Channel]:
+        """Return the channels between agents."""
         return (channel for out in self._out for channel in out.values())
 
-    def _uplink_channels(self) -> Iterator[Channel]:
+    def uplink_channels(self) -> Iterator[Channel]:
+        """Return the channels of the uplinks in use, without broadcasts."""
         return chain(self._up.values(), self._down.values())
 
     def _peer_channel(self, sender: int, receiver: int, latency: int, link: Link) -> Channel:
         self.instantaneous |= latency == 0
         rank = self._rank(sender, receiver)
         if not self.faults:
-            return Channel(sender, receiver, latency, link, rank)
+            return Channel(self.peer_wire, sender, receiver, latency, link, rank)
         column = 2 * len(self.links) + (sender != link.first)
-        channel = FaultyChannel(sender, receiver, latency, link, rank, self._draws["peer"], column)
+        channel = FaultyChannel(self.peer_wire, sender, receiver, latency, link, rank, column)
         if self.outages is not None and self.outages.any_links:
             ends = min(sender, receiver), max(sender, receiver)
             channel.down = self.outages.link(*ends)
@@ -678,12 +656,8 @@ class Network:
         self.instantaneous |= latency == 0
         rank = self._rank(sender, receiver, broadcast=column == 2)
         if not self.faults:
-            return Channel(sender, receiver, latency, link, rank)
-        draws = self._draws["uplink"]
-        channel = FaultyChannel(sender, receiver, latency, link, rank, draws, 3 * agent + column)
-        if column == 2:
-            channel.bursts = draws.bursts(3 * agent + 1)  # as on the way down
-        return channel
+            return Channel(self.uplink_wire, sender, receiver, latency, link, rank)
+        return FaultyChannel(self.uplink_wire, sender, receiver, latency, link, rank, 3 * agent + column)
 
     def _rank(self, sender: int, receiver: int, broadcast: bool = False) -> int:
         """Return the rank of a channel among simultaneous arrivals."""

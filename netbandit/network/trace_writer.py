@@ -4,10 +4,13 @@ import json
 from pathlib import Path
 from types import TracebackType
 
-from netbandit.network.message import Kind
+from netbandit.network.link import Channel
+from netbandit.network.message import Message
+from netbandit.network.metering import is_broadcast
+from netbandit.network.observer import Observer
 
 
-class Trace:
+class Trace(Observer):
     """Writes messages, phases and late rewards to a file of JSON lines; leaving its context closes the file.
 
     The line of a message has ``kind``, ``round``, ``from``, ``to`` (a node, or ``"server"``), ``bytes``, and in
@@ -50,52 +53,32 @@ class Trace:
     ) -> None:
         self._file.close()
 
-    def record(
-        self,
-        kind: Kind,
-        size: int,
-        round: int,
-        sender: int,
-        receiver: int,
-        sent: int,
-        start: int,
-        arrival: int,
-        broadcast: bool,
-        lost: bool,
-        copy: bool = False,
+    def hop(
+        self, channel: Channel, message: Message, put_at: int, start: int, arrival: int, lost: bool, copy: bool
     ) -> None:
-        """Write one message, or a *copy* of one; all times in nanoseconds."""
+        """Write one message, or a *copy* of one; see `Observer.hop`."""
+        name = {"copy" if copy else "kind": message.kind.name}
+        self._write(channel, message, name, {"sent": put_at, "start": start, "arrival": arrival}, lost)
+
+    def fate(self, channel: Channel, message: Message, fate: str, time: int) -> None:
+        """Write what became of a message; see `Observer.fate`."""
+        self._write(channel, message, {"fate": fate, "message": message.kind.name}, {"at": time})
+
+    def _write(
+        self, channel: Channel, message: Message, what: dict[str, str], when: dict[str, int], lost: bool = False
+    ) -> None:
         line: dict[str, object] = {
-            "copy" if copy else "kind": kind.name,
-            "round": round,
-            "from": self._name(sender),
-            "to": self._name(receiver),
-            "bytes": size,
-            "sent": sent,
-            "start": start,
-            "arrival": arrival,
+            **what,
+            "round": message.round,
+            "from": self._name(channel.sender),
+            "to": self._name(channel.receiver),
+            "bytes": message.size,
+            **when,
         }
-        if broadcast:
+        if is_broadcast(channel):
             line["broadcast"] = True
         if lost:
             line["lost"] = True
-        self._file.write(json.dumps(line) + "\n")
-
-    def fate(
-        self, fate: str, kind: Kind, size: int, round: int, sender: int, receiver: int, time: int, broadcast: bool
-    ) -> None:
-        """Write what became of a message at a *time* in nanoseconds."""
-        line: dict[str, object] = {
-            "fate": fate,
-            "message": kind.name,
-            "round": round,
-            "from": self._name(sender),
-            "to": self._name(receiver),
-            "bytes": size,
-            "at": time,
-        }
-        if broadcast:
-            line["broadcast"] = True
         self._file.write(json.dumps(line) + "\n")
 
     def phase(self, name: str, agent: int, round: int, begin: int, end: int, **details: int) -> None:

@@ -1,10 +1,10 @@
-"""The transmit queue of deferred messages: each begins when it reaches the head and its link is up."""
+"""A message that waits for its turn on a channel, and the queue of those whose outcome is deferred."""
 
 from collections import deque
 from collections.abc import Iterator
 
 from netbandit.network.message import Message
-from netbandit.network.retry import Packet
+from netbandit.network.packet import NOT_SENT, Packet
 
 
 class QueuedMessage:
@@ -14,23 +14,23 @@ class QueuedMessage:
         message: The message.
         packet: The packet that it transmits; None: there is no record.
         put_at: When (ns) it was put on its channel.
-        slot: The slot of that time.
         duration: How long (ns) it occupies the channel.
         start: When (ns) its turn comes; -1: unknown.
         tried: The time (ns) of its next attempt, once its turn has come; -1: it has not.
         first: Whether no attempt was made yet.
+        arrival: When (ns) it arrives, once it has begun; see `netbandit.network.wire.Wire.put`.
     """
 
-    __slots__ = ("duration", "first", "message", "packet", "put_at", "slot", "start", "tried")
+    __slots__ = ("arrival", "duration", "first", "message", "packet", "put_at", "start", "tried")
 
-    def __init__(self, message: Message, packet: Packet | None, put_at: int, slot: int, duration: int) -> None:
+    def __init__(self, message: Message, packet: Packet | None, put_at: int, duration: int) -> None:
         self.message = message
         self.packet = packet
         self.put_at = put_at
-        self.slot = slot
         self.duration = duration
         self.start = self.tried = -1
         self.first = True
+        self.arrival = NOT_SENT
 
 
 class TransmitQueue:

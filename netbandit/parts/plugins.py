@@ -14,8 +14,9 @@ GROUPS: Mapping[str, str] = {
     "learner": "netbandit.learners",
     "protocol": "netbandit.protocols",
     "condition": "netbandit.conditions",
+    "link": "netbandit.links",
 }
-"""Table -> the group in which a package offers parts of it."""
+"""Table -> the group in which a package offers parts of it; of `link` the models of the links of a class."""
 
 
 class Offer(NamedTuple):

@@ -95,6 +95,7 @@ BASES: Mapping[str, str] = {
     "learner": "netbandit.learners.learner:AnyLearner",
     "protocol": "netbandit.protocols.protocol:NetworkProtocol",
     "condition": "netbandit.conditions.condition:Condition",
+    "link": "netbandit.network.models.settings:ModelSettings",
 }
 """Table -> what a part must be a subclass of, as ``module:Class``: the registry stands below all of them."""
 
@@ -294,13 +295,28 @@ def _imported(target: str, folder: Path | None) -> Any:
         raise KindError(f"cannot import {target}: {complaint(error)}") from None
 
 
-def offered_conditions() -> Mapping[str, type[ConditionSettings]]:
-    """Return the conditions that installed packages offer, by their tables; without those that cannot be used."""
-    found: dict[str, type[ConditionSettings]] = {}
-    for offer in offers("condition"):
+def offered_classes(table: str) -> Mapping[str, Any]:
+    """Return what installed packages offer for a *table*, by name; without those classes that cannot be used."""
+    found: dict[str, Any] = {}
+    for offer in offers(table):
         with suppress(KindError):
-            found[offer.kind] = offered_class(offer, "condition")
+            found[offer.kind] = offered_class(offer, table)
     return found
+
+
+def link_models(base: type[Any]) -> Iterator[type[Any]]:
+    """Yield what installed packages offer of the tables of a key of links: all that are subclasses of *base*.
+
+    Where they are not to be imported, it yields *base* in their place.
+
+    Raises:
+        KindError: What is offered is no such table; the message names the package.
+    """
+    there = offers("link")
+    if not _IMPORTED.get():
+        yield from [base][: len(there)]
+        return
+    yield from (found for found in (offered_class(offer, "link") for offer in there) if issubclass(found, base))
 
 
 class NotImported(ConditionSettings):

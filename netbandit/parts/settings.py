@@ -1,7 +1,7 @@
 """The strict base class of tables in a scenario, and types of their keys: numbers and durations."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeGuard, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -104,6 +104,14 @@ def _not_nan(value: float) -> float:
     if value != value:
         raise ValueError("must be a number, not nan")
     return value
+
+
+Probability = Annotated[float, Field(ge=0, le=1)]
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Return whether *value* is a number; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 PositiveOrInfinite = Annotated[float, Field(gt=0, allow_inf_nan=True), AfterValidator(_not_nan)]

@@ -205,7 +205,8 @@ def _place(model: type[BaseModel], location: tuple[str | int, ...]) -> _Place:
         annotation, metadata = unwrapped(annotation, metadata)
         if not rest:
             break
-        tables = next((item.keys for item in metadata if isinstance(item, Allowed) and item.keys), None)
+        told = (item for item in metadata if isinstance(item, Allowed) and item.keys)
+        tables = next(((*item.keys, *item.more()) for item in told), None)
         annotation = annotation if tables is None else create_model("Keys", __base__=tables)
         origin = get_origin(annotation)
         if origin in (Union, UnionType):

@@ -9,7 +9,7 @@ from netbandit.plots.grouping import Arrangement, described, value_of
 from netbandit.plots.style import COLOURS, NEUTRAL, drawing, figure, legend_below, readable
 from netbandit.results.loads import UPLINK, ends_of_links, mean_loads, nodes_of
 from netbandit.results.numbers import scaled
-from netbandit.results.store import PointResult
+from netbandit.results.study_result import PointResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -43,7 +43,7 @@ from netbandit.plots.subtitles import (
 from netbandit.plots.values import Scale, identity, name, shown, words
 from netbandit.results.metrics import axis_label
 from netbandit.results.numbers import rounded, scaled
-from netbandit.results.store import PointResult
+from netbandit.results.study_result import PointResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,7 +22,7 @@ from netbandit.plots.facets import Facets, Part, facets
 from netbandit.plots.grouping import Arrangement, value_of
 from netbandit.plots.values import identity, name, words
 from netbandit.results.metrics import axis_label, title_name
-from netbandit.results.store import PointResult
+from netbandit.results.study_result import PointResult
 from netbandit.util.text import in_words
 
 BUDGETS = ("learner.rounds", "learner.every", "learner.threshold", "learner.band")

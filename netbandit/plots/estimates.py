@@ -12,7 +12,7 @@ from netbandit.plots.grouping import Arrangement
 from netbandit.results import columns
 from netbandit.results.columns import run_values
 from netbandit.results.failures import failures_of, shortfalls
-from netbandit.results.store import PointResult
+from netbandit.results.study_result import PointResult
 from netbandit.simulation.result import RunResult
 
 EPSILONS = ("learner.epsilon", "learner.epsilon_total")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netbandit.plots.style import NEUTRAL
-from netbandit.results.store import PointResult
+from netbandit.results.study_result import PointResult
 from netbandit.util.units import parse_duration
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from netbandit.plots.style import Look, looks
 from netbandit.plots.values import Scale, identity, in_order, name, scale, shown
 from netbandit.results.columns import class_names
 from netbandit.results.intervals import MEAN, Statistic
-from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY
 from netbandit.results.varied_keys import NOT_A_POINT, parameter_names, short_names, without_case_keys
 from netbandit.util.key_paths import CASE
@@ -83,11 +83,10 @@ class Arrangement:
         """Return the points by their value of *key*, in its order; all of them under None without a key."""
         if key is None:
             return [(None, list(self.points))]
-        grouped = [
-            (value, [point for point in self.points if identity(value_of(point, key)) == identity(value)])
-            for value in self.values[key]
-        ]
-        return [(value, points) for value, points in grouped if points]
+        grouped: dict[str, list[PointResult]] = {}
+        for point in self.points:
+            grouped.setdefault(identity(value_of(point, key)), []).append(point)
+        return [(value, grouped[text]) for value in self.values[key] if (text := identity(value)) in grouped]
 
     def slices(self, keys: Sequence[str]) -> "Iterator[tuple[dict[str, Any], Arrangement]]":
         """Yield (fixed values, the points that have them) for every combination of *keys* that occurs.

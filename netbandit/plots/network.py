@@ -14,7 +14,7 @@ from netbandit.plots.node_positions import geographic, laid_out
 from netbandit.plots.style import COLOURS, FAINT, NEUTRAL, drawing, figure, readable
 from netbandit.results.link_use import LINK_FIGURES, mean_link_figures, same_links
 from netbandit.results.numbers import scaled
-from netbandit.results.store import PointResult
+from netbandit.results.study_result import PointResult
 from netbandit.simulation.result import RunResult
 from netbandit.util.key_paths import lookup
 

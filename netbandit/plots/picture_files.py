@@ -7,22 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from netbandit.plots.bands import Kind
-from netbandit.plots.study_pictures import Asked, Picture, draw_asked, pictures, timelines
+from netbandit.plots.study_pictures import Asked, Planned, plan_asked, planned, timelines
 from netbandit.plots.style import save
 from netbandit.results.intervals import MEAN, Statistic
+from netbandit.results.picture_inputs import FORMATS, PictureInputs, is_of
+from netbandit.results.results_folder import PICTURES, ResultsFolder
 from netbandit.results.safe_files import write_whole
-from netbandit.results.store import StudyResult, load_finished
+from netbandit.results.study_result import StudyResult
 from netbandit.results.varied_keys import UnknownNameError
-from netbandit.util.nesting import read_json
-
-PICTURES = "pictures.json"
-"""The file of a results folder that records which pictures are ours, and which of them the user has requested."""
 
 KINDS = ("png", "svg", "pdf")
 """The formats of pictures."""
-
-_KINDS = KINDS[:2]
-"""Those that a folder has if nothing else is asked for."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +34,16 @@ class Memory:
     files: tuple[str, ...] = ()
     asked: Mapping[str, Asked] = field(default_factory=dict)
     every: bool = False
-    kinds: tuple[str, ...] = _KINDS
+    kinds: tuple[str, ...] = FORMATS
 
     @classmethod
-    def of(cls, folder: Path) -> "Memory":
+    def of(cls, folder: ResultsFolder) -> "Memory":
         """Return the record of the pictures in *folder*; empty if its file is damaged."""
         try:
-            found = read_json((folder / PICTURES).read_bytes())
+            found = folder.pictures()
             files = tuple(name for name in found["files"] if isinstance(name, str) and Path(name).name == name)
             asked = {name: Asked.from_json(one) for name, one in dict(found.get("asked", {})).items()}
-            kinds = tuple(kind for kind in KINDS if kind in found.get("formats", _KINDS)) or _KINDS
+            kinds = tuple(kind for kind in KINDS if kind in found.get("formats", FORMATS)) or FORMATS
             return cls(files, {name: one for name, one in asked.items() if one}, found.get("every") is True, kinds)
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return cls()
@@ -56,28 +51,34 @@ class Memory:
     def write(self, folder: Path) -> None:
         """Write it into *folder*."""
         asked = {name: one.as_json() for name, one in sorted(self.asked.items())}
-        whole = {"files": sorted(self.files), "asked": asked, "every": self.every}
-        whole |= {"formats": self.kinds} if self.kinds != _KINDS else {}
+        whole = {"files": list(self.files), "asked": asked, "every": self.every}
+        whole |= {"formats": self.kinds} if self.kinds != FORMATS else {}
         write_whole(folder / PICTURES, json.dumps(whole, indent=2) + "\n")
 
 
 def folder_pictures(
-    folder: Path, study: StudyResult, *, every: bool = False, statistic: Statistic = MEAN, bands: Kind = "mean"
-) -> Iterator[Picture]:
+    folder: ResultsFolder, study: StudyResult, *, every: bool = False, statistic: Statistic = MEAN, bands: Kind = "mean"
+) -> Iterator[Planned]:
     """Yield the pictures of *study*, whose results are in *folder*, its timelines, and the requested ones.
 
     What was asked for and is there no more, such as a key that no
     longer varies, is left out.
     """
-    yield from pictures(study, every=every, statistic=statistic, bands=bands)
+    yield from _pictures(folder.path, study, Memory.of(folder), every, statistic, bands)
+
+
+def _pictures(
+    folder: Path, study: StudyResult, memory: Memory, every: bool, statistic: Statistic, bands: Kind
+) -> Iterator[Planned]:
+    yield from (one for one in planned(study, statistic, bands) if every or one.answers)
     yield from timelines(folder, study, every=every)
-    for asked in Memory.of(folder).asked.values():
+    for asked in memory.asked.values():
         with suppress(UnknownNameError):
-            yield draw_asked(study, asked)
+            yield plan_asked(study, asked)
 
 
 def plot_folder(
-    folder: Path,
+    folder: ResultsFolder,
     into: Path | None = None,
     kinds: Sequence[str] | None = None,
     *,
@@ -85,6 +86,7 @@ def plot_folder(
     study: StudyResult | None = None,
     statistic: Statistic = MEAN,
     bands: Kind = "mean",
+    outdated: PictureInputs | None = None,
 ) -> list[Path]:
     """Draw the pictures of a results folder and return their files; outdated files of earlier plots are removed.
 
@@ -98,32 +100,41 @@ def plot_folder(
         study: The results, with curves and links, if they have been loaded already.
         statistic: The statistic over the replications of a point, except in pictures requested with another one.
         bands: The kind of the intervals, except in pictures requested with another one.
+        outdated: What the pictures are drawn from; if given, the files of those that were drawn from that stay.
 
     Raises:
         FileNotFoundError: *folder* is not a results folder.
         ValueError: It is damaged, or has no finished run.
     """
-    study = load_finished(folder) if study is None else study
-    target = folder if into is None else into
+    study = folder.finished_study() if study is None else study
+    target = folder.path if into is None else into
     target.mkdir(parents=True, exist_ok=True)
     memory = Memory.of(folder)
+    earlier = memory if target == folder.path else Memory.of(ResultsFolder(target))
     wanted = memory.every if every is None else every
     kinds = memory.kinds if kinds is None else kinds
-    files = []
-    for picture in folder_pictures(folder, study, every=wanted, statistic=statistic, bands=bands):
-        files += save(picture.figure, target / picture.name, kinds)
-    now = {file.name for file in files}
+    inputs = PictureInputs(folder, statistic, bands) if outdated is None else outdated
+    files: list[Path] = []
+    for picture in _pictures(folder.path, study, memory, wanted, statistic, bands):
+        asked = memory.asked.get(picture.name)
+        text = inputs.text(None if asked is None else asked.as_json())
+        names = {kind: target / f"{picture.name}.{kind}" for kind in kinds}
+        old = [kind for kind, file in names.items() if outdated is None or not is_of(file, text)]
+        if old:
+            save(picture.drawn().figure, target / picture.name, old, text)
+        files += names.values()
+    now = [file.name for file in files]
     missing = [name for name in memory.asked if not any(file.stem == name for file in files)]
-    kept = {f"{name}.{kind}" for name in missing for kind in KINDS if (target / f"{name}.{kind}").is_file()}
-    for name in Memory.of(target).files:
-        if name not in now | kept and Path(name).suffix[1:] in KINDS:
+    kept = [f"{name}.{kind}" for name in missing for kind in KINDS if (target / f"{name}.{kind}").is_file()]
+    for name in earlier.files:
+        if name not in [*now, *kept] and Path(name).suffix[1:] in KINDS:
             (target / name).unlink(missing_ok=True)
-    Memory(tuple(now | kept), memory.asked if target == folder else {}, wanted, tuple(kinds)).write(target)
+    Memory((*now, *kept), memory.asked if target == folder.path else {}, wanted, tuple(kinds)).write(target)
     return files
 
 
 def plot_against(
-    folder: Path, asked: Asked, kinds: Sequence[str] | None = None, study: StudyResult | None = None
+    folder: ResultsFolder, asked: Asked, kinds: Sequence[str] | None = None, study: StudyResult | None = None
 ) -> list[Path]:
     """Draw one requested picture of a results folder, and return its files.
 
@@ -134,10 +145,12 @@ def plot_against(
         ValueError: It is damaged, or has no finished run.
         UnknownNameError: There is no such key, value or metric.
     """
-    picture = draw_asked(load_finished(folder) if study is None else study, asked)
+    picture = plan_asked(folder.finished_study() if study is None else study, asked)
     memory = Memory.of(folder)
-    files = save(picture.figure, folder / picture.name, memory.kinds if kinds is None else kinds)
-    names = {*memory.files, *(file.name for file in files)}
+    text = PictureInputs(folder, MEAN).text(asked.as_json())
+    kinds_now = memory.kinds if kinds is None else kinds
+    files = save(picture.drawn().figure, folder.path / picture.name, kinds_now, text)
+    names = dict.fromkeys([*memory.files, *(file.name for file in files)])
     later = (*memory.kinds, *(kind for kind in kinds or () if kind not in memory.kinds))
-    Memory(tuple(names), {**memory.asked, picture.name: asked}, memory.every, later).write(folder)
+    Memory(tuple(names), {**memory.asked, picture.name: asked}, memory.every, later).write(folder.path)
     return files

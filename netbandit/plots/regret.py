@@ -29,7 +29,7 @@ from netbandit.plots.subtitles import mark_notes, missing_note, privacy_note, ti
 from netbandit.plots.values import identity, shown, words
 from netbandit.results.metrics import axis_label, title_name
 from netbandit.results.numbers import scaled
-from netbandit.results.store import PointResult
+from netbandit.results.study_result import PointResult
 from netbandit.simulation.result import RunResult
 
 if TYPE_CHECKING:

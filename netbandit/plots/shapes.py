@@ -7,7 +7,7 @@ from typing import Any
 from netbandit.plots.grouping import ABSENT, Arrangement, value_of
 from netbandit.plots.style import DASHES, MARKERS, NEUTRAL, PLAIN, Look, Section, wrapped
 from netbandit.plots.values import identity, name, shown, words
-from netbandit.results.store import PointResult
+from netbandit.results.study_result import PointResult
 
 _MOST = 12
 """The most shapes used for numbers; other values may have more."""

@@ -49,7 +49,7 @@ from netbandit.plots.values import name as key_name
 from netbandit.plots.waits import causes, draw_waits
 from netbandit.results.intervals import MEAN, Statistic, StatisticError
 from netbandit.results.link_use import link_figures
-from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.varied_keys import UnknownNameError, distinguishing, parameter_names, resolve
 from netbandit.trace.read import TraceError, first_trace, read_trace
 
@@ -355,7 +355,12 @@ class Asked:
 
 
 def draw_asked(study: StudyResult, asked: Asked, wanted: Collection[PointResult] | None = None) -> Picture:
-    """Draw the requested picture.
+    """Draw the requested picture; see `plan_asked`."""
+    return plan_asked(study, asked, wanted).drawn()
+
+
+def plan_asked(study: StudyResult, asked: Asked, wanted: Collection[PointResult] | None = None) -> Planned:
+    """Return the requested picture.
 
     Series keep the colours that they have in all other pictures, also where only some points are drawn.
 
@@ -398,7 +403,7 @@ def draw_asked(study: StudyResult, asked: Asked, wanted: Collection[PointResult]
     ]
     words += [asked.bands or "no-bands"] if asked.bands != "mean" else []
     words += ["-".join([name.rpartition(".")[2], *values]) for name, values in asked.where.items()]
-    return Picture(stem("-".join(words), {}), draw())
+    return Planned(stem("-".join(words), {}), draw, answers=True)
 
 
 SLOT = "slot"
@@ -498,7 +503,7 @@ def _values(study: StudyResult, arrangement: Arrangement, where: Mapping[str, Se
 _ROUNDS = 6
 
 
-def timelines(folder: Path, study: StudyResult, *, every: bool = False) -> Iterator[Picture]:
+def timelines(folder: Path, study: StudyResult, *, every: bool = False) -> Iterator[Planned]:
     """Yield ``round``, the first round in which a message is sent, of the first run of the first point with a trace.
 
     Of six points, evenly spread, if *every* picture is wanted.
@@ -512,4 +517,4 @@ def timelines(folder: Path, study: StudyResult, *, every: bool = False) -> Itera
         with suppress(TraceError):  # a trace may be damaged, or of something else: then there is nothing to draw
             found = first_round(read_trace(trace, MOST_LINES))
             if found is not None:
-                yield Picture(name, draw_timeline(run, found, fixed))
+                yield Planned(name, partial(draw_timeline, run, found, fixed), answers=True)

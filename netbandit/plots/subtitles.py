@@ -10,7 +10,7 @@ from netbandit.results.failures import MARK
 from netbandit.results.intervals import MEAN
 from netbandit.results.metrics import title_name
 from netbandit.results.numbers import rounded, scaled
-from netbandit.results.store import PointResult
+from netbandit.results.study_result import PointResult
 
 _NAMED = 3
 """The most points named in a note."""

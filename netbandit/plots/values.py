@@ -63,6 +63,8 @@ _WORDS = {
     "energy.harvest": "harvested power (W)",
     "energy.recover": "level at which agents come back (share)",
     "feedback.delay": "delay of the feedback",
+    "bandit.cost_weight": "weight of an arm's cost",
+    "bandit.made.spread": "how unlike agents are",
     "faults.nodes.up_for": "time an agent is up (mean)",
     "faults.nodes.down_for": "time an agent is down (mean)",
     "faults.nodes.memory": "memory of an agent that was down",

@@ -7,7 +7,7 @@ import numpy as np
 from netbandit.plots.grouping import Arrangement, evenly, titled, value_of
 from netbandit.plots.style import NEUTRAL, drawing, figure, legend_below, readable
 from netbandit.results.numbers import scaled
-from netbandit.results.store import PointResult
+from netbandit.results.study_result import PointResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -19,9 +19,9 @@ from netbandit.plots.network import MOST_AGENTS, network
 from netbandit.plots.style import MESSAGE_COLOURS
 from netbandit.report.over_time import over_time
 from netbandit.results.safe_files import write_whole
+from netbandit.results.study_result import StudyResult
 from netbandit.simulation.result import RunResult
-from netbandit.trace.perfetto import find_trace
-from netbandit.trace.read import SERVER, Job, Lines, Phase, TraceError, read_trace, run_of
+from netbandit.trace.read import SERVER, Job, Lines, Phase, TraceError, first_trace, read_trace, run_of
 
 LIMIT = 20_000
 """The default number of messages played back, which a browser draws smoothly."""
@@ -70,14 +70,13 @@ def animate(trace: Path, target: Path, limit: int = LIMIT) -> Animated:
     return Animated(target, min(total, limit), total)
 
 
-def animated(folder: Path) -> str | None:
-    """Return the page of the first traced run in a results folder, for a frame inside a report; None without one."""
+def animated(folder: Path, study: StudyResult) -> str | None:
+    """Return the page of the first traced run of a *study* in *folder*, for a frame inside a report; None without."""
+    found = next(filter(None, (first_trace(folder, point) for point in study.points)), None)
     try:
-        trace = find_trace(folder)
-        run = run_of(trace)
-        return None if run is None else page(run, read_trace(trace))
+        return None if found is None else page(found[1], read_trace(found[0]))
     except TraceError:
-        return None  # none, damaged, or too large: the rest of the report does not need it
+        return None  # damaged, or too large: the rest of the report does not need it
 
 
 def page(run: RunResult, lines: Lines, limit: int = LIMIT) -> str:

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from netbandit.results.numbers import cell
-from netbandit.results.store import StudyResult
+from netbandit.results.study_result import StudyResult
 from netbandit.util.key_paths import lookup
 
 CITATION = "citation.bib"

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from netbandit.plots.grouping import arrange, titled
 from netbandit.plots.regret import Line, panels_of
-from netbandit.results.store import StudyResult
+from netbandit.results.study_result import StudyResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,7 +15,7 @@ from netbandit.report.tables import Cell, Table
 from netbandit.results.link_use import Figures, mean_link_figures, node_figures, same_links
 from netbandit.results.loads import node_names
 from netbandit.results.numbers import rounded, scaled
-from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.simulation.result import RunResult
 from netbandit.trace.read import WAITS, TraceError, first_trace, read_trace
 from netbandit.util.key_paths import lookup

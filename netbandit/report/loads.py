@@ -21,7 +21,7 @@ from netbandit.results.loads import (
     nodes_of,
 )
 from netbandit.results.numbers import duration, rounded, scaled
-from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.simulation.result import RunResult
 from netbandit.util.key_paths import lookup
 

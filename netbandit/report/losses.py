@@ -15,7 +15,7 @@ from netbandit.results.intervals import CONFIDENCE
 from netbandit.results.link_use import same_links, with_copies
 from netbandit.results.loads import node_names
 from netbandit.results.numbers import cell, rounded, scaled
-from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.summary import failures
 from netbandit.results.varied_keys import varied
 from netbandit.simulation.result import RunResult

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from netbandit.checks.check import check
 from netbandit.conditions.contacts import build_contacts
+from netbandit.conditions.graph import topology_streams
 from netbandit.network.contacts import contacts_until
 from netbandit.network.families.mobile import Mobile
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
-from netbandit.simulation.build import topology_streams
 from netbandit.simulation.result import RunResult
 from netbandit.util.streams import Streams
 

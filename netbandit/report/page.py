@@ -12,12 +12,14 @@ from netbandit.report.emulated import emulated
 from netbandit.report.hot_spots import hot_spots
 from netbandit.report.loads import loads
 from netbandit.report.losses import losses
+from netbandit.report.methods import methods
 from netbandit.report.pictures import drawn
 from netbandit.report.recipe import description, recipe
 from netbandit.report.tables import details, findings, graphs, privacy, privacy_notes
 from netbandit.results.remarks import exploration_lines, missing_lines, remarks, result_lines
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.safe_files import canonical, write_whole
-from netbandit.results.store import StudyResult, load_finished
+from netbandit.results.study_result import StudyResult
 from netbandit.util.key_paths import lookup
 from netbandit.util.text import each_once
 
@@ -41,7 +43,7 @@ def write_report(folder: Path, study: StudyResult | None = None) -> Path:
         ValueError: It is damaged, or has no finished run.
         StorageError: The folder cannot be written.
     """
-    study = load_finished(folder) if study is None else study
+    study = ResultsFolder(folder).finished_study() if study is None else study
     write_whole(folder / REPORT, page(folder, study))
     write_whole(folder / CITATION, citation(study))
     return folder / REPORT
@@ -68,12 +70,13 @@ def _content(folder: Path, study: StudyResult) -> dict[str, Any]:
         "loads": loads(study),
         "losses": losses(study),
         "emulated": emulated(folder),
-        "animation": animated(folder),
+        "animation": animated(folder, study),
         "graphs": graphs(study),
         "privacy": spent,
         "units": units,
         "privacy_notes": privacy_notes(study),
         "recipe": recipe(study),
+        "methods": methods(study),
         "citation": citation(study),
         "details": details(study),
     }

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from netbandit.plots import folder_pictures
 from netbandit.plots.style import encoded
 from netbandit.report.curves import Reading, readings
-from netbandit.results.store import StudyResult
+from netbandit.results.results_folder import ResultsFolder
+from netbandit.results.study_result import StudyResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,7 +44,7 @@ class Drawn:
 def drawn(folder: Path, study: StudyResult) -> list[Drawn]:
     """Return the pictures of *study*, whose results are in *folder*: the curves of regret first."""
     found = []
-    for place, picture in enumerate(folder_pictures(folder, study)):
+    for place, picture in enumerate(one.drawn() for one in folder_pictures(ResultsFolder(folder), study)):
         svg = inline(picture.figure, f"p{place}-")
         reading = readings(study, picture.figure) if picture.name == "regret" else None
         found.append(Drawn(picture.name, picture.title, picture.subtitle, svg, reading))

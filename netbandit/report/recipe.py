@@ -6,7 +6,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from netbandit.results.store import StudyResult
+from netbandit.results.study_result import StudyResult
 from netbandit.scenario.toml_text import toml_text
 from netbandit.util.key_paths import lookup
 

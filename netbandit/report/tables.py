@@ -14,7 +14,7 @@ from netbandit.results.metrics import METRICS
 from netbandit.results.numbers import cell, scaled
 from netbandit.results.remarks import INFINITE, MEANING, NOT_ASKED, asked_for, spread
 from netbandit.results.safe_files import LABELS
-from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY, Estimate, estimates, failures, over_replications
 from netbandit.results.varied_keys import distinguishing, short_names, varied
 from netbandit.scenario.toml_text import toml_text

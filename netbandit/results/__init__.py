@@ -2,8 +2,8 @@
 
 | question | module |
 |---|---|
-| which runs belong to which point of which study? | `store` |
-| which study owns a folder, and what would be lost with it? | `one_study` |
+| which runs belong to which point of which study? which study owns a folder? | `results_folder` |
+| what does a study consist of, once it is read? | `study_result` |
 | what is a study, and which points of a folder belong to it? | `study_identity` |
 | how are folders of one study merged, and which runs belong to no study? | `merging` |
 | what does a run folder contain, and is it valid? | `run_folder`, `run_content` |

@@ -16,7 +16,7 @@ from netbandit.results.intervals import MEAN, Statistic
 from netbandit.results.metrics import HEADINGS, METRICS
 from netbandit.results.numbers import cell, decimals, enough_decimals, fixed
 from netbandit.results.remarks import cost_lines, energy_lines, failure_lines, privacy_lines, remarks, trouble_lines
-from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.summary import Estimate, estimates, failures
 from netbandit.results.varied_keys import distinguishing, parameter_names, short_names, varied
 from netbandit.simulation.result import FATES, Metric

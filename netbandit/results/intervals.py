@@ -462,14 +462,20 @@ def quantile(samples: Sequence[float], share: float, confidence: float) -> Inter
     if not samples:
         raise ValueError("no replication has a value")
     count, ordered = len(samples), sorted(map(float, samples))
-    below, part = divmod((count - 1) * share, 1)
-    value = ordered[int(below)] + part * (ordered[min(int(below) + 1, count - 1)] - ordered[int(below)])
+    value = value_at(ordered, share)
     lower, upper = ranks(count, share, confidence)
     low = ordered[lower - 1] if lower else -math.inf
     high = ordered[upper - 1] if upper <= count else math.inf
     which = f"a {100 * confidence:.4g} % interval of the {Statistic(share).name}"
     why = "" if lower and upper <= count else f"{which} takes {least_for(share, confidence)} replications"
     return Interval(value, low, high, confidence, count, why)
+
+
+def value_at(ordered: Sequence[float], share: float) -> float:
+    """Return a quantile of sorted samples, interpolated between neighbours."""
+    below, part = divmod((len(ordered) - 1) * share, 1)
+    low, high = ordered[int(below)], ordered[min(int(below) + 1, len(ordered) - 1)]
+    return low + part * (high - low)
 
 
 @cache

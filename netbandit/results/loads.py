@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.results.link_use import energy_on, means, prices_of_ends, same_links
-from netbandit.results.store import StudyResult
+from netbandit.results.study_result import StudyResult
 from netbandit.results.tables import groupable
 from netbandit.results.varied_keys import parameter_names
 from netbandit.simulation.result import FATES, LinkUse, RunResult

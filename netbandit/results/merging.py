@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netbandit.results.held_folders import described
-from netbandit.results.run_folder import RESULT, DamagedRunError, verify
+from netbandit.results.results_folder import RUNS, STUDY, ResultsFolder
+from netbandit.results.run_folder import RESULT, DamagedRunError
 from netbandit.results.safe_files import UNFINISHED, discard, storage, whole
-from netbandit.results.store import RUNS, StudyResult, folder_of, load_points, load_study, run_names, save_study, tidy
 from netbandit.results.study_identity import differences, same_points_made_otherwise, told, united
-from netbandit.results.tables import PARQUET, write_summary, write_table
+from netbandit.results.study_result import StudyResult
+from netbandit.results.tables import write_summary, write_table
 
 
 class MergeError(Exception):
@@ -34,65 +35,67 @@ def merge(out: Path, others: Sequence[Path]) -> tuple[StudyResult, int, list[str
         MergeError: A folder holds no results, or those of another study.
         StorageError: *out* cannot be written.
     """
-    studies = [(folder, _study(folder)) for folder in others]
+    target = ResultsFolder(out)
+    studies = [(folder, _study(folder)) for folder in map(ResultsFolder, others)]
     _refuse_different(studies)
     with storage(out):
         (out / RUNS).mkdir(parents=True, exist_ok=True)
     with described(out):  # others may be merged into it at the same time
-        tidy(out)
-        if (out / "study.json").exists():
-            studies.insert(0, (out, _study(out)))
+        target.tidy()
+        if (out / STUDY).exists():
+            studies.insert(0, (target, _study(target)))
             _refuse_different(studies)
-        return _merged(out, studies)
+        return _merged(target, studies)
 
 
-def _refuse_different(studies: Sequence[tuple[Path, StudyResult]]) -> None:
+def _refuse_different(studies: Sequence[tuple[ResultsFolder, StudyResult]]) -> None:
     first, there = studies[0]
     for folder, study in studies[1:]:
         points = [point for point in study.points if point.finished]
         found = differences(there, points, study.written) or same_points_made_otherwise(there, points)
         if found:
-            raise MergeError(f"{folder} holds the results of another study than {first}: {told(found)}")
+            raise MergeError(f"{folder.path} holds the results of another study than {first.path}: {told(found)}")
 
 
-def _merged(out: Path, studies: Sequence[tuple[Path, StudyResult]]) -> tuple[StudyResult, int, list[str]]:
+def _merged(
+    out: ResultsFolder, studies: Sequence[tuple[ResultsFolder, StudyResult]]
+) -> tuple[StudyResult, int, list[str]]:
     copied, damaged = 0, []
     for folder, study in studies:
         for key in [key for point in study.points for key in point.keys]:
-            source, target = folder_of(folder, key), folder_of(out, key)
-            if folder != out and (source / RESULT).is_file() and not (target / RESULT).is_file():
+            source, target = folder.run_folder(key), out.run_folder(key)
+            if folder.path != out.path and (source / RESULT).is_file() and not (target / RESULT).is_file():
                 try:
-                    verify(source)
+                    folder.run_files(key).verify()
                 except DamagedRunError as error:
                     damaged.append(f"{source}: {error}")
                     continue
                 _copy(source, target)
                 copied += 1
-    done = run_names(out)
+    done = out.run_names()
     there = studies[0][1]
     together = there
     for _, study in studies[1:]:
         points = [point for point in study.points if point.finished]
         union = united(together, points, [point.keys for point in points], study.written, done)
-        save_study(out, there.name, union.points, union.keys, union.written)
-        together = load_points(out)
+        out.describe(there.name, union.points, union.keys, union.written)
+        together = out.study(details=False, most_runs=1)
     if len(studies) == 1:
-        save_study(out, there.name, there.points, [point.keys for point in there.points], there.written)
-    with storage(out):
-        (out / PARQUET).unlink(missing_ok=True)
-    merged = load_study(out, details=False)
-    write_table(out, merged)
-    write_summary(out, merged)
+        out.describe(there.name, there.points, [point.keys for point in there.points], there.written)
+    out.remove_tables()
+    merged = out.study(details=False)
+    write_table(out.path, merged)
+    write_summary(out.path, merged)
     return merged, copied, damaged
 
 
-def _study(folder: Path) -> StudyResult:
+def _study(folder: ResultsFolder) -> StudyResult:
     try:
-        study = load_points(folder)
+        study = folder.study(details=False, most_runs=1)
     except (FileNotFoundError, ValueError) as error:
         raise MergeError(str(error)) from None
     if not any(point.finished for point in study.points):
-        raise MergeError(f"{folder} has no finished run")
+        raise MergeError(f"{folder.path} has no finished run")
     return study
 
 
@@ -123,9 +126,9 @@ def leftovers(out: Path) -> list[Leftover]:
         FileNotFoundError: *out* is not a results folder.
         ValueError: Its ``study.json`` is damaged or has another format, so which runs belong to it is unknown.
     """
-    study = load_points(out, runs=0)
-    known = {key for point in study.points for key in point.keys}
-    folders = [folder_of(out, name) for name in sorted(run_names(out) - known)]
+    opened = ResultsFolder(out)
+    known = {key for point in opened.study(details=False, most_runs=0).points for key in point.keys}
+    folders = [opened.run_folder(name) for name in sorted(opened.run_names() - known)]
     return [Leftover(folder, _size(folder)) for folder in folders if folder.is_dir() and not folder.is_symlink()]
 
 

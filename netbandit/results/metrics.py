@@ -67,7 +67,10 @@ METRICS: dict[str, MetricEntry] = {
     ),
     "arm_cost": MetricEntry("cost", "Costs of all chosen arms, not weighted.", f"{_CONTEXTS} with ``costs``"),
     "kept": MetricEntry(
-        "events", "Events of the log at which the learner chose the logged arm.", "logs that are replayed"
+        "events",
+        "Events of the log at which the learner chose the logged arm; where the log has propensities, those of them "
+        "that were kept.",
+        "logs that are replayed",
     ),
     "ctr": MetricEntry("", "Rewards divided by the events that were kept.", "logs that are replayed"),
     "random_ctr": MetricEntry("", "The same for random choices, mean of five seeds.", "logs that are replayed"),
@@ -406,10 +409,11 @@ METRICS: dict[str, MetricEntry] = {
 
 
 def catalogue() -> Mapping[str, MetricEntry]:
-    """Return `METRICS`, and those of conditions that other packages offer."""
-    from netbandit.parts.registry import offered_conditions
+    """Return `METRICS`, and those of conditions and models of links that other packages offer."""
+    from netbandit.parts.registry import offered_classes
 
-    return METRICS | {name: entry for each in offered_conditions().values() for name, entry in each.METRICS.items()}
+    offered = [*offered_classes("condition").values(), *offered_classes("link").values()]
+    return METRICS | {name: entry for each in offered for name, entry in each.METRICS.items()}
 
 
 HEADINGS: dict[str, tuple[str, str]] = {

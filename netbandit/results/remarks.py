@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from netbandit.checks.exploration import unequal_exploration
 from netbandit.results.failures import BEST_LOST, MARKED, MEDIANS, TROUBLE, too_few, troubles
 from netbandit.results.numbers import duration, rounded, shortest
-from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.summary import failures
 from netbandit.results.varied_keys import which_points
 from netbandit.simulation.result import RunResult, bound_of

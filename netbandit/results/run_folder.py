@@ -29,14 +29,13 @@ FORMAT = 3
 """The version of the files in a results folder; those of versions before 0.2.0 are 1 and 2, and are not read."""
 
 RESULT = "result.json"
-SCENARIO = "scenario.json"
 CURVES = "curves.json"
 LINKS = "links.json"
 NODES = "nodes.json"
 TRACE = "trace.jsonl"
 ERROR = "error.txt"
 
-FILES = frozenset({SCENARIO, CURVES, LINKS, NODES, TRACE})
+FILES = frozenset({CURVES, LINKS, NODES, TRACE})
 """The files of a run besides its result; nodes and a trace are optional."""
 
 _DAMAGED = (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError)
@@ -50,6 +49,9 @@ class DamagedRunError(ValueError):
 def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None:
     """Write *result* into *folder*; the folder is complete from the moment ``result.json`` appears in it.
 
+    That file alone is flushed to disk: if the machine fails before the others are, their checksums are wrong, and the
+    run is done again.
+
     Args:
         folder: The run folder; created if it does not exist or is a link.
         result: The result of the run.
@@ -58,12 +60,11 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
     Raises:
         StorageError: The folder cannot be written.
     """
-    scenario = {"scenario": result.resolved, "seed": result.seed, "replication": result.replication}
     curves = {
         name: {"slots": curve.slots.tolist(), "values": curve.values.tolist()} for name, curve in result.curves.items()
     }
     links = run_content.links_to_write(result.links, result.uplinks)
-    files: dict[str, object] = {SCENARIO: scenario, CURVES: curves, LINKS: links}
+    files: dict[str, object] = {CURVES: curves, LINKS: links}
     if result.nodes is not None:
         files[NODES] = run_content.nodes_to_write(result.nodes)
     make_folder(folder)
@@ -72,7 +73,7 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
     checksums: dict[str, str] = {}
     for name, content in files.items():
         text = as_text(content)
-        write_whole(folder / name, text)
+        write_whole(folder / name, text, flushed=False)
         checksums[name] = digest(text.encode())
     if trace is not None:
         with storage(folder):
@@ -83,6 +84,7 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
         "run": folder.name,
         "name": result.name,
         "parameters": result.parameters,
+        "scenario": result.resolved,
         "seed": result.seed,
         "replication": result.replication,
         "topology": run_content.finite_figures(result.topology),
@@ -90,6 +92,7 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
         "kinds": {kind: [int(messages), int(size)] for kind, (messages, size) in result.kinds.items()},
         "fingerprint": result.fingerprint,
         "versions": result.versions,
+        "machine": result.machine,
         "privacy_unit": result.privacy_unit,
         "privacy_accountant": result.privacy_accountant,
         "privacy_caveats": list(result.privacy_caveats),
@@ -102,45 +105,126 @@ def save_run(folder: Path, result: RunResult, trace: Path | None = None) -> None
 
 def _clear(folder: Path, kept: Mapping[str, object]) -> None:
     """Remove files of an earlier run from *folder* that this run does not replace, and folders at their paths."""
-    for name in (RESULT, SCENARIO, CURVES, LINKS, NODES, TRACE, ERROR):
+    for name in (RESULT, CURVES, LINKS, NODES, TRACE, ERROR):
         path = folder / name
         if name in (TRACE, ERROR) or (name == NODES and name not in kept) or (path.is_dir() and not path.is_symlink()):
             discard(path)
 
 
-def read_run(folder: Path, details: bool = True) -> RunResult:
-    """Return the run in *folder*.
+class RunFiles:
+    """The files of one run; ``result.json`` is read once.
 
     Args:
         folder: The run folder.
-        details: Whether to read the curves and the links too; without, both are empty.
 
     Raises:
         FileNotFoundError: There is no finished run.
-        DamagedRunError: A file is not as written.
+        DamagedRunError: Its ``result.json`` cannot be read.
     """
-    content = _content_of_result(folder)
-    try:
-        with any_depth():
-            whole = _whole(content)
-            if whole["run"] != folder.name:
-                raise DamagedRunError(f"{RESULT} is of the run {whole['run']}")
-            links = _json(folder, LINKS, whole) if details else run_content.NO_LINKS
-            nodes = details and NODES in _names(whole)
-            read = {
-                "resolved": _json(folder, SCENARIO, whole)["scenario"],
-                "curves": _json(folder, CURVES, whole) if details else {},
-                "uplinks": links.pop("uplinks", None),
-                "links": links,
-                "nodes": _json(folder, NODES, whole) if nodes else None,
-            }
-            return run_content.run_of({**whole, **read})
-    except DamagedRunError:
-        raise
-    except ContentError as error:
-        raise DamagedRunError(f"its files say what no run does: {error}") from None
-    except _DAMAGED as error:
-        raise DamagedRunError(f"{RESULT} does not say what a run's does ({type(error).__name__})") from error
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._contents = {RESULT: _content_of_result(folder)}
+        self._plain: RunResult | None = None
+
+    @property
+    def size(self) -> int:
+        """The size of what is kept of the files (bytes)."""
+        return sum(map(len, self._contents.values()))
+
+    def digest(self) -> str:
+        """Return a hash of all that the files say, and of whether a trace is among them."""
+        return digest(self._contents[RESULT] + str((self.folder / TRACE).is_file()).encode())
+
+    def result(self, details: bool = True) -> RunResult:
+        """Return the run.
+
+        Args:
+            details: Whether to read the curves and the links too; without, both are empty.
+
+        Raises:
+            DamagedRunError: A file is not as written.
+        """
+        if self._plain is not None and not details:
+            return self._plain
+        try:
+            with any_depth():
+                whole = _whole(self._contents[RESULT])
+                if whole["run"] != self.folder.name:
+                    raise DamagedRunError(f"{RESULT} is of the run {whole['run']}")
+                names = _names(whole)
+                links = self._json(LINKS, names) if details else run_content.NO_LINKS
+                nodes = details and NODES in names
+                read = {
+                    "resolved": whole["scenario"],
+                    "curves": self._json(CURVES, names) if details else {},
+                    "uplinks": links.pop("uplinks", None),
+                    "links": links,
+                    "nodes": self._json(NODES, names) if nodes else None,
+                }
+                run = run_content.run_of({**whole, **read})
+        except DamagedRunError:
+            raise
+        except ContentError as error:
+            raise DamagedRunError(f"its files say what no run does: {error}") from None
+        except _DAMAGED as error:
+            raise DamagedRunError(f"{RESULT} does not say what a run's does ({type(error).__name__})") from error
+        if not details:
+            self._plain = run
+        return run
+
+    def verify(self, keep: bool = False) -> bool:
+        """Check every file of the run; return whether its trace is among them.
+
+        A trace that was removed after it was written counts as no damage.
+
+        Args:
+            keep: Whether the curves and links are kept until the run is read with them.
+
+        Raises:
+            DamagedRunError: A file is not as written.
+        """
+        names = _names(_whole(self._contents[RESULT]))
+        self.result(details=False)
+        for name in names.keys() - {TRACE}:
+            content = self._content(name, names)
+            if keep:
+                self._contents[name] = content
+        if TRACE not in names:
+            return False
+        try:
+            if digest_of(self.folder / TRACE) != names[TRACE]:
+                raise DamagedRunError(f"{TRACE} does not match its checksum")
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise DamagedRunError(f"{TRACE} cannot be read: {error.strerror}") from error
+        return True
+
+    def _content(self, name: str, names: Mapping[str, Any]) -> bytes:
+        """Return the verified content of a file of the run."""
+        if name in self._contents:
+            return self._contents[name]
+        try:
+            content = (self.folder / name).read_bytes()
+        except FileNotFoundError:
+            raise DamagedRunError(f"{name} is not there") from None
+        except OSError as error:
+            raise DamagedRunError(f"{name} cannot be read: {error.strerror}") from error
+        if digest(content) != names.get(name):
+            raise DamagedRunError(f"{name} does not match its checksum")
+        return content
+
+    def _json(self, name: str, names: Mapping[str, Any]) -> Any:
+        """Return what a file with curves, links or nodes says; its text is kept no longer."""
+        content = self._content(name, names)
+        self._contents.pop(name, None)
+        return read_json(content, parse_int=integer)
+
+
+def read_run(folder: Path, details: bool = True) -> RunResult:
+    """Return the run in *folder*; see `RunFiles`."""
+    return RunFiles(folder).result(details)
 
 
 def load_run(folder: Path, details: bool = True) -> RunResult | None:
@@ -159,34 +243,9 @@ def load_run(folder: Path, details: bool = True) -> RunResult | None:
 def complete(folder: Path, trace: bool = False) -> bool:
     """Return whether *folder* holds a complete run with valid checksums, and its trace if *trace* is set."""
     try:
-        return verify(folder) or not trace
+        return RunFiles(folder).verify() or not trace
     except (FileNotFoundError, DamagedRunError):
         return False
-
-
-def verify(folder: Path) -> bool:
-    """Check every file of the run in *folder*; return whether its trace is among them.
-
-    A trace that was removed after it was written counts as no damage.
-
-    Raises:
-        FileNotFoundError: There is no finished run.
-        DamagedRunError: A file is not as written.
-    """
-    whole = _whole(_content_of_result(folder))
-    names = _names(whole)
-    read_run(folder, details=False)
-    for name, checksum in names.items():
-        try:
-            if digest_of(folder / name) != checksum:
-                raise DamagedRunError(f"{name} does not match its checksum")
-        except FileNotFoundError:
-            if name != TRACE:
-                raise DamagedRunError(f"{name} is not there") from None
-            return False
-        except OSError as error:
-            raise DamagedRunError(f"{name} cannot be read: {error.strerror}") from error
-    return TRACE in names
 
 
 def check_trace(trace: Path) -> None:
@@ -248,21 +307,3 @@ def _names(whole: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(found, dict) or not found.keys() <= FILES:
         raise DamagedRunError(f"{RESULT} does not say which files the run has")
     return found
-
-
-def _content(folder: Path, name: str, whole: Mapping[str, Any]) -> bytes:
-    """Return the verified content of a file of a run."""
-    known = _names(whole).get(name)
-    try:
-        content = (folder / name).read_bytes()
-    except FileNotFoundError:
-        raise DamagedRunError(f"{name} is not there") from None
-    except OSError as error:
-        raise DamagedRunError(f"{name} cannot be read: {error.strerror}") from error
-    if digest(content) != known:
-        raise DamagedRunError(f"{name} does not match its checksum")
-    return content
-
-
-def _json(folder: Path, name: str, whole: Mapping[str, Any]) -> Any:
-    return read_json(_content(folder, name, whole), parse_int=integer)

@@ -87,16 +87,17 @@ def whole(target: Path) -> Iterator[Path]:
             discard(temporary)
 
 
-def write_whole(target: Path, text: str) -> None:
-    """Write *text* to *target* by a rename, after it has been flushed to disk.
+def write_whole(target: Path, text: str, *, flushed: bool = True) -> None:
+    """Write *text* to *target* by a rename, after it has been *flushed* to disk.
 
     Raises:
         StorageError: The folder cannot be written.
     """
     with whole(target) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+        if flushed:
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def remove_leftovers(*folders: Path) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 
 from netbandit.results.run_keys import deciding_keys, run_key
 from netbandit.results.safe_files import canonical
-from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.simulation.sweep_point import Point
 from netbandit.util.key_paths import lookup
 

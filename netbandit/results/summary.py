@@ -7,8 +7,8 @@ from typing import Any
 
 import netbandit
 from netbandit.results.failures import Failures, too_few
-from netbandit.results.intervals import CONFIDENCE, MEAN, MEDIAN, Interval, Statistic
-from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.intervals import CONFIDENCE, MEAN, MEDIAN, Interval, Statistic, value_at
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.simulation.result import Metric, bound_of
 
 TOPOLOGY = ("agents", "links", "diameter", "radius")
@@ -103,8 +103,8 @@ def _as_json(estimate: Estimate) -> dict[str, Any]:
 
 def median_and_quantiles(estimate: Estimate) -> tuple[Estimate, list[float]]:
     """Return the median of a metric with its interval, and its `QUANTILES`; the metric must have values."""
-    known = [float(value) for value in estimate.values if value is not None]
-    quantiles = [Statistic(share).of(known, CONFIDENCE).value for share in QUANTILES]
+    known = sorted(float(value) for value in estimate.values if value is not None)
+    quantiles = [value_at(known, share) for share in QUANTILES]
     return Estimate.of(MEDIAN.of(known, CONFIDENCE)), quantiles
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from netbandit.results.numbers import as_csv, cell
 from netbandit.results.safe_files import whole, write_whole
-from netbandit.results.store import StudyResult
+from netbandit.results.study_result import StudyResult
 from netbandit.results.summary import QUANTILES, Estimate, estimates, failures, median_and_quantiles
 from netbandit.results.varied_keys import parameter_names
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from netbandit.results.numbers import cell
-from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.util.key_paths import CASE
 from netbandit.util.wording import did_you_mean
 

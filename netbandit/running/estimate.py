@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netbandit.results.numbers import cell, shortest
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.run_folder import CURVES, TRACE, load_run, save_run
 from netbandit.results.run_keys import run_key, run_keys
-from netbandit.results.store import folder_of
 from netbandit.simulation.sweep_point import Point
 from netbandit.user_code.errors import complaint
 from netbandit.user_code.loading import kept_alive
@@ -158,7 +158,7 @@ def learnt(found: StudyEstimate, folder: Path) -> str:
     taken, expected, runs = 0.0, 0.0, 0
     for one in found.tried:
         for key in run_keys(one.point):
-            run = load_run(folder_of(folder, key), details=False)
+            run = load_run(ResultsFolder(folder).run_folder(key), details=False)
             if run is not None and (seconds := run.metrics.get("wall_s")) is not None:
                 taken, expected, runs = taken + seconds, expected + one.seconds, runs + 1
     if not expected or 1 / _WRONG <= taken / expected <= _WRONG:

@@ -1,25 +1,20 @@
 """Runs a study: all runs missing in its results folder, in this process or in several."""
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
-from dataclasses import replace as changed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import netbandit
-from netbandit.results.held_folders import described, opened
-from netbandit.results.one_study import OtherStudyError, refuse_other, remove_other
-from netbandit.results.run_folder import DamagedRunError, complete, verify, was_traced
+from netbandit.compilation.compile_notice import to_stderr
+from netbandit.results.results_folder import ResultsFolder
+from netbandit.results.run_folder import DamagedRunError, complete, was_traced
 from netbandit.results.run_keys import run_keys
-from netbandit.results.safe_files import storage
-from netbandit.results.store import RUNS, StudyResult, folder_of, run_names, save_study, save_study_again, tidy
-from netbandit.results.study_identity import Union, united
-from netbandit.results.tables import PARQUET, SUMMARY, TABLE, write_summary, write_table
+from netbandit.results.study_result import StudyResult
 from netbandit.running.pool import Lost, Pool
 from netbandit.running.worker import Ended, Failure, Order, copy_run, perform, perform_order
-from netbandit.simulation.compile_notice import to_stderr
 from netbandit.simulation.result import versions
 from netbandit.simulation.sweep_point import Point
 from netbandit.user_code.errors import complaint
@@ -62,6 +57,7 @@ class SweepResult:
     """The outcome of a sweep.
 
     Attributes:
+        folder: The results folder.
         study: All points with all runs, including earlier ones; without curves and links.
         failed: The runs that failed, by point and replication.
         done: The number of runs done now.
@@ -74,6 +70,7 @@ class SweepResult:
         replaced: What was left out because a file or a class that it was made with has changed; a line each.
     """
 
+    folder: ResultsFolder
     study: StudyResult
     failed: list[FailedRun]
     done: int
@@ -148,9 +145,10 @@ def run(
         Interrupted: Ctrl-C was pressed. No process of ours is left then.
     """
     out, name = out.absolute(), study.document.data["name"]
+    folder = ResultsFolder(out)
     written, looked = study.document.written, 0
     keys = [run_keys(point) for point in study.points]
-    with _begun(study, out, keys, replace=replace, alone=alone) as (union, there_is):
+    with folder.begun(name, study.points, keys, written, replace=replace, alone=alone) as (replaced, there_is):
         tasks: dict[str, _Task] = {}
         known: set[str] = set()
         repeated: list[str] = []
@@ -166,9 +164,9 @@ def run(
                 if key in there_is:  # do not look up millions of missing folders one by one
                     looked += 1
                     looking(looked, len(there_is))
-                    there = folder_of(out, key)
+                    there = folder.run_folder(key)
                     try:
-                        if verify(there) or not trace:
+                        if folder.verify(key) or not trace:
                             equal.setdefault(effective[replication], there)
                             continue
                     except FileNotFoundError:
@@ -176,7 +174,7 @@ def run(
                     except DamagedRunError as error:
                         repeated.append(f"{there}: {error}")
                         traced = trace or was_traced(there)
-                tasks[key] = _Task(key, point, replication, out / RUNS / key, traced)
+                tasks[key] = _Task(key, point, replication, folder.run_folder(key), traced)
         for point, runs, effective in zip(study.points, keys, equal_keys, strict=True):
             for replication, key in enumerate(runs):
                 if key in tasks and tasks[key].point is point:
@@ -186,9 +184,7 @@ def run(
         failures: dict[str, Failure] = {}
         seconds = 0.0
         if tasks or copies:
-            with storage(out):
-                for table in (TABLE, SUMMARY, PARQUET):
-                    (out / table).unlink(missing_ok=True)
+            folder.remove_tables()
         if tasks:
             imports = study.document.folder.absolute() if _has_own_parts(study) else None
             seconds = _run_all(list(tasks.values()), jobs, scheduler, imports, progress, failures, len(known))
@@ -196,59 +192,29 @@ def run(
             failure = failures.get(source.name) or copy_run(source, task.point, task.folder, task.trace)
             if failure is not None:
                 failures[task.key] = failure
-        with described(out):
-            if not alone:  # another command may have added points meanwhile
-                with suppress(OtherStudyError):
-                    held = refuse_other(out, name, study.points, keys, written)
-                    union = changed(united(held, study.points, keys, written, run_names(out)), replaced=union.replaced)
-            loaded = save_study_again(out, name, union.points, union.keys, union.written)
-            failed = [
-                FailedRun(
-                    dict(point.parameters),
-                    replication,
-                    failures.get(key) or (_LOST if scheduler is None else _LOST_FAR),
-                )
-                for point in loaded.points
-                for replication, (key, result) in enumerate(zip(point.keys, point.runs, strict=True))
-                if key in known and (key in failures or result is None)
-            ]
-            write_table(out, loaded)
-            write_summary(out, loaded)
+        loaded = folder.ended(name, study.points, keys, written, alone=alone)
+        failed = [
+            FailedRun(
+                dict(point.parameters),
+                replication,
+                failures.get(key) or (_LOST if scheduler is None else _LOST_FAR),
+            )
+            for point in loaded.points
+            for replication, (key, result) in enumerate(zip(point.keys, point.runs, strict=True))
+            if key in known and (key in failures or result is None)
+        ]
         return SweepResult(
+            folder,
             loaded,
             failed,
             done=len(tasks) + len(copies) - len(failures),
             reused=len(known) - len(tasks) - len(copies),
             repeated=tuple(repeated),
             others=tuple(_other_versions(loaded, tasks)),
-            replaced=union.replaced,
+            replaced=replaced,
             copied=sum(task.key not in failures for task, _ in copies),
             seconds=seconds,
         )
-
-
-@contextmanager
-def _begun(
-    study: "RunPlan", out: Path, keys: Sequence[Sequence[str]], *, replace: bool, alone: bool
-) -> Iterator[tuple[Union, set[str]]]:
-    """Describe the study in *out*, and hold the folder; give its points and the names of the runs that may be there."""
-    name, written = study.document.data["name"], study.document.written
-    with storage(out):
-        (out / RUNS).mkdir(parents=True, exist_ok=True)
-    with opened(out / RUNS) as ours:
-        with described(out):  # only one command starts at a time
-            running = not ours.alone()
-            if replace and not alone and not running:
-                remove_other(out, name, study.points, keys, written)
-            held = None
-            if running or not alone:
-                held = refuse_other(out, name, study.points, keys, written, running=running)
-            tidy(out)
-            there_is = run_names(out)
-            union = united(None if alone else held, study.points, keys, written, there_is)
-            save_study(out, name, union.points, union.keys, union.written)
-            ours.together()
-        yield union, there_is
 
 
 def _equal_keys(point: "RunnablePoint", keys: list[str]) -> list[str]:

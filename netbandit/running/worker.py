@@ -13,9 +13,9 @@ from shutil import copyfile
 from typing import TYPE_CHECKING, NamedTuple
 
 import netbandit
+from netbandit.compilation import compile_notice
 from netbandit.results.run_folder import ERROR, TRACE, DamagedRunError, complete, read_run, save_run
 from netbandit.results.safe_files import StorageError, make_folder, partial, write_whole
-from netbandit.simulation import compile_notice
 from netbandit.simulation.sweep_point import Point
 from netbandit.user_code.errors import complaint
 from netbandit.user_code.loading import find_beside, importing, kept_alive

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from netbandit.network.models.jitter import ExponentialJitter, LognormalJitter
 from netbandit.parts.settings import DurationText, FileSettings, PositiveDuration, Settings, duration_text
-from netbandit.scenario.link_faults import ExponentialJitter, LognormalJitter
 from netbandit.util.wording import Allowed, show
 
 

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from netbandit.parts.settings import DurationText, Settings, duration_text
+from netbandit.network.models.settings import ModelSettings
+from netbandit.parts.settings import DurationText, KeyPath, Settings, duration_text
 from netbandit.scenario.link_faults import FaultyLinkSettings
 from netbandit.scenario.radio import RadioSettings
 from netbandit.util.units import (
@@ -205,3 +206,13 @@ class LinksSettings(Settings):
 
     peer: LinkSettings = LinkSettings()
     uplink: Annotated[UplinkSettings, BeforeValidator(_uplink)] = UplinkSettings()
+
+    @property
+    def models(self) -> dict[KeyPath, type[ModelSettings]]:
+        """The classes of the tables that say which models there are, by their keys."""
+        return {
+            ("links", name, key): type(value)
+            for name, table in (("peer", self.peer), ("uplink", self.uplink))
+            for key, value in table
+            if isinstance(value, ModelSettings)
+        }

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from netbandit.parts.registry import condition_classes, offered_conditions
+from netbandit.parts.registry import condition_classes, offered_classes
 from netbandit.scenario.model import PARTS, scenario_model
 
 Schema = dict[str, Any]
@@ -26,7 +26,9 @@ def json_schema(parts: Mapping[str, Mapping[str, type[BaseModel]]]) -> Schema:
         parts: For each of ``topology``, ``bandit``, ``learner`` and ``protocol``, its kinds with their keys.
     """
     definitions: Schema = {}
-    schema = table_schema(scenario_model(tuple({**condition_classes(), **offered_conditions()}.items())), definitions)
+    schema = table_schema(
+        scenario_model(tuple({**condition_classes(), **offered_classes("condition")}.items())), definitions
+    )
     definitions["topology"] = _topology(parts.get("topology", {}), definitions)
     schema["properties"]["topology"] = {
         "$ref": "#/$defs/topology",

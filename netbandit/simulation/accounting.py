@@ -8,16 +8,16 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.network.batteries import JOULE
 from netbandit.network.clock import Clock
 from netbandit.network.contact_figures import contact_figures
 from netbandit.network.link import Channel, LinkClass, Queue
 from netbandit.network.network import Network
+from netbandit.network.steps import Model
 from netbandit.network.topology import Topology
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.simulation.result import LinkUse, Metric, Nodes
-
-_MILLISECOND = 10**6
+from netbandit.simulation.return_validation import figures_of
+from netbandit.user_code.errors import is_ours
 
 
 def traffic(network: Network) -> dict[str, Metric]:
@@ -28,9 +28,7 @@ def traffic(network: Network) -> dict[str, Metric]:
         "activations": peer.activations + uplink.activations,
         "messages": peer.messages + uplink.messages,
         "bytes": peer.bytes + uplink.bytes,
-        "energy_j": peer.energy
-        + uplink.energy
-        + (0.0 if network.computing is None else network.computing.energy / JOULE),
+        "energy_j": peer.energy + uplink.energy,
     }
 
 
@@ -40,64 +38,16 @@ def outcomes(network: Network) -> dict[str, Metric]:
     return {name: value for name, value in found.items() if network.drops or not name.startswith("dropped")}
 
 
-def queueing(network: Network, slot: int) -> dict[str, Metric]:
-    """Return metrics of messages that wait for their link or for the radio channel, if any can."""
-    if not network.waits and network.radio is None:
-        return {}
-    waiting, outcomes = network.waiting, network.ledger.outcomes
-    asked = outcomes.handed + outcomes.duplicates - outcomes.dropped
-    found: dict[str, Metric] = {"delivery_ratio": outcomes.delivered / asked if asked else None}
-    if network.waits:
-        found["cut_off"] = waiting.cut_off
-        found["waited_slots"] = waiting.waited / slot / waiting.started if waiting.started else None
-    if network.radio is not None:
-        found["transmissions"] = network.radio.transmissions
-        found["airtime_s"] = network.radio.airtime / 1e9
-        found["collided"] = network.radio.collided
+def of_models(network: Network) -> dict[str, Metric]:
+    """Return the metrics of the models of links, each class of models asked once."""
+    kinds: defaultdict[type[Model], list[Model]] = defaultdict(list)
+    for model in (*network.peer_wire.models, *network.uplink_wire.models):
+        kinds[type(model)].append(model)
+    found: dict[str, Metric] = {}
+    for kind, models in kinds.items():
+        metrics = kind.metrics(models)
+        found |= metrics if is_ours(kind) else figures_of(models[0], metrics, found, "metrics")
     return found
-
-
-def dropping(network: Network) -> dict[str, Metric]:
-    """Return metrics of channels with finite queues, if there are any."""
-    if not network.drops:
-        return {}
-    outcomes = network.ledger.outcomes
-    put_or_dropped = outcomes.handed - outcomes.unsent
-    share = outcomes.dropped / put_or_dropped if put_or_dropped else None
-    busy = network.busy_with_queues()
-    return {"dropped_share": share, "waiting_most": network.tally.waiting_most, "links_busy": busy}
-
-
-def computing(network: Network) -> dict[str, Metric]:
-    """Return metrics of nodes that compute, if that takes any time."""
-    found, agents, end = network.computing, network.agents, network.clock.end
-    if found is None:
-        return {}
-    return {
-        "busy": sum(map(found.busy, range(agents))) / (agents * end),
-        "server_busy": found.busy(network.server) / end,
-        "inbox_wait_ms": found.waited / found.begun / _MILLISECOND if found.begun else None,
-        "inbox_most": found.most_waiting,
-        "refused": found.refused,
-        "unhandled": found.unhandled,
-        "compute_j": found.energy / JOULE,
-    }
-
-
-_MUCH = 0.1
-"""The share of the messages delivered of which it is said that they were never handled."""
-
-
-def computing_remarks(network: Network) -> tuple[str, ...]:
-    """Return a remark on nodes that could not keep up with what reached them."""
-    found, delivered = network.computing, network.ledger.outcomes.delivered
-    if found is None or found.unhandled <= _MUCH * delivered:
-        return ()
-    return (
-        f"{found.unhandled / delivered:.0%} of the messages were delivered and never handled (unhandled): nodes "
-        "computed too slowly for what reached them, or went down, or the "
-        "run ended before (busy, server_busy, inbox_wait_ms)",
-    )
 
 
 def connectivity(network: Network, topology: Topology) -> dict[str, Metric]:
@@ -142,15 +92,6 @@ def absent_slots(network: Network, agents: int, clock: Clock, but: Collection[in
         return 0
     ranges = (outages.absent_slots(agent, clock.slot, clock.horizon) for agent in range(agents) if agent not in but)
     return sum(last - first for own in ranges for first, last in own)
-
-
-def up_time(network: Network, agents: int, clock: Clock) -> int:
-    """Return the total up time (ns) of all agents."""
-    outages = network.outages
-    if outages is None or not outages.any_agents:
-        return agents * clock.end
-    down = (outages.node(agent).until(clock.end) for agent in range(agents))
-    return agents * clock.end - sum(int(min(end, clock.end)) - begin for own in down for begin, end in own)
 
 
 def link_use(network: Network, topology: Topology) -> LinkUse:

@@ -96,7 +96,7 @@ class BanditEnvironment(ABC):
         self, agents: Agents, rewards: NDArray[np.float64], regrets: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         """Count what *agents* were paid, and return what is added up of those that count: their regrets, if known."""
-        paid = rewards * self.counted[agents]
+        paid = (np.nan_to_num(rewards) if self.bandit.discards else rewards) * self.counted[agents]
         self.rewards[agents] += paid
         self.knows_best = regrets is not None
         added = paid if regrets is None else regrets * self.counted[agents]
@@ -136,7 +136,8 @@ class BanditEnvironment(ABC):
             agent: The agent.
             learner: `netbandit.learners.steps.StepLearner`.
             account: `netbandit.simulation.regret.SlotAccount`, which hashes the choice.
-            feedback: `netbandit.simulation.feedback.FeedbackQueue` of the rewards; None if they are learned at once.
+            feedback: `netbandit.conditions.feedback_queue.FeedbackQueue` of the rewards; None: they are learned at
+                once.
         """
         arm = -1
         if feedback is None:

@@ -5,13 +5,13 @@ protocol carries it like an honest item, and all agents receive the same lie.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.bandits.gaussian import Gaussian
-from netbandit.byzantine.adversaries.attack_kinds import Attack, Form, is_own
+from netbandit.byzantine.adversaries.attack_kinds import Attack, Form
 from netbandit.byzantine.adversaries.false_means import View, false_means, place_of
 from netbandit.byzantine.adversaries.own_attack import LiarsView, own_lie
 from netbandit.byzantine.adversaries.soundness import sound_arms, sound_means, sound_pulls
@@ -19,7 +19,6 @@ from netbandit.learners.differing_sets import Told
 from netbandit.network.message import NUMBER_BYTES
 from netbandit.protocols.protocol import Item
 from netbandit.simulation.result import Metric
-from netbandit.util.units import Duration
 
 if TYPE_CHECKING:
     from netbandit.simulation.driver import ReplicationContext
@@ -37,27 +36,24 @@ class Liars:
     """
 
     def __init__(self, context: "ReplicationContext") -> None:
-        self._settings = context.adversary
+        self._plan = plan = context.lies
         self._bandit: Any = context.bandit
         self._clock = context.clock
-        self._begin = Duration(self._settings.from_).nanoseconds(context.clock.slot)
         self._horizon = context.clock.horizon
-        self.liars = context.liars
+        self.liars = plan.liars
         self.counted = np.ones(context.topology.agents)
-        self.counted[sorted(context.liars)] = 0.0
-        self._streams = {agent: context.streams.generator("adversary", agent) for agent in sorted(context.liars)}
-        attack = context.attack
+        self.counted[sorted(plan.liars)] = 0.0
+        self._streams = {agent: context.streams.generator("adversary", agent) for agent in sorted(plan.liars)}
         # One each, so that the state of an attack does not depend on which other liars have sent before.
-        self._own: Mapping[int, object] = {} if attack is None else {agent: attack() for agent in sorted(context.liars)}
+        self._own: Mapping[int, object] = {agent: plan.own() for agent in sorted(plan.liars)} if plan.own else {}
         self._contributed = self._forged = 0
         self._rejected: dict[Any, Any] = {}
 
     @property
     def _attack(self) -> Attack:
-        attack = self._settings.attack
-        assert attack is not None, "a liar has an attack"
-        assert not is_own(attack), "a user-defined attack makes its own lies"
-        return cast(Attack, attack)
+        attack = self._plan.attack
+        assert attack is not None, "a liar has an attack, and a user-defined one makes its own lies"
+        return attack
 
     def _own_lie(self, form: Form, truth: Sequence[NDArray[np.float64]], view: LiarsView) -> list[NDArray[np.float64]]:
         """Return the item that a user-defined attack sends in place of the *truth*; see `own_lie`."""
@@ -65,7 +61,7 @@ class Liars:
 
     @property
     def _lies_now(self) -> bool:
-        return self._forges and self._clock.now >= self._begin
+        return self._forges and self._clock.now >= self._plan.begin
 
     def _tells_a_lie(self, agent: int) -> bool:
         """Count an item sent by *agent*; return whether it is to be forged."""
@@ -77,11 +73,11 @@ class Liars:
     @property
     def _forges(self) -> bool:
         """Whether any agent ever sends a forged item."""
-        return bool(self.liars) and self._settings.attack not in ("none", "mute")
+        return bool(self.liars) and self._plan.attack not in ("none", "mute")
 
     @property
     def _mute_now(self) -> bool:
-        return bool(self.liars) and self._settings.attack == "mute" and self._clock.now >= self._begin
+        return bool(self.liars) and self._plan.attack == "mute" and self._clock.now >= self._plan.begin
 
     def is_mute(self, agent: int) -> bool:
         """Return whether *agent* no longer sends anything."""
@@ -99,7 +95,7 @@ class Liars:
 
     def metrics(self) -> dict[str, Metric]:
         """Return the counts of forged and rejected items; empty without an adversary."""
-        if not self._settings:
+        if self._plan.attack is None and self._plan.own is None:
             return {}
         lies = self._forged / self._contributed if self._contributed else 0.0
         return {"lies": lies, "rejected": len(self._rejected)}
@@ -163,14 +159,14 @@ class MeanLies(Liars):
                 arms=arms,
                 truth=truth,
                 means=means,
-                target=place_of(self._settings.target, arms, means),
+                target=place_of(self._plan.target, arms, means),
                 before=self._before.get(agent, {}),
                 honest=theirs,
                 liars=len(self.liars),
-                most=1.0 if self._settings.range == "plausible" else self._settings.strength,
+                most=1.0 if self._plan.strength is None else self._plan.strength,
             )
             said = false_means(self._attack, view, self._streams[agent])
-        if self._bounded and self._settings.range == "plausible":
+        if self._bounded and self._plan.strength is None:
             said = np.clip(said, 0.0, 1.0)
         self._before[agent] = dict(zip(arms.tolist(), truth.tolist(), strict=True))
         self._forged += not np.array_equal(said, truth)

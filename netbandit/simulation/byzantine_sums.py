@@ -108,7 +108,7 @@ class SumLies(Liars):
             good=good,
             bad=bad,
             heaviest=heaviest,
-            strength=self._settings.strength if self._settings.range == "any" else None,
+            strength=self._plan.strength,
         )
         return _readable(false_sums(self._attack, view, self._streams[agent]), self._dimension)
 
@@ -126,7 +126,7 @@ class SumLies(Liars):
         theta = getattr(self._bandit, "vector", None)
         if theta is None:
             return None, None
-        actions, target = self._bandit.fixed_actions, self._settings.target
+        actions, target = self._bandit.fixed_actions, self._plan.target
         if actions is None:
             direction = theta / np.sqrt(theta @ theta)
             return direction, -direction

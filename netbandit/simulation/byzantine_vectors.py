@@ -78,7 +78,7 @@ class RowLies(Liars):
         arms = truth.shape[1] // 2
         rows = self._own_rows if self._own else self._false_rows
         pulls, sums = rows(slot, liars, truth)
-        if self._settings.range == "plausible" and self._bounded:
+        if self._plan.strength is None and self._bounded:
             sums = np.clip(sums, 0.0, pulls)
         said = truth.copy()
         if self._form == "mixed means":
@@ -123,7 +123,7 @@ class RowLies(Liars):
         return rows[:, :arms], rows[:, arms : 2 * arms]
 
     def _made_up(self, slot: int) -> float | None:
-        if self._settings.range == "plausible" or self._form != "totals":
+        if self._plan.strength is None or self._form != "totals":
             return None
         return float(slot + 1)
 
@@ -154,7 +154,7 @@ class RowLies(Liars):
         counts, everybody = seen.sum(axis=1), np.arange(agents)
         second = order[everybody, np.minimum(1, counts - 1)]
         worst = order[everybody, counts - 1]
-        target = self._settings.target
+        target = self._plan.target
         chosen = worst if target == "worst" else second if target == "second" else np.full(agents, target)
         self._ranked = order[:, 0], second, chosen
         return self._ranked

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from netbandit.bandits.bandit import Bandit
-from netbandit.conditions.adversary import Adversary
 from netbandit.conditions.condition import Model
-from netbandit.conditions.feedback import Feedback
+from netbandit.conditions.feedback_plan import FeedbackPlan
+from netbandit.conditions.lies_plan import LiesPlan
 from netbandit.learners.learner import AnyLearner
 from netbandit.network.clock import Clock
 from netbandit.network.fingerprint import Fingerprint
@@ -33,38 +33,34 @@ class ReplicationContext:
     Attributes:
         learner, protocol: The parts as configured, never started.
         run: ``[run]``.
-        adversary: ``[adversary]``.
-        feedback: ``[feedback]``.
-        attack: The class of a user-defined attack; None without an attack or with a built-in one.
         topology: The graph.
         network: The network on it, not yet attached to a protocol.
         clock: The clock.
         bandit: The bandit.
         streams: The random streams of this replication.
         fingerprint: Hashes the agents' actions; the network adds every delivery itself.
-        liars: The agents that lie; regret counts only the others.
-        models: The models of conditions that watch the network.
+        lies: Who lies, and how.
+        feedback: How late rewards are; None: all are learned at once.
+        models: The models of conditions.
     """
 
     learner: AnyLearner
     protocol: NetworkProtocol
     run: RunSettings
-    adversary: Adversary
-    attack: type | None
     topology: Topology
     network: Network
     clock: Clock
     bandit: Bandit
     streams: Streams
     fingerprint: Fingerprint
-    feedback: Feedback = field(default_factory=Feedback)
-    liars: frozenset[int] = frozenset()
+    lies: LiesPlan = field(default_factory=LiesPlan)
+    feedback: FeedbackPlan | None = None
     models: Sequence[Model] = ()
 
     @property
     def some_are_mute(self) -> bool:
         """Whether some agents stop sending at some time."""
-        return bool(self.liars) and self.adversary.attack == "mute"
+        return bool(self.lies.liars) and self.lies.attack == "mute"
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from math import isfinite
@@ -10,14 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.bandits.bandit import Bandit
-from netbandit.conditions.adversary import Adversary
-from netbandit.conditions.compute import Compute
-from netbandit.conditions.condition import Condition
+from netbandit.conditions.condition import Condition, Model
 from netbandit.conditions.contacts import build_changing
-from netbandit.conditions.energy import Energy
-from netbandit.conditions.energy_plan import energy_of
-from netbandit.conditions.faults import Faults
-from netbandit.conditions.feedback import Feedback
+from netbandit.conditions.graph import drawn_topology, topology_streams
+from netbandit.conditions.replication_plan import ReplicationPlan
 from netbandit.learners.learner import AnyLearner
 from netbandit.network.clock import Clock, Environment
 from netbandit.network.families.family import Family
@@ -25,35 +21,32 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.topology import Topology
 from netbandit.network.trace_writer import Trace
 from netbandit.parts.conditions import CONDITIONS
-from netbandit.parts.plugins import packages_of
+from netbandit.parts.plugins import offers, packages_of
 from netbandit.parts.registry import BUILT_IN, kind_key
 from netbandit.privacy.accountant import PrivacySpent
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.scenario.model import Scenario
 from netbandit.simulation.accounting import (
     absent_slots,
-    computing,
-    computing_remarks,
     connectivity,
-    dropping,
     link_use,
     nodes_of,
+    of_models,
     outcomes,
-    queueing,
     traffic,
-    up_time,
     use_of,
     waiting_remarks,
 )
-from netbandit.simulation.blas_threads import one_blas_thread
-from netbandit.simulation.build import build_network, build_topology, topology_streams
 from netbandit.simulation.dispatch.kernel_choice import Choice, explained
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.drivers.choice import driver_for, pattern_of
 from netbandit.simulation.result import Metric, RunResult, versions
 from netbandit.simulation.return_validation import checked, figures_of
 from netbandit.simulation.sweep_point import Point
+from netbandit.user_code.errors import is_ours
+from netbandit.util.blas_threads import one_blas_thread
 from netbandit.util.memory import paused_collection
+from netbandit.util.process import machine, machine_text
 from netbandit.util.streams import Streams
 
 
@@ -88,7 +81,7 @@ class Simulation:
         tracing = Trace(trace, topology.agents) if trace is not None else nullcontext()
         with paused_collection(), one_blas_thread(), tracing as writer:
             context = self.context(topology, fingerprint, writer)
-            network, clock = context.network, context.clock
+            network, clock, models = context.network, context.clock, context.models
             driver = driver_for(context)
             driver.start()
             waits: list[int] = []
@@ -103,11 +96,9 @@ class Simulation:
         waiting = driver.waiting()
         absent = absent_slots(network, topology.agents, clock)
         slots = topology.agents * clock.horizon
-        energy, energy_of_nodes = energy_of(
-            network, int(found.get("decisions", slots - absent) or 0), up_time(network, topology.agents, clock)
-        )
-        honest = topology.agents - len(context.liars)
-        played = honest * clock.horizon - absent_slots(network, topology.agents, clock, context.liars)
+        liars = context.lies.liars
+        honest = topology.agents - len(liars)
+        played = honest * clock.horizon - absent_slots(network, topology.agents, clock, liars)
         decisions = found.get("decisions", played)
         rounds, waited = found.pop("rounds"), found.pop("round_slots")
         metrics: dict[str, Metric] = {
@@ -119,9 +110,7 @@ class Simulation:
             **_finite(traffic(network)),
             "regret_per_decision": outcome.regret / decisions if outcome.regret is not None and decisions else None,
             **outcomes(network),
-            **queueing(network, clock.slot),
-            **dropping(network),
-            **computing(network),
+            **of_models(network),
             "stalled": len(waits),
             "waiting_slots": sum(waiting) / len(waiting) if waiting else None,
             "absent_slots": absent,
@@ -132,7 +121,10 @@ class Simulation:
             "delta": found.pop("delta"),
             "epsilon_claimed": found.pop("epsilon_claimed"),
             **_basic_composition(outcome.privacy),
-            **energy,
+        }
+        for model in models:
+            metrics |= _counted(model, {**metrics, **found})
+        metrics |= {
             "broadcasts": network.ledger.broadcasts,
             "broadcast_copies": network.ledger.copies.sent,
             "broadcasts_missed": network.ledger.copies.missed,
@@ -141,8 +133,6 @@ class Simulation:
             "events": fingerprint.events,
         }
         metrics |= _finite(figures_of(context.bandit, context.bandit.figures(), metrics))
-        for model in context.models:
-            metrics |= _finite(figures_of(model, model.metrics(), metrics, "metrics"))
         in_vain = driver.waits and getattr(point.protocol, "deadline", None) is None
         metrics["may_stall"] = int(in_vain and may_never_come(context))
         digest = fingerprint.hexdigest()
@@ -166,7 +156,8 @@ class Simulation:
             uplinks=use_of(network.uplink_pairs(), network.uplink_class),
             fingerprint=digest,
             versions=versions() | packages_of(_others_kinds(point)),
-            nodes=nodes_of(topology, energy_of_nodes),
+            machine=machine_text(machine()),
+            nodes=nodes_of(topology, {name: array for model in models for name, array in model.of_agents().items()}),
             privacy_unit=outcome.privacy.unit if outcome.privacy else "",
             privacy_accountant=outcome.privacy.accountant if outcome.privacy else "",
             privacy_caveats=outcome.privacy.caveats if outcome.privacy else (),
@@ -174,8 +165,7 @@ class Simulation:
             remarks=(
                 *outcome.remarks,
                 *waiting_remarks(rounds, waits, waiting, point.protocol, network),
-                *computing_remarks(network),
-                *(remark for model in context.models for remark in model.remarks()),
+                *(remark for model in models for remark in model.remarks()),
             ),
         )
 
@@ -190,64 +180,76 @@ class Simulation:
             driver_for(self.context(topology, Fingerprint(), None)).start()
         return choices
 
-    @property
-    def _talk(self) -> str:
-        return pattern_of(type(self._point.bandit), type(self._point.learner)) or ""
-
-    def context(self, topology: Topology, fingerprint: Fingerprint, writer: Trace | None) -> ReplicationContext:
-        """Return all that a driver works with."""
-        point = self._point
-        scenario = point.scenario
-        streams = self._streams or Streams(scenario.run.seed, self._replication)
-        clock = Clock(Environment(), scenario.run.slot_nanoseconds, scenario.run.horizon)
-        drawn_from = topology_streams(point.family, scenario.run.seed, self._replication)
-        network = build_network(
-            scenario.links,
-            topology,
-            clock,
-            drawn_from,
-            fingerprint,
-            writer,
-            own_streams=streams,
-            peers=point.protocol.uses_peer_links,
-            faults=scenario.table(Faults),
-            changing=build_changing(
-                point.family, topology, drawn_from, clock.slot, clock.end, point.protocol, self._talk
-            ),
-            energy=scenario.table(Energy).plan(scenario.links, topology, clock.slot),
-            compute=scenario.table(Compute).plan(topology.names, clock.slot, streams),
-        )
-        started = [each.start(network) for each in scenario.conditions.values() if isinstance(each, Condition)]
-        models = [model for model in started if model is not None]
-        network.watch(models)
-        bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
+    def plan(self, topology: Topology) -> ReplicationPlan:
+        """Return what is the case, by what each condition says."""
+        point, run = self._point, self._point.scenario.run
+        streams = self._streams or Streams(run.seed, self._replication)
+        clock = Clock(Environment(), run.slot_nanoseconds, run.horizon)
+        drawn_from = topology_streams(point.family, run.seed, self._replication)
+        talk = pattern_of(type(point.bandit), type(point.learner)) or ""
         bandit = checked(point.bandit.fresh())
-        bandit.horizon, bandit.agents = scenario.run.horizon, topology.agents
+        bandit.horizon, bandit.agents = run.horizon, topology.agents
         bandit.agent_names = lambda: topology.names
+        bandit_streams = streams if point.bandit.seed is None else Streams(point.bandit.seed, 0)
         bandit.start(topology.agents, bandit_streams.generator)
-        return ReplicationContext(
-            learner=point.learner,
-            protocol=point.protocol,
-            run=scenario.run,
-            adversary=scenario.table(Adversary),
-            feedback=scenario.table(Feedback),
-            attack=point.attack,
+        plan = ReplicationPlan(
+            links=point.scenario.links,
             topology=topology,
-            network=network,
             clock=clock,
             bandit=bandit,
             streams=streams,
+            graph_streams=drawn_from,
+            peers=point.protocol.uses_peer_links,
+            changing=build_changing(point.family, topology, drawn_from, clock.slot, clock.end, point.protocol, talk),
+            attack=point.attack,
+        )
+        for condition in self._conditions:
+            condition.prepare(plan)
+        return plan
+
+    @property
+    def _conditions(self) -> Sequence[Condition]:
+        """The conditions, in the order of the registry."""
+        return [each for each in self._point.scenario.conditions.values() if isinstance(each, Condition)]
+
+    def context(self, topology: Topology, fingerprint: Fingerprint, writer: Trace | None) -> ReplicationContext:
+        """Return all that a driver works with."""
+        plan = self.plan(topology)
+        network = plan.network(fingerprint, writer)
+        started = [condition.start(network) for condition in self._conditions]
+        models = [model for model in started if model is not None]
+        network.watch([model for model in models if model.watches])
+        return ReplicationContext(
+            learner=self._point.learner,
+            protocol=self._point.protocol,
+            run=self._point.scenario.run,
+            topology=topology,
+            network=network,
+            clock=plan.clock,
+            bandit=plan.bandit,
+            streams=plan.streams,
             fingerprint=fingerprint,
-            liars=scenario.table(Adversary).liars(topology, streams),
+            lies=plan.lies,
+            feedback=plan.feedback,
             models=models,
         )
 
 
+def _counted(model: Model, found: Mapping[str, Metric]) -> dict[str, Metric]:
+    """Return the metrics of a *model*, given those that are *found* already; ours may replace some of these."""
+    figures = model.metrics(found)
+    return _finite(figures if is_ours(type(model)) else figures_of(model, figures, found, "metrics"))
+
+
 def _others_kinds(point: "RunnablePoint") -> list[tuple[str, str]]:
-    """Return the kinds by which parts of installed packages are named, each with its table, and their conditions."""
+    """Return by which names, each with its table, packages offer what of a point is theirs."""
     kinds = [(table, str(point.resolved.get(table, {}).get(kind_key(table)))) for table in BUILT_IN]
     parts = [(table, kind) for table, kind in kinds if kind not in BUILT_IN[table] and ":" not in kind]
-    return parts + [("condition", table) for table in point.scenario.conditions if table not in CONDITIONS]
+    conditions = [("condition", table) for table in point.scenario.conditions if table not in CONDITIONS]
+    models = [kind for kind in point.scenario.links.models.values() if not is_ours(kind)]
+    targets = {f"{kind.__module__}:{kind.__qualname__}" for kind in models}
+    theirs = [("link", offer.kind) for offer in (offers("link") if targets else ()) if offer.target in targets]
+    return parts + conditions + theirs
 
 
 def _finite(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
@@ -321,7 +323,7 @@ class RunnablePoint(Point):
                     held._topologies.clear()
             run = self.scenario.run
             streams, slot = topology_streams(self.family, run.seed, number), run.slot_nanoseconds
-            topology = build_topology(self.family, streams, slot, run.horizon * slot)
+            topology = drawn_topology(self.family, streams, slot, run.horizon * slot)
             self._topologies[number] = topology
             _holders.append(weakref.ref(self))
         return topology

@@ -140,6 +140,7 @@ class RunResult:
             behind all agents; None in results of versions that did not tell.
         fingerprint: A hash over time, node, kind and size of every event.
         versions: The versions of netbandit, Python and the libraries that make the numbers.
+        machine: The processor, cores and system that it ran on; empty in results of versions that did not tell.
         nodes: Names and coordinates of the nodes, None where the topology has neither.
         privacy_unit: The unit that ``epsilon`` and ``delta`` protect, such as one reward of one agent; empty without
             privacy accounting.
@@ -168,6 +169,7 @@ class RunResult:
     privacy_caveats: tuple[str, ...] = ()
     privacy_bound: Literal["exact", "upper"] = "exact"
     remarks: tuple[str, ...] = ()
+    machine: str = ""
 
 
 def bound_of(runs: Iterable[RunResult]) -> Literal["exact", "upper"]:

@@ -12,6 +12,8 @@ from unittest.mock import patch
 
 import numpy as np
 
+from netbandit.network.link import Channel
+from netbandit.network.message import Message
 from netbandit.network.trace_writer import Trace
 from netbandit.user_code.errors import is_ours
 
@@ -87,9 +89,10 @@ class CallRecorder:
             self.entries.append(Entry(place, f"waits {wanted}"))
             heard = yield wanted
 
-    def sends(self, kind: Any, size: int, round: int, sender: int, receiver: int, sent: int) -> None:
+    def sends(self, channel: Channel, message: Message, sent: int) -> None:
         """Enter a message."""
-        text = f"sends {kind.name} of {size} bytes from {sender} to {receiver} in round {round}, at {sent} ns"
+        ends = f"from {channel.sender} to {channel.receiver}"
+        text = f"sends {message.kind.name} of {message.size} bytes {ends} in round {message.round}, at {sent} ns"
         self.entries.append(Entry(self._places[-1] if self._places else "", text))
 
 
@@ -97,14 +100,14 @@ class CallRecorder:
 def kept(kind: type) -> Iterator[CallRecorder]:
     """Record all that parts of a class do while this lasts, and the messages of runs with a trace."""
     recorder = CallRecorder()
-    record = Trace.record
+    hop = Trace.hop
 
-    def recorded(trace: Trace, kind: Any, size: int, round: int, sender: int, receiver: int, *times: Any) -> None:
-        recorder.sends(kind, size, round, sender, receiver, times[0])
-        record(trace, kind, size, round, sender, receiver, *times)
+    def recorded(trace: Trace, channel: Channel, message: Message, put_at: int, *times: Any, **how: Any) -> None:
+        recorder.sends(channel, message, put_at)
+        hop(trace, channel, message, put_at, *times, **how)
 
     with ExitStack() as stack:
-        stack.enter_context(patch.object(Trace, "record", recorded))
+        stack.enter_context(patch.object(Trace, "hop", recorded))
         for name, function in _methods(kind):
             stack.enter_context(patch.object(kind, name, recorder.wrapped(kind.__qualname__, function)))
         yield recorder

@@ -7,17 +7,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from netbandit.conditions.contacts import build_changing
-from netbandit.conditions.faults import Faults
 from netbandit.network.outages import Outages
-from netbandit.simulation.build import topology_streams
-from netbandit.simulation.drivers.choice import pattern_of
 from netbandit.simulation.execution import Execution, executed
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.simulation.result import RunResult
 from netbandit.testing.call_recorder import CallRecorder, kept
 from netbandit.testing.provenance import Provenance, watched
-from netbandit.util.streams import Streams
 
 
 class Traced(NamedTuple):
@@ -96,12 +91,7 @@ class Trial:
     @cached_property
     def outages(self) -> Outages:
         """When links and nodes are down."""
-        point, scenario = self.point, self.point.scenario
-        topology = point.topology(self.replication)
-        slot = scenario.run.slot_nanoseconds
-        streams = topology_streams(point.family, scenario.run.seed, self.replication)
-        end, talk = slot * scenario.run.horizon, pattern_of(type(point.bandit), type(point.learner)) or ""
-        changing = build_changing(point.family, topology, streams, slot, end, point.protocol, talk)
-        plan = scenario.table(Faults).models(scenario.links, topology, slot, changing).plan
+        topology = self.point.topology(self.replication)
+        plan = self.point.simulation(self.replication).plan(topology)
         numbers = {(first, second): number for number, (first, second) in enumerate(topology.edges.tolist())}
-        return Outages(plan, topology.agents, numbers, Streams(scenario.run.seed, self.replication))
+        return Outages(plan.faults.plan, topology.agents, numbers, plan.streams)

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import netbandit
+from netbandit.results.results_folder import STUDY, ResultsFolder
 from netbandit.results.run_folder import TRACE
 from netbandit.results.safe_files import write_whole
-from netbandit.results.store import STUDY, folder_of, load_study
 from netbandit.trace.read import SERVER, WAITS, Lines, TraceError, Transfer, read_trace, run_of
 
 LIMIT = 100_000
@@ -74,12 +74,12 @@ def find_trace(place: Path) -> Path:
     again = "run the scenario with --trace"
     if (place / STUDY).is_file():
         try:
-            keys = [key for point in load_study(place, details=False).points for key in point.keys]
+            keys = [key for point in ResultsFolder(place).study(details=False).points for key in point.keys]
         except ValueError as error:
             raise TraceError(str(error)) from None
         for key in keys:
-            if (folder_of(place, key) / TRACE).is_file():
-                return folder_of(place, key) / TRACE
+            if (ResultsFolder(place).run_folder(key) / TRACE).is_file():
+                return ResultsFolder(place).run_folder(key) / TRACE
         raise TraceError(f"no run in {place} has a trace: {again}")
     if place.is_dir():
         raise TraceError(f"{place} has no {TRACE}: {again}, and name a folder of its results")

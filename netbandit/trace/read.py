@@ -7,8 +7,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.run_folder import TRACE, DamagedRunError, check_trace, read_run
-from netbandit.results.store import PointResult, StudyResult, folder_of
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.simulation.result import RunResult
 from netbandit.util.nesting import read_json
 
@@ -121,7 +122,7 @@ def first_trace(folder: Path, point: PointResult) -> tuple[Path, RunResult] | No
         point: The point.
     """
     for key, run in zip(point.keys, point.runs, strict=True):
-        trace = folder_of(folder, key) / TRACE
+        trace = ResultsFolder(folder).run_folder(key) / TRACE
         if run is not None and trace.is_file():
             return trace, run
     return None

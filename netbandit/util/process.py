@@ -4,6 +4,7 @@ import os
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from math import ceil
 from pathlib import Path
 
@@ -29,6 +30,7 @@ def machine_text(found: dict[str, str | int]) -> str:
     return f"{found['processor']}, {found['cores']} cores, {found['system']}"
 
 
+@cache
 def _processor() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()

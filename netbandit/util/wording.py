@@ -3,7 +3,7 @@
 import json
 import operator
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from difflib import SequenceMatcher, get_close_matches
@@ -26,10 +26,12 @@ class Allowed:
     Attributes:
         text: What it takes.
         keys: The tables that its own validator reads such a value with: together they have all keys that may be wrong.
+        more: Returns further ones, which are asked for only once something is wrong.
     """
 
     text: str
     keys: tuple[type[BaseModel], ...] = ()
+    more: Callable[[], Iterable[type[BaseModel]]] = tuple
 
     def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
         """Have the JSON Schema say it too, under a keyword of our own that validators ignore."""

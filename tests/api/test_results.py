@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import netbandit as nb
-from netbandit.results.store import load_study
+from netbandit.results.results_folder import ResultsFolder
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def results(tmp_path_factory):
 def test_knots_of_curves_are_tidy_and_those_of_the_runs(results):
     curves = results.curves("regret", knots=True)
     assert list(curves) == ["links.peer.latency", "protocol.kind", "replication", "slot", "value"]
-    study = load_study(results.folder)
+    study = ResultsFolder(results.folder).study()
     for point in study.points:
         latency, kind = point.parameters.values()
         for run in point.runs:

@@ -8,7 +8,7 @@ import pytest
 from helpers.scenes import SMALL
 
 import netbandit as nb
-from netbandit.results.one_study import OtherStudyError
+from netbandit.results.results_folder import OtherStudyError
 
 
 class Fair(nb.bandits.Bernoulli):

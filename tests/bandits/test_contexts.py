@@ -470,3 +470,196 @@ def test_check_says_what_is_ignored_and_assumed():
     assert "1 column not used: note" in notes(contexts(frame(note="x")))
     (line,) = scenario(contexts(shown=2), nb.learners.Ucb()).check()
     assert "bandit.shown: must be absent: ucb knows arms by their numbers" in line
+
+
+def log_of(rows=40_000, law=None, seed=0):
+    """A log of a full table: the arm of each row drawn uniformly, or by a law that the context decides."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((rows, 3))
+    y = 1 / (1 + np.exp(-x @ np.array([[1.0, 0, -1], [0, 1, 0], [0, -0.5, 1]]).T))
+    chances = np.full((rows, 3), 1 / 3) if law is None else np.array(law)[(x[:, 0] > 0).astype(int)]
+    arms = (rng.random(rows)[:, None] > chances.cumsum(axis=1)).sum(axis=1)
+    click = (rng.random(rows) < y[np.arange(rows), arms]) * 1.0
+    columns = {f"x{j}": column for j, column in enumerate(x.T)}
+    p = chances[np.arange(rows), arms]
+    return pandas.DataFrame({**columns, "item": np.array(list("abc"))[arms], "click": click, "p": p}), x, y
+
+
+LOGGED = {"arm": "item", "reward": "click"}
+UNLIKE = [[0.7, 0.2, 0.1], [0.15, 0.05, 0.8]]
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("law", [None, UNLIKE])
+def test_a_policy_is_worth_in_a_log_what_it_is_worth_in_the_table(law):
+    data, _, y = log_of(law=law)
+    logged = LOGGED if law is None else {**LOGGED, "propensity": "p"}
+    for arm in range(3):
+        found = run(contexts(data, scores=None, logged=logged), Always(arm=arm), horizon=10_000, agents=4).metrics
+        share = 1 / 3 if law is None else 0.05
+        assert found["kept"] == pytest.approx(40_000 * share, abs=3 * np.sqrt(40_000 * share))
+        assert found["ctr"] == pytest.approx(y[:, arm].mean(), abs=3 * np.sqrt(0.25 / found["kept"]))
+        assert found["reward"] == pytest.approx(found["ctr"] * found["kept"])
+        assert found["regret"] is None
+        assert not {"outstanding", "censored", "best_share"} & found.keys()
+    if law is not None:  # which is needed
+        biased = run(contexts(data, scores=None, logged=LOGGED), Always(arm=0), horizon=10_000, agents=4).metrics
+        assert abs(biased["ctr"] - y[:, 0].mean()) > 10 * np.sqrt(0.25 / biased["kept"])
+
+
+@pytest.mark.ci
+def test_a_learner_learns_in_a_log_as_in_a_table_of_the_kept_decisions():
+    data, x, y = log_of(rows=20 * 900)
+    logs = run(contexts(data, scores=None, logged=LOGGED), agents=20, horizon=900).metrics
+    clicks = pandas.DataFrame(
+        {**{f"x{j}": c for j, c in enumerate(x.T)}, **{f"y_{arm}": c for arm, c in zip("abc", y.T, strict=True)}}
+    )
+    table = run(contexts(clicks, noise=0.45), agents=20, horizon=300).metrics
+    assert logs["kept"] == pytest.approx(6_000, abs=3 * np.sqrt(6_000))
+    assert logs["ctr"] == pytest.approx(table["reward"] / 6_000, abs=3 * np.sqrt(0.5 / 6_000))
+    assert logs["ctr"] > y.mean(axis=0).max() + 0.1
+
+
+def test_where_all_choices_were_logged_a_log_is_a_table():
+    data = frame(X, Y[:, :1])
+    log = data.rename(columns={"y_a": "click"}).assign(item="a")
+    mine = run(contexts(log, scores=None, logged=LOGGED), Seen(radius=0.5), agents=1, horizon=60)
+    paid, estimate = np.concatenate(PAID[-60:]).copy(), LAST[0].beliefs.estimate.copy()
+    theirs = run(contexts(data, rows="in-order", split="parts"), Seen(radius=0.5), agents=1, horizon=60)
+    assert mine.metrics["kept"] == 60
+    assert paid.tolist() == Y[:, 0].tolist()
+    assert (LAST[0].beliefs.estimate == estimate).all()
+    assert mine.metrics["reward"] == theirs.metrics["reward"]
+
+
+def test_what_a_log_discards_is_neither_learned_nor_told():
+    data, *_ = log_of(rows=600)
+    bandit = contexts(data, scores=None, logged=LOGGED)
+    told = run(bandit, nb.learners.Ucb(share="observations"), nb.protocols.Local(), agents=3, horizon=150)
+    assert 0 < told.metrics["kept"] < 450
+    kept = run(bandit, Counted(), agents=3, horizon=150).metrics["kept"]
+    assert kept == sum(COUNTED)
+    assert told.metrics["kept"] < told.metrics["messages"] <= 2 * told.metrics["kept"]  # to one neighbour, or to two
+
+
+class Counted(nb.Learner):
+    """Pulls arms in turn, and counts what it learns."""
+
+    def start(self, world, agents, rng):
+        COUNTED[:] = [0] * agents
+
+    def choose(self, slot, agents):
+        return np.full(len(agents), slot % 3)
+
+    def learn(self, slot, agents, arms, rewards):
+        assert (arms == slot % 3).all()
+        assert np.isin(rewards, [0.0, 1.0]).all()
+        for agent in agents:
+            COUNTED[agent] += 1
+
+
+COUNTED = []
+
+
+@pytest.mark.parametrize(
+    ("learner", "protocol"),
+    [
+        ({"kind": "linucb", "every": 5}, "gis"),
+        ({"kind": "lints"}, "parameter-server"),
+        ({"kind": "oful", "threshold": 1.0}, "master-worker"),
+        ({"kind": "ucb"}, "relay"),
+        ({"kind": "klucb", "share": "totals"}, "local"),
+        ({"kind": "coop-ucb2"}, "consensus"),
+        ({"kind": "queued"}, "silent"),
+    ],
+)
+def test_each_execution_of_a_log_gives_the_same_numbers(learner, protocol):
+    data, *_ = log_of(rows=400)
+    given = contexts(data, scores=None, logged=LOGGED)
+    point = check(scenario(given, learner, {"kind": protocol}, agents=4, horizon=60).document()).points[0]
+    found = []
+    for how in ("plain", "compiled"):
+        with executed(how):
+            found.append(point.simulation(0).run())
+    assert next(differences(*found, digits=10), None) is None
+    assert 0 < found[0].metrics["kept"] < 240
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "message"),
+    [
+        (
+            "x1,item,click,p\n1,a,1,0\n",
+            {"propensity": "p"},
+            "{}:2: 0 in the column p is no probability: must be above 0",
+        ),
+        ("x1,item,click,p\n1,a,1,1\n1,a,0,1.5\n", {"propensity": "p"}, "{}:3: 1.5 in the column p is no probability"),
+        ("x1,item,click\n1,a,1\n", {"propensity": "p"}, "{}: there is no column p, as logged says"),
+        ("x1,item,click\n1,,1\n", {}, "{}:2: the item is missing"),
+        ("x1,item,click\n1,a,\n", {}, "{}:2: the number in the column click is missing"),
+        ("x1,item\n1,a\n", {}, "{}: there is no column click, as logged says; there are x1, item"),
+    ],
+)
+def test_what_is_wrong_with_a_log_is_said_with_its_place(tmp_path, text, keys, message):
+    path = tmp_path / "log.csv"
+    path.write_text(text)
+    (line,) = scenario(nb.bandits.Contexts(path=str(path), features="x*", logged={**LOGGED, **keys})).check()
+    assert "bandit.path: " + message.replace("{}", str(path)) in line
+
+
+def test_what_cannot_be_with_a_log():
+    data, *_ = log_of(rows=400)
+
+    def lines(learner=None, horizon=40, **keys):
+        made = {"kind": "contexts", "data": data, "features": "x*", "logged": LOGGED, **keys}
+        return [line.partition(": ")[2] for line in scenario(made, learner, horizon=horizon).check()]
+
+    assert lines() == []
+    assert lines(rows="drawn") == ["bandit.rows: cannot be so with logged: an event can be kept once only"]
+    assert lines(repeat=True) == ["bandit.repeat: cannot be so with logged: an event can be kept once only"]
+    assert lines(split="sorted") == ["bandit.split: cannot be so with logged: nobody knows which arm is best"]
+    assert lines(noise=0.1, shown=2)[0] == "bandit.noise: cannot be so with logged: a reward is what the log says"
+    assert lines(scores="y_*") == ["bandit.scores: excludes logged: give one of the two"]
+    assert lines(horizon=134) == ["run.horizon: is 134, but some agent has 133 rows: at most so many slots"]
+    (line,) = lines({"kind": "gosine"})
+    assert line.startswith('bandit.logged: cannot be with learner.kind = "gosine": what it would make of decisions')
+    made = scenario(contexts(data, scores=None, logged=LOGGED))
+    assert "without propensity arms are taken to have been shown uniformly at random" in " ".join(
+        check(made.document()).notes
+    )
+
+
+@pytest.mark.parametrize("vectors", ["blocks", "arm"])
+def test_what_is_made_is_linear_in_the_vectors(vectors):
+    sizes = {"queries": 300, "features": 3, "arms": 40 if vectors == "arm" else 4}
+    bandit = nb.bandits.Contexts(made={**sizes, "spread": 2.0}, vectors=vectors, rows="in-order").fresh()
+    bandit.horizon = 100
+    bandit.start(3, Streams(0, 0).generator)
+    bandit.begin(Streams(0, 0).generator)
+    everybody = np.arange(3)
+    shown = []
+    for _ in range(100):
+        vectors_of = bandit.actions(everybody).copy()
+        assert np.linalg.norm(vectors_of, axis=2).max() <= 1 + 1e-12
+        shown.append((vectors_of, bandit.table_of_contexts.scores[bandit._row]))
+    thetas = []
+    for agent in range(3):
+        x, y = (np.concatenate([each[place][agent] for each in shown]) for place in (0, 1))
+        theta, *_ = np.linalg.lstsq(x, y, rcond=None)
+        assert x @ theta == pytest.approx(y, abs=1e-12)
+        thetas.append(theta)
+    assert not np.allclose(thetas[0], thetas[1])
+    assert bandit.outline() == nb.Outline(arms=sizes["arms"], dimension=bandit.dimension)
+
+
+def test_what_cannot_be_with_a_made_table():
+    def lines(**keys):
+        made = {"kind": "contexts", "made": {"queries": 9, "features": 2, "arms": 3}, **keys}
+        return [line.partition(": ")[2] for line in scenario(made).check()]
+
+    assert lines() == []
+    assert lines(vectors="outer") == ['bandit.vectors: must be "blocks" or "arm" with made, not "outer"']
+    assert lines(path="t.csv") == ["bandit.path: excludes made: give one of the two"]
+    assert lines(made={"queries": 2, "features": 2, "arms": 3}) == [
+        "bandit.made: has 2 rows, which is not one for each of 3 agents"
+    ]

@@ -31,6 +31,7 @@ def small(monkeypatch):
     return change
 
 
+@pytest.mark.ci
 def test_messages_has_a_row_for_each_graph_and_latency(small, monkeypatch):
     monkeypatch.setattr(messages, "GRAPHS", {"ring of 5": lambda: nx.cycle_graph(5)})
     monkeypatch.setattr(messages, "_bare_heap", messages._process_per_message)
@@ -50,6 +51,7 @@ def test_either_side_of_messages_counts_the_hops_it_delivers():
     assert all(5 * 4 <= side.work <= 5 * 6 for side in sides)  # each item reaches four others; the last pair may cross
 
 
+@pytest.mark.ci
 def test_every_row_stands_beside_a_hop_where_nothing_goes_wrong(small):
     small(faults, _AGENTS=20)
     rows = rows_of("faults")
@@ -58,6 +60,7 @@ def test_every_row_stands_beside_a_hop_where_nothing_goes_wrong(small):
     assert all(row["us_per_hop"] > 0 for row in rows)
 
 
+@pytest.mark.ci
 def test_rounds_are_timed_and_profiled(small):
     ring = 'topology = { family = "ring", agents = 6 }\nprotocol = { kind = "gis" }'
     small(rounds, CASES=(rounds.Case("gis, ring of 6", ring),))
@@ -67,6 +70,7 @@ def test_rounds_are_timed_and_profiled(small):
     assert min(row["messages"], row["seconds"], row["peak_mib"]) > 0
 
 
+@pytest.mark.ci
 def test_the_same_run_of_scale_and_million_counts_the_same(small):
     small(scale, COMPONENTS=(1, 2))
     small(million, COMPONENTS=2)

@@ -92,6 +92,7 @@ def test_a_sweep_in_which_kinds_have_one_in_common_is_not_noted():
     assert unequal_exploration([{"kind": "ucb", "exploration": 1.0}, {"kind": "linucb", "alpha": 3.0}]) == ""
 
 
+@pytest.mark.ci
 def test_the_report_says_so_too(tmp_path):
     tables = [{"kind": "ucb", "exploration": 4.0}, {"kind": "dducb", "exploration": 2.0}]
     runs = [made_up(parameters={f"learner.{key}": value for key, value in table.items()}) for table in tables]

@@ -112,8 +112,8 @@ def place(tmp_path, monkeypatch):
 
 
 def draw(folder, **_how):
-    (folder / "regret.png").write_bytes(b"")
-    return [folder / "regret.png"]
+    (folder.path / "regret.png").write_bytes(b"")
+    return [folder.path / "regret.png"]
 
 
 def call(*arguments):
@@ -497,6 +497,7 @@ def test_topology_draws_a_picture(tmp_path):
         assert "Traceback" not in done.stderr
 
 
+@pytest.mark.ci
 def test_compare_looks_at_decisions_where_users_went_away(tmp_path):
     """Who is not served adds no regret: by that the farthest participants would look best."""
     from helpers.gathering import SCENARIO

@@ -88,6 +88,7 @@ def test_a_scenario_leaves_a_table_results_and_a_picture(place, call):
     assert len(rows) == 2 * len(metrics)
 
 
+@pytest.mark.ci
 def test_the_same_seed_gives_the_same_numbers_traced_or_not_in_any_order_of_hashing(place, run_json):
     first = run_json(place, "ring.toml", "--seed", 3, "--out", "first", PYTHONHASHSEED="1")
     second = run_json(place, "ring.toml", "--seed", 3, "--out", "second", "--trace", PYTHONHASHSEED="2")

@@ -49,6 +49,7 @@ def test_without_a_command_it_lists_the_tracks():
     assert "linear-big" in done.output
 
 
+@pytest.mark.ci
 def test_a_learner_of_ones_own_stands_among_all(folder):
     mine = ["run", "--learner", "my_entry:Mine", "--protocol", "silent", "--set", "learner.arm=15", "--tracks", "crowd"]
     done = suite(*mine)

@@ -16,9 +16,49 @@ from netbandit.parts.plugins import look_again
 from netbandit.results.metrics import axis_label
 from netbandit.results.run_keys import run_key
 from netbandit.scenario.errors import ScenarioError
+from netbandit.simulation.execution import executed
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "own_condition.md"
-TARIFF = GUIDE.read_text(encoding="utf-8").split("```text\n")[1].split("```")[0]
+TARIFF, _, NIGHTS = (block.split("```")[0] for block in GUIDE.read_text(encoding="utf-8").split("```text\n")[1:])
+
+RUMOURS = """
+from netbandit.conditions.adversary import Adversary
+from netbandit.conditions.condition import Condition, Model
+from netbandit.conditions.feedback_plan import FeedbackPlan
+from netbandit.conditions.lies_plan import LiesPlan
+from netbandit.network.jitter import UniformJitter
+
+
+class Rumours(Condition):
+    liars: int = 0
+    slots: int = 0
+    counted: bool = False
+
+    def known(self, facts):
+        return {"late": True} if self.slots else {}
+
+    def problems(self, facts):
+        if self.liars:
+            for path, text in Adversary(agents=[0], attack="flip").problems(facts):
+                yield ("rumours", *path[1:]), text
+
+    def prepare(self, plan):
+        if self.liars:
+            plan.lies = LiesPlan(frozenset(range(self.liars)), "flip")
+        if self.slots:
+            late = self.slots * plan.clock.slot
+            plan.feedback = FeedbackPlan((UniformJitter(late, late),))
+
+    def start(self, network):
+        return Heard() if self.counted else None
+
+
+class Heard(Model):
+    watches = False
+
+    def metrics(self, found):
+        return {"heard": found["delivered"]}
+"""
 
 
 def forget():
@@ -32,29 +72,31 @@ PRICES = [1.0] * 6 + [2.0] * 18
 
 @pytest.fixture
 def tariff(tmp_path, monkeypatch):
-    """Install a distribution that offers the condition."""
+    """Install a distribution that offers the conditions."""
     folder = tmp_path / "site"
     info = folder / "tariffs-1.2.dist-info"
     info.mkdir(parents=True)
-    (folder / "tariffs.py").write_text(TARIFF)
+    for module, text in (("tariffs", TARIFF), ("nights", NIGHTS), ("rumours", RUMOURS)):
+        (folder / f"{module}.py").write_text(text)
+        monkeypatch.delitem(sys.modules, module, raising=False)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tariffs\nVersion: 1.2\n")
-    (info / "entry_points.txt").write_text("[netbandit.conditions]\ntariff = tariffs:Tariff\n")
+    offers = "tariff = tariffs:Tariff\nnights = nights:Nights\nrumours = rumours:Rumours\n"
+    (info / "entry_points.txt").write_text(f"[netbandit.conditions]\n{offers}")
     monkeypatch.setattr("sys.path", [*sys.path, str(folder)])
-    monkeypatch.delitem(sys.modules, "tariffs", raising=False)
     forget()
     yield
     forget()
 
 
 def scenario(**tables):
-    return nb.Scenario(
-        run={"horizon": 30, "slot": "1 h"},
-        topology={"family": "ring", "agents": 4},
-        bandit={"kind": "bernoulli", "means": [0.9, 0.1]},
-        learner={"kind": "ucb"},
-        protocol={"kind": "local"},
-        **tables,
-    )
+    plain = {
+        "run": {"horizon": 30, "slot": "1 h"},
+        "topology": {"family": "ring", "agents": 4},
+        "bandit": {"kind": "bernoulli", "means": [0.9, 0.1]},
+        "learner": {"kind": "ucb"},
+        "protocol": {"kind": "local"},
+    }
+    return nb.Scenario(**plain | tables)
 
 
 def point_of(**tables):
@@ -80,11 +122,65 @@ def test_it_is_counted_event_by_event_and_changes_no_number(tariff, latency):
     assert "tariffs" not in without.versions
 
 
+ALL_NIGHT = {"nodes": [0, 1, 2, 3], "from": "0 h", "for": "6 h", "every": "24 h"}
+
+
+IN_SLOTS = {"learner": {"kind": "ucb", "share": "totals"}}
+IN_PHASES = {"learner": {"kind": "elimination"}, "protocol": {"kind": "gossip"}}
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("agents", [IN_SLOTS, IN_PHASES])
+@pytest.mark.parametrize(
+    ("own", "ours"),
+    [
+        ({"nights": {"hours": 6}}, {"faults": {"outages": [ALL_NIGHT]}}),
+        ({"rumours": {"liars": 1}}, {"adversary": {"agents": [0], "attack": "flip"}}),
+        ({"rumours": {"slots": 3}}, {"feedback": {"delay": "3 slots"}}),
+    ],
+)
+def test_it_does_in_every_execution_what_ours_do(tariff, own, ours, agents):
+    run = {"horizon": 200, "slot": "1 h"}
+    for execution in ("plain", "compiled"):
+        with executed(execution):
+            found, wanted, without = (
+                point_of(run=run, **agents, **tables).simulation(0).run() for tables in (own, ours, {})
+            )
+        assert found.fingerprint == wanted.fingerprint
+        known, mine, others = (result.metrics | {"wall_s": 0} for result in (wanted, found, without))
+        assert mine == known != others
+
+
+@pytest.mark.parametrize("table", [{"nights": {"hours": 6}}, {"faults": {"outages": [ALL_NIGHT]}}])
+def test_others_know_of_it(tariff, table):
+    with pytest.raises(ScenarioError, match=r"learner\.robust: must be mean, .* each agent concludes for itself here"):
+        point_of(**IN_PHASES | {"learner": {"kind": "elimination", "robust": "krum"}}, **table)
+
+
+def test_it_may_have_ours_check_what_it_does(tariff):
+    with pytest.raises(
+        ScenarioError, match=r"rumours\.attack: cannot be with .* no lie is defined for single observat"
+    ):
+        point_of(rumours={"liars": 1})
+
+
+def test_conditions_are_asked_in_the_order_of_the_registry(tariff):
+    ordered = ["faults", "adversary", "energy", "feedback", "compute", "nights", "tariff"]  # outages before batteries
+    written = {"tariff": {"prices": PRICES}, "nights": {"hours": 6}, "compute": {}, "energy": {}, "faults": {}}
+    assert list(point_of(**written).scenario.conditions) == ordered
+
+
+def test_one_that_only_counts_leaves_messages_in_bulk(tariff):
+    counted = point_of(rumours={"counted": True})
+    assert any(choice.reason is None for choice in counted.simulation(0).choices() if choice.part == "messages")
+    found = counted.simulation(0).run().metrics
+    assert found["heard"] == found["delivered"] > 0
+
+
 def test_its_remarks_are_those_of_the_run(tariff):
     remark = "nothing was sent at night"
-    outages = [{"nodes": [0, 1, 2, 3], "from": "0 h", "for": "6 h", "every": "24 h"}]
     at_any_time, by_day = (
-        point_of(tariff={"prices": PRICES}, **more) for more in ({}, {"faults": {"outages": outages}})
+        point_of(tariff={"prices": PRICES}, **more) for more in ({}, {"faults": {"outages": [ALL_NIGHT]}})
     )
     assert remark not in at_any_time.simulation(0).run().remarks
     assert remark in by_day.simulation(0).run().remarks
@@ -105,6 +201,9 @@ def test_the_command_line_knows_it(tariff, tmp_path):
     ran = CliRunner().invoke(main, ["run", str(file), "--out", str(tmp_path / "r"), "--all"])
     assert ran.exit_code == 0, ran.output
     assert re.search(r"paid.*384", ran.output), ran.output
+    assert CliRunner().invoke(main, ["report", str(tmp_path / "r")]).exit_code == 0
+    assert ",paid,384.0," in (tmp_path / "r" / "table.csv").read_text()
+    assert "<td>paid</td>" in (tmp_path / "r" / "report.html").read_text()
     assert "paid (EUR): What all messages cost." in CliRunner().invoke(main, ["parts", "metrics"]).output
     assert "tariff" in json.loads(CliRunner().invoke(main, ["schema"]).output)["properties"]
     assert axis_label("paid") == "paid (EUR)"

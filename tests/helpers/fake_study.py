@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from netbandit.simulation.compile_notice import announce
+from netbandit.compilation.compile_notice import announce
 from netbandit.simulation.result import Curve, LinkUse, RunResult
 from netbandit.simulation.sweep_point import Point
 

@@ -1,13 +1,12 @@
 """What each way of executing a run makes of each feature: the same numbers as event by event, or it is refused.
 
-    python tests/helpers/features_by_execution.py --pin    # write the table anew
-    python tests/helpers/features_by_execution.py --json   # print it as it is now, and as it was written; or --every=3
+    cd tests
+    python -m helpers.features_by_execution --pin    # write the table anew
 
 Nothing is compiled: loops run as the Python that they are written in.
 """
 
 import csv
-import json
 import os
 import sys
 from pathlib import Path
@@ -43,11 +42,11 @@ EXECUTIONS = {
     "told in rounds of gis": (*_ARMS, "protocol.kind=gis"),
     "exchanges": ("learner.kind=coop-ucb2", "protocol.kind=consensus"),
     "calls over flooding": (*_LINEAR, "protocol.kind=flooding"),
-    "own steps": ("learner.kind=own_steps:Counting", "protocol.kind=silent"),
+    "own steps": ("learner.kind=helpers.own_steps:Counting", "protocol.kind=silent"),
 }
 """What agents do, in small scenarios; each goes another way than event by event as long as nothing is added."""
 
-_ATTACK = """\
+ATTACK = """\
 class Turned:
     def means(self, truth, view, rng):
         return 1 - truth
@@ -59,6 +58,11 @@ class Turned:
         return truth[0], -truth[1], truth[2]
 """
 _FLIP = "adversary={agents=[1], attack='flip'}"
+_MADE = "bandit={kind='contexts', made={queries=40, features=2, arms=3, spread=0.5}, noise=0.1}"
+_LOG = (
+    f"bandit={{kind='contexts', path='{MEETINGS.with_name('shown.csv')}', features='x*', "
+    "logged={arm='item', reward='click', propensity='p'}}"
+)
 FEATURES = {
     "nothing": (),
     "loss": ("links.peer.loss=0.3",),
@@ -122,6 +126,10 @@ FEATURES = {
     "decisions computed": ("compute={agents={decision='0.3 ms', byte='1 us'}, speed={lognormal=0.5}, power='1 W'}",),
     "inboxes, retry": ("compute.agents={message={exponential='0.5 ms'}, inbox=1}", "links.peer.retry={timeout='2 ms'}"),
     "trace": (),
+    "contexts": (_MADE,),
+    "contexts, agents fail": (_MADE, "links.peer.loss=0.3", "faults.nodes={up_for='6 ms', down_for='2 ms'}"),
+    "a log": (_LOG,),
+    "a log, late rewards": (_LOG, "feedback={delay='3 slots', window='4 slots', missing='zero'}"),
 }
 """What may be added, as for ``--set``."""
 
@@ -142,23 +150,19 @@ def cell(feature, execution, folder):
     return f"DIFFERENT: {found} ({how})" if found else f"same numbers: {how}"
 
 
-def table(every=1):
-    """Return the cells of one in *every* feature: a feature, an execution, and what is made of it."""
-    with TemporaryDirectory() as folder:
-        (Path(folder) / "turned.py").write_text(_ATTACK)
-        return [[one, other, cell(one, other, Path(folder))] for one in list(FEATURES)[::every] for other in EXECUTIONS]
-
-
 def pinned():
-    """Return the cells as they were written."""
+    """Return the cells as they were written, by feature and execution."""
     with TABLE.open(newline="", encoding="utf-8") as file:
-        return list(csv.reader(file))
+        return {(feature, execution): text for feature, execution, text in csv.reader(file)}
 
 
-if __name__ == "__main__":
-    cells = table(3 if "--every=3" in sys.argv else 1)
-    if "--pin" in sys.argv:
-        with TABLE.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows(cells)
-    if "--json" in sys.argv:
-        print(json.dumps({"found": cells, "pinned": pinned()}))
+def pin():
+    """Write the cells as they are now."""
+    with TemporaryDirectory() as folder, TABLE.open("w", newline="", encoding="utf-8") as file:
+        (Path(folder) / "turned.py").write_text(ATTACK)
+        keys = ((feature, execution) for feature in FEATURES for execution in EXECUTIONS)
+        csv.writer(file, lineterminator="\n").writerows([*key, cell(*key, Path(folder))] for key in keys)
+
+
+if __name__ == "__main__" and "--pin" in sys.argv:
+    pin()

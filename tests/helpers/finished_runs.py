@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from netbandit.results.store import load_study
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.simulation.result import RunResult
 
 
 def finished_runs(out: Path, details: bool = True) -> list[RunResult]:
     """Return the complete runs of the study in *out*, by point and replication."""
-    return [run for point in load_study(out, details).points for run in point.finished]
+    return [run for point in ResultsFolder(out).study(details).points for run in point.finished]
 
 
 def files(folder: Path) -> dict[str, bytes]:

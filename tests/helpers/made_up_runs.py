@@ -9,9 +9,10 @@ import networkx
 import numpy as np
 
 from netbandit.plots.grouping import Arrangement, arrange
+from netbandit.results.results_folder import RUNS, ResultsFolder
 from netbandit.results.run_folder import read_run, save_run
 from netbandit.results.run_keys import run_keys
-from netbandit.results.store import RUNS, PointResult, StudyResult, save_study
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.simulation.result import Curve, LinkUse, Nodes, RunResult
 from netbandit.simulation.sweep_point import Point
 
@@ -147,4 +148,4 @@ def write(folder: Path, runs: list[RunResult], written: dict[str, Any] | None = 
     keys = {name: run_keys(point)[:replications] for name, point in points.items()}
     for run in runs:
         save_run(folder / RUNS / keys[repr(run.parameters)][run.replication], run)
-    save_study(folder, runs[0].name, list(points.values()), list(keys.values()), written)
+    ResultsFolder(folder).describe(runs[0].name, list(points.values()), list(keys.values()), written)

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 
 import netbandit
 from netbandit.cli import main
-from netbandit.results.run_folder import CURVES, LINKS, NODES, RESULT, SCENARIO, TRACE
+from netbandit.results.results_folder import STUDY
+from netbandit.results.run_folder import CURVES, LINKS, NODES, RESULT, TRACE
 from netbandit.results.safe_files import digest
-from netbandit.results.store import STUDY
 
 PICTURES = "pictures.json"
 
@@ -98,7 +98,7 @@ def change(chance, folder, runs):
 
 
 def _change(chance, folder, run, first):
-    of_run = [run / name for name in (RESULT, SCENARIO, CURVES, LINKS, NODES, TRACE)]
+    of_run = [run / name for name in (RESULT, CURVES, LINKS, NODES, TRACE)]
     of_folder = [folder / name for name in (STUDY, PICTURES)]
     files = [file for file in (*of_run, *of_folder) if file.is_file()]
     chosen = chance.choices([*files, *of_run[:2], of_run[0]], k=chance.choice([1, 1, 1, 2, 3]))

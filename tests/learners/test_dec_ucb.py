@@ -68,6 +68,7 @@ def test_estimates_add_up_to_the_own_means_in_every_step(tmp_path, monkeypatch, 
         np.testing.assert_allclose(told, means, rtol=1e-12)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("lowest", [True, False])
 def test_who_is_behind_pulls_the_lowest_such_arm_or_a_random_one(tmp_path, monkeypatch, lowest):
     places = []

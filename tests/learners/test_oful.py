@@ -71,6 +71,7 @@ def test_radii_are_those_of_the_papers():
 PATH_OF_5 = ("topology.agents=5", 'protocol.server="centre"', LAGGING, "learner.upload=inf")
 
 
+@pytest.mark.ci
 def test_a_number_as_radius_is_linucb_with_that_alpha_choice_by_choice():
     """The fingerprint takes in all choices and all messages."""
     for protocol in ("master-worker", "gossip", "local", "silent", "parameter-server"):

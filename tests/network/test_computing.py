@@ -13,9 +13,9 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.jitter import ExponentialJitter, UniformJitter
 from netbandit.network.link import LinkClass
 from netbandit.network.message import Kind, Message
+from netbandit.network.models.retransmission import Retry
 from netbandit.network.network import Network
 from netbandit.network.outages import Outage, OutagePlan
-from netbandit.network.retry import Retry
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.master_worker import MasterWorker
 from netbandit.protocols.sink import Sink
@@ -260,6 +260,7 @@ def test_messages_wait_as_in_a_queue_of_exponential_service():
     assert within(waited / begun / service, load / (1 - load))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("inbox", "refused"), [(1, 0.2623), (4, 0.0888)])
 def test_a_small_inbox_refuses_what_it_must(inbox, refused):
     """M/M/1/K, K + 1 places: (1 - rho) rho^c / (1 - rho^(c + 1)), c = K + 1."""

@@ -13,10 +13,10 @@ from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
 from netbandit.network.message import Kind, Message
+from netbandit.network.models.retransmission import Retry
 from netbandit.network.network import Network
-from netbandit.network.retry import Retry
 from netbandit.results.failures import troubles
-from netbandit.results.store import load_study
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.scenario.errors import ScenarioError
 
 PING = Kind("PING")
@@ -94,7 +94,7 @@ def test_bytes_that_wait_are_counted_with_one_s_own_and_an_idle_link_takes_any(d
 def test_what_is_dropped_is_repeated_after_its_timeout(monkeypatch):
     pair = Pair(2, retry=Retry(25, 1.0, 1.0, 5))
     pair.send(0, *[SERVICE] * 5)
-    monkeypatch.setattr("netbandit.network.delivery.ACK_BYTES", 0)
+    monkeypatch.setattr("netbandit.network.models.retransmission.ACK_BYTES", 0)
     assert pair.run() == [0, 10, 20, 30, 40]
     assert pair.network.peer_totals().fates["dropped"][0] == 2
     assert pair.network.tally.retransmissions == 2
@@ -104,7 +104,7 @@ def test_what_is_dropped_is_repeated_after_its_timeout(monkeypatch):
 def test_a_drop_is_an_attempt(monkeypatch):
     pair = Pair(1, retry=Retry(4, 2.0, 1.0, 4))
     pair.send(0, *[SERVICE] * 6)
-    monkeypatch.setattr("netbandit.network.delivery.ACK_BYTES", 0)
+    monkeypatch.setattr("netbandit.network.models.retransmission.ACK_BYTES", 0)
     assert pair.run() == [0, 10, 20, 30]
     assert pair.network.peer_totals().fates["dropped"][0] == 13
     assert pair.network.tally.given_up == 2
@@ -135,6 +135,7 @@ def test_the_formula_of_what_is_lost_gives_known_figures(most, published):
     assert lost_of_a_fixed_service(0.8, most) == pytest.approx(published, abs=5e-5)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("most", [1, 4])
 def test_a_poisson_stream_loses_what_it_must(most):
     """40 batches of 2,000 arrivals each, 4.5 standard errors of their means."""
@@ -224,10 +225,11 @@ def burst_lines(folder, monkeypatch, queue, timing):
         done = CliRunner().invoke(main, command)
         assert done.exit_code == 0, done.output
         said.append(" ".join(done.output.split()))
-    (found,) = load_study(Path(f"{timing}-{queue}")).points[0].finished
+    (found,) = ResultsFolder(Path(f"{timing}-{queue}")).study().points[0].finished
     return found.metrics, *said
 
 
+@pytest.mark.ci
 def test_bursts_of_slotted_messages_are_named_and_both_cures_cure(tmp_path, monkeypatch):
     slotted, checked, ran = burst_lines(tmp_path, monkeypatch, 2, "slotted")
     assert slotted["dropped_share"] > 0.3

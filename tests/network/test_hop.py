@@ -10,10 +10,10 @@ from netbandit.network.draws import Draws
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.jitter import UniformJitter
 from netbandit.network.ledger import BroadcastCopies, Outcomes
-from netbandit.network.loss_models import BitLoss, BurstLoss, ConstantLoss, bursts
 from netbandit.network.message import Kind, Message
+from netbandit.network.models.loss import BitLoss, BurstLoss, ConstantLoss, bursts
+from netbandit.network.models.retransmission import Retry
 from netbandit.network.outages import Failing, Outage, OutagePlan
-from netbandit.network.retry import Retry
 from netbandit.util.streams import Streams
 
 NANOSECOND_A_BYTE = 8_000_000_000

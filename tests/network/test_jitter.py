@@ -47,6 +47,7 @@ def test_the_ends_of_jitter():
     assert LognormalJitter(10, 3.0).times(np.array([0.0, np.nextafter(1, 0)]))[0] == 0
 
 
+@pytest.mark.ci
 def test_geometric_jitter_of_long_slots_stays_within_the_times_that_there_are():
     hour = 3_600 * 10**9
     times = GeometricJitter(450_000.0, 10**6, 10 * hour).times(UNIFORMS)

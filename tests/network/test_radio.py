@@ -260,7 +260,7 @@ def test_what_is_for_a_neighbour_out_of_contact_waits_for_it():
     lab = Lab(latency, faults=sensed(contacts, slotted=False))
     lab.send(3, 0, 10)
     assert lab.run() == [(13, 0, 1, None), (110, 0, 2, None)]
-    waiting = lab.network.waiting
+    waiting = lab.network.peer_wire.contacts
     assert (waiting.cut_off, lab.outcomes.unsent, waiting.started, waiting.waited) == (1, 0, 2, 97)
     assert lab.network.radio.transmissions == 3
     assert (lab.outcomes.delivered, lab.outcomes.lost, lab.network.peer_totals().messages) == (2, 1, 3)

@@ -90,6 +90,7 @@ def test_sizes_are_said_with_two_digits():
     ]  # fmt: skip
 
 
+@pytest.mark.ci
 def test_a_check_keeps_one_graph_however_many_points_there_are():
     def alive():
         gc.collect()

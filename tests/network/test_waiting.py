@@ -9,9 +9,9 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.jitter import UniformJitter
 from netbandit.network.link import LinkClass
 from netbandit.network.message import Kind, Message
+from netbandit.network.models.retransmission import Retry
 from netbandit.network.network import Network
 from netbandit.network.outages import Outage
-from netbandit.network.retry import Retry
 from netbandit.network.topology import Topology
 from netbandit.util.streams import Streams
 
@@ -60,7 +60,7 @@ def test_a_message_begins_in_the_first_contact_in_which_it_fits():
     lab = Lab([(0, 1, 0, 9), (0, 1, 20, 25), (0, 1, 40, 80)], latency=2, bandwidth=NANOSECOND_A_BYTE)
     lab.send(3, 0, 1, size=6)
     assert lab.run() == [48]
-    waiting = lab.network.waiting
+    waiting = lab.network.peer_wire.contacts
     assert (waiting.cut_off, lab.outcomes.unsent, waiting.started, waiting.waited) == (2, 0, 1, 37)
     assert (lab.outcomes.delivered, lab.outcomes.lost) == (1, 2)
     assert lab.network.peer_totals().messages == 3
@@ -73,7 +73,7 @@ def test_a_contact_brings_what_arrives_before_its_end(length, arrivals):
     lab.send(0, 0, 1)
     assert lab.run() == arrivals
     assert lab.outcomes.unsent == 0  # it was begun
-    assert lab.network.waiting.cut_off == 1 - len(arrivals)
+    assert lab.network.peer_wire.contacts.cut_off == 1 - len(arrivals)
 
 
 def test_what_waits_for_a_link_goes_in_order():
@@ -128,7 +128,7 @@ def test_outages_are_not_seen():
     lab = Lab([(0, 1, 0, 60)], latency=2, plan={"outages": [Outage(30, 40, links=frozenset({(0, 1)}))]})
     lab.send(35, 0, 1)
     assert lab.run() == []
-    assert (lab.outcomes.lost, lab.network.waiting.cut_off) == (1, 0)
+    assert (lab.outcomes.lost, lab.network.peer_wire.contacts.cut_off) == (1, 0)
 
 
 def test_acknowledgements_wait_as_well():

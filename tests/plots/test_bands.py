@@ -48,6 +48,7 @@ def test_a_point_of_another_spread_does_not_blur_the_others():
     assert half(bands[5]) == pytest.approx(half(band(silent)))
 
 
+@pytest.mark.ci
 def test_two_bars_that_do_not_meet_tell_points_apart_and_equal_ones_seldom_do():
     """Of 2,000 pairs of equal means at most five per cent, and a little for chance, differ by more than both bars."""
     rng = np.random.default_rng(7)

@@ -89,6 +89,7 @@ def test_points_at_which_agents_stalled_are_marked(draw):
     assert "stalled" not in subtitle(plain)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("x", "y"), [("energy_j", "regret"), ("regret", "energy_j"), (LATENCY, "energy_j")])
 @pytest.mark.parametrize(
     ("what", "said"),

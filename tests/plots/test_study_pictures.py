@@ -194,6 +194,7 @@ def test_the_users_own_settings_change_nothing_and_stay():
         assert matplotlib.rcParams["font.size"] == 20
 
 
+@pytest.mark.ci
 def test_importing_draws_on_no_matplotlib_and_drawing_on_no_pyplot():
     code = "import sys, netbandit.plots; assert 'matplotlib' not in sys.modules; "
     code += "from helpers.made_up_runs import made_up, study_of; from netbandit.plots import pictures; "

@@ -101,6 +101,7 @@ FAMILIES = ["star", "ring", "a network of a very long name", "random"]
 LATENCIES = ["0 ms", "0.1 ms", "1 ms", "100 ms"]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("shares", [["private"], ["private", "exact", "never but with a long explanation"]])
 def test_no_heading_runs_into_a_legend_or_its_neighbour(shares):
     arrangement = arranged(sweep(FAMILIES, LATENCIES, shares))
@@ -109,6 +110,7 @@ def test_no_heading_runs_into_a_legend_or_its_neighbour(shares):
     assert overlaps(draw_chart(parameter_chart(arrangement, "links.peer.latency", parts, len(shares)))) == []
 
 
+@pytest.mark.ci
 def test_maps_side_by_side_do_not_touch():
     runs = [
         made_up(

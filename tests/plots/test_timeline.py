@@ -10,7 +10,7 @@ from netbandit.plots import plot_folder
 from netbandit.plots.style import encoded, subtitle
 from netbandit.plots.timeline import MOST_MESSAGES, MOST_NODES, draw_timeline, first_round
 from netbandit.report import write_report
-from netbandit.results.store import RUNS, load_study
+from netbandit.results.results_folder import RUNS, ResultsFolder
 from netbandit.simulation.result import Nodes
 from netbandit.trace.read import Lines, Phase, Transfer
 
@@ -127,8 +127,8 @@ def test_a_folder_with_a_trace_has_a_picture_of_a_round_and_so_has_its_report(tm
         {"phase": "exploit", "agent": 0, "round": 1, "begin": 0, "end": 2 * MS, "arm": 3},
     ]
     text = "".join(json.dumps(line) + "\n" for line in lines) if damage is None else damage
-    trace(tmp_path / RUNS / load_study(tmp_path).points[1].keys[1], text)
-    names = {file.name for file in plot_folder(tmp_path, kinds=["png"])}
+    trace(tmp_path / RUNS / ResultsFolder(tmp_path).study().points[1].keys[1], text)
+    names = {file.name for file in plot_folder(ResultsFolder(tmp_path), kinds=["png"])}
     assert ("round-flooding.png" in names) == (damage is None)
     assert not any(name.startswith("round-gis") for name in names)
     if damage is None:
@@ -140,7 +140,7 @@ def test_a_folder_with_a_trace_has_a_picture_of_a_round_and_so_has_its_report(tm
 
 def test_a_run_that_is_not_there_is_passed_over(tmp_path):
     write(tmp_path, [replace(made_up(), replication=replication) for replication in range(2)])
-    study = load_study(tmp_path)
+    study = ResultsFolder(tmp_path).study()
     (tmp_path / RUNS / study.points[0].keys[0] / "result.json").unlink()
     (tmp_path / RUNS / study.points[0].keys[0] / "trace.jsonl").write_text("{}\n")
-    assert not any(file.name.startswith("round") for file in plot_folder(tmp_path, kinds=["png"]))
+    assert not any(file.name.startswith("round") for file in plot_folder(ResultsFolder(tmp_path), kinds=["png"]))

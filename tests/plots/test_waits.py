@@ -4,7 +4,7 @@ import pytest
 from helpers.made_up_runs import made_up
 
 from netbandit.plots.waits import causes
-from netbandit.results.store import PointResult
+from netbandit.results.study_result import PointResult
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from netbandit.plots.heatmap import axis_keys, draw_heatmap, is_map
 from netbandit.plots.regret import draw_regret
 from netbandit.plots.style import FAINT, encoded, subtitle
 from netbandit.results.metrics import METRICS, axis_label
+from netbandit.results.results_folder import ResultsFolder
 
 
 def grid(first, second, replications=2, **metrics):
@@ -209,6 +210,7 @@ def plot(folder, *options):
     return CliRunner().invoke(main, ["plot", str(folder), *options])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("options", "stem"),
     [
@@ -248,7 +250,7 @@ def test_a_point_alone_needs_an_axis(tmp_path):
     done = plot(tmp_path, "--y", "cost")
     assert done.exit_code == 2
     assert done.stderr.startswith("Error: --x: must be given, one of slot, regret, ")
-    assert [file.name for file in plot_against(tmp_path, Asked(x="diameter"), ["png"])] == [
+    assert [file.name for file in plot_against(ResultsFolder(tmp_path), Asked(x="diameter"), ["png"])] == [
         "regret-against-diameter.png"
     ]
 

@@ -94,6 +94,7 @@ def test_the_papers_noise_is_that_of_its_formulas():
     assert noise.paper_kappa(7, 0.5) == pytest.approx(sqrt(m * 2 * (sqrt(7) + 2 * union) / (sqrt(2) * 0.5)))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
 @pytest.mark.parametrize("delta", [0.1, 1e-5])
 def test_what_a_tree_spends_is_what_the_accountant_says(epsilon, delta):

@@ -12,7 +12,7 @@ from netbandit.network.clock import DECISIONS, Clock, Environment, ScheduledEven
 from netbandit.network.faults import ChannelFaults, Faults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.link import LinkClass
-from netbandit.network.loss_models import ConstantLoss
+from netbandit.network.models.loss import ConstantLoss
 from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.parts.component import Mistake, Note, Others

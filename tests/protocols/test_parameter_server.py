@@ -28,6 +28,7 @@ def test_without_latency_each_upload_is_answered_at_once():
         assert found["bytes"] == found["uploads"] * (20 + 8 * (numbers + 1) + 20 + 8 * (numbers + 2))
 
 
+@pytest.mark.ci
 def test_where_one_decides_an_upload_makes_all_others_lag_whatever_push_is():
     found = [metrics(ONE, LAGGING, "learner.upload=3", f"learner.push={push}") for push in (3, 2, 1)]
     assert {one["regret"] for one in found} == {found[0]["regret"]}
@@ -39,6 +40,7 @@ def test_where_one_decides_an_upload_makes_all_others_lag_whatever_push_is():
     assert every["messages"] != 4 * every["uploads"]  # two may upload in one slot
 
 
+@pytest.mark.ci
 def test_everything_to_everybody_is_one_learner_that_sees_everything():
     found = metrics(ONE, *EVERYTHING)
     setup = Setup(4, 3, 4, 1_500, [0] * 4, "lagging", "all", 1.0, 1.0, theta=theta(), turns=one_a_slot(4, 1_500))
@@ -71,6 +73,7 @@ def test_a_threshold_of_zero_is_a_synchronisation_a_slot():
     assert found["regret"] == pytest.approx(regret(*EVERYTHING), rel=1e-12)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("latency", [0, 7])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_no_more_is_uploaded_than_the_determinants_allow(latency, seed):

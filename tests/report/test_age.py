@@ -7,7 +7,7 @@ from helpers.scenes import SMALL
 from netbandit.cli import main
 from netbandit.plots import Asked, plot_against
 from netbandit.report import outdate, write_report
-from netbandit.results.store import load_study
+from netbandit.results.results_folder import ResultsFolder
 
 
 def sweep(**keys):
@@ -19,12 +19,12 @@ def test_a_page_says_that_it_is_older_than_its_results_until_it_is_not(tmp_path)
     write(tmp_path, sweep())
     page = write_report(tmp_path)
     fresh = page.read_bytes()
-    assert not outdate(page, load_study(tmp_path), "netbandit report here")
+    assert not outdate(page, ResultsFolder(tmp_path).study(), "netbandit report here")
     assert page.read_bytes() == fresh
-    before = load_study(tmp_path)
+    before = ResultsFolder(tmp_path).study()
     write(tmp_path, sweep() + sweep(replication=1))
     for _ in range(2):
-        assert outdate(page, load_study(tmp_path), "netbandit report 'a <b>'")
+        assert outdate(page, ResultsFolder(tmp_path).study(), "netbandit report 'a <b>'")
         text = page.read_text()
         assert text.count("This page is older than its results") == 1
         assert "netbandit report &#x27;a &lt;b&gt;&#x27;" in text
@@ -34,7 +34,7 @@ def test_a_page_says_that_it_is_older_than_its_results_until_it_is_not(tmp_path)
 
 def test_what_is_no_page_of_ours_stays_as_it_is(tmp_path):
     write(tmp_path, sweep())
-    study = load_study(tmp_path)
+    study = ResultsFolder(tmp_path).study()
     assert not outdate(tmp_path / "report.html", study, "")
     (tmp_path / "report.html").write_bytes(b"\xff\xfe my own page")
     assert not outdate(tmp_path / "report.html", study, "")
@@ -43,6 +43,7 @@ def test_what_is_no_page_of_ours_stays_as_it_is(tmp_path):
     assert (tmp_path / "report.html").read_text() == "<html><body>mine</body></html>"
 
 
+@pytest.mark.ci
 def test_a_run_tells_of_the_report_that_it_makes_old(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tiny.toml").write_text(SMALL)
@@ -66,5 +67,5 @@ def test_a_run_tells_of_the_report_that_it_makes_old(tmp_path, monkeypatch):
 def test_pictures_that_were_asked_for_come_into_the_report(tmp_path):
     write(tmp_path, sweep())
     assert "diameter against cost" not in write_report(tmp_path).read_text()
-    plot_against(tmp_path, Asked(x="cost", y="diameter"))
+    plot_against(ResultsFolder(tmp_path), Asked(x="cost", y="diameter"))
     assert "quickstart: diameter against cost" in write_report(tmp_path).read_text()

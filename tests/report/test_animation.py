@@ -126,6 +126,7 @@ def made(tmp_path_factory):
     return page
 
 
+@pytest.mark.ci
 def test_the_report_of_a_traced_study_plays_it_back(made):
     results = made.parent / "results"
     done = CliRunner().invoke(main, ["report", str(results)])

@@ -1,4 +1,5 @@
 import networkx
+import pytest
 from helpers.made_up_runs import made_up, study_of
 
 from netbandit.report.emulated import emulated
@@ -8,6 +9,7 @@ from netbandit.studies.emulation.comparison import HopTime, RoundTime, Row
 from netbandit.studies.emulation.emulation import WireRow
 
 
+@pytest.mark.ci
 def test_the_page_has_a_section_where_there_is_an_emulation(tmp_path):
     study = study_of([made_up(networkx.path_graph(3), family="path", metrics={"regret": 1.0})])
     assert 'id="emulation"' not in page(tmp_path, study)

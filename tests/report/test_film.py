@@ -39,6 +39,7 @@ def written(folder, tmp_path, monkeypatch, kind):
     return target
 
 
+@pytest.mark.ci
 def test_a_film_is_written(folder, tmp_path, monkeypatch):
     from PIL import Image
 

@@ -7,7 +7,7 @@ from helpers.made_up_runs import made_up, study_of, trace, write
 from netbandit.report.hot_spots import hot_spots
 from netbandit.report.page import page
 from netbandit.results.link_use import link_figures, mean_link_figures, node_figures
-from netbandit.results.store import folder_of, load_study
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.simulation.result import Nodes
 
 PATH = networkx.path_graph(4)
@@ -63,7 +63,7 @@ def test_the_links_and_nodes_that_carried_most_come_first(tmp_path):
 
 def test_what_nodes_waited_is_told_where_there_is_a_trace(tmp_path):
     write(tmp_path, [run(), run(1)])
-    study = load_study(tmp_path)
+    study = ResultsFolder(tmp_path).study()
     assert "waited (slots)" not in [heading for heading, _ in hot_spots(tmp_path, study)[0].nodes.headings]
     lines = [
         {"phase": name, "agent": agent, "round": number, "begin": 0, "end": end}
@@ -74,7 +74,9 @@ def test_what_nodes_waited_is_told_where_there_is_a_trace(tmp_path):
             ("exploit", 2, 0, 70_000_000),
         )
     ]
-    trace(folder_of(tmp_path, study.points[0].keys[0]), "".join(json.dumps(line) + "\n" for line in lines))
+    trace(
+        ResultsFolder(tmp_path).run_folder(study.points[0].keys[0]), "".join(json.dumps(line) + "\n" for line in lines)
+    )
     (spots,) = hot_spots(tmp_path, study)
     assert spots.nodes.headings[-1][0] == "waited (slots)"
     assert {row[0].text: row[-1].text for row in spots.nodes.rows} == {"0": "0", "1": "0", "2": "7", "3": "0"}

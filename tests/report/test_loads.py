@@ -11,7 +11,7 @@ from netbandit.cli import main
 from netbandit.plots.study_pictures import planned
 from netbandit.report.loads import BATTERY, battery_line, busiest_links, duration, loads, thirstiest_nodes
 from netbandit.report.page import page
-from netbandit.results.store import load_study
+from netbandit.results.results_folder import ResultsFolder
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ run = { horizon = 4000, replications = 2 }
 
 @pytest.fixture(scope="module")
 def study(path):
-    return load_study(path)
+    return ResultsFolder(path).study()
 
 
 def invoke(*arguments):
@@ -83,7 +83,7 @@ run = { horizon = 2000, slot = "1 s" }
 """
     )
     nb.Scenario.from_toml(tmp_path / "air.toml").run(out=tmp_path / "out")
-    (point,) = load_study(tmp_path / "out").points
+    (point,) = ResultsFolder(tmp_path / "out").study().points
     table = thirstiest_nodes(point)
     rows = texts(table)
     assert table.caption.startswith("The nodes whose batteries run out first")
@@ -131,7 +131,7 @@ run = { horizon = 2000, slot = "1 s" }
     assert "a battery lasts the median agent 16.7 h" in shown.output
     assert "left out" not in shown.output
     assert "1 point left out: nothing was sent" in invoke("links", tmp_path / "out").output
-    (found,) = loads(load_study(tmp_path / "out"))
+    (found,) = loads(ResultsFolder(tmp_path / "out").study())
     assert (found.links.rows, len(found.nodes.rows)) == ([], 3)
 
 

@@ -19,8 +19,9 @@ from netbandit.report import write_report
 from netbandit.report.citation import URL
 from netbandit.report.curves import readings
 from netbandit.report.recipe import recipe, without_folders
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.run_keys import run_keys
-from netbandit.results.store import PointResult, StudyResult, load_study
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.scenario.load import load
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "path", "use"}
@@ -125,6 +126,7 @@ def test_there_is_a_row_for_each_point_with_mean_and_interval(html):
     assert float(half) == pytest.approx(4.302653 * np.std(values, ddof=1) / np.sqrt(3), rel=0.05)
 
 
+@pytest.mark.ci
 def test_what_is_the_same_at_every_point_stands_above_and_a_default_in_its_column(tmp_path):
     runs = [
         made_up(parameters=parameters, replication=replication, metrics={"cost": 50.0, "regret": 7.0 + agents})
@@ -208,6 +210,7 @@ def test_one_replication_has_no_interval_and_no_series_no_label(tmp_path):
     assert ["rounds", "5", "", "", "", ""] in rows
 
 
+@pytest.mark.ci
 def test_regrets_of_points_with_stalled_agents_are_marked_and_medians_stand_beside_means(tmp_path):
     runs = [
         made_up(parameters={"loss": loss}, replication=run, metrics={"stalled": 3 * (loss > 0), "regret": 100.0 * run})
@@ -221,6 +224,7 @@ def test_regrets_of_points_with_stalled_agents_are_marked_and_medians_stand_besi
     assert {row[3]: row[4] for table in found.tables for row in table if row[0] == "regret"} == {"200": "40 to 360"}
 
 
+@pytest.mark.ci
 def test_scenarios_with_every_default_say_how_many_replications_there_are_now(tmp_path):
     runs = sweep(3)
     assert all(run.resolved["run"]["replications"] == 10 for run in runs)  # as many as there were to be once
@@ -228,6 +232,7 @@ def test_scenarios_with_every_default_say_how_many_replications_there_are_now(tm
     assert set(re.findall(r"^replications = (\d+)$", text, re.MULTILINE)) == {"3"}
 
 
+@pytest.mark.ci
 def test_privacy_is_told_where_it_was_asked_for(tmp_path):
     from dataclasses import replace
 
@@ -268,9 +273,10 @@ def test_a_name_cannot_break_out_of_the_page(tmp_path):
     assert "<b>" not in text
 
 
+@pytest.mark.ci
 def test_runs_that_are_missing_are_counted(tmp_path):
     write(tmp_path, sweep())
-    study = load_study(tmp_path)
+    study = ResultsFolder(tmp_path).study()
     for point, replication in ((0, 0), (0, 2), (1, 0), (1, 1), (1, 2)):
         (tmp_path / "runs" / study.points[point].keys[replication] / "result.json").unlink()
     page = Page(write_report(tmp_path).read_text(encoding="utf-8"))
@@ -299,6 +305,7 @@ def test_what_is_not_a_results_folder_is_one_line_and_two(tmp_path, damage):
     assert not (folder / "report.html").exists()
 
 
+@pytest.mark.ci
 def test_a_report_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
     report(tmp_path, [made_up()])
     before = (tmp_path / "report.html").read_bytes()
@@ -343,6 +350,7 @@ cases = [{ bandit = { arms = 3 } }, { bandit = { arms = 5 } }]
 """
 
 
+@pytest.mark.ci
 def test_the_scenario_in_the_report_makes_the_same_runs_again(tmp_path):
     (tmp_path / "base.toml").write_text(SCENARIO)
     (tmp_path / "changed.toml").write_text(CHANGED)
@@ -355,7 +363,9 @@ def test_the_scenario_in_the_report_makes_the_same_runs_again(tmp_path):
     (scenario,) = [one for one in page.texts if one.startswith('name = "changed"')]
     (tmp_path / "again.toml").write_text(scenario)
     again = check(load(str(tmp_path / "again.toml")))
-    assert [run_keys(point) for point in again.points] == [point.keys for point in load_study(tmp_path / "out").points]
+    assert [run_keys(point) for point in again.points] == [
+        point.keys for point in ResultsFolder(tmp_path / "out").study().points
+    ]
     assert "collect" not in scenario
     assert scenario.count("[") > 5
 

@@ -14,12 +14,11 @@ from helpers.finished_runs import files, finished_runs
 
 import netbandit as nb
 from netbandit.cli import main
-from netbandit.results import merging
+from netbandit.results import merging, results_folder
 from netbandit.results.held_folders import opened
 from netbandit.results.merging import MergeError, merge
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.safe_files import partial, remove_leftovers, whole
-from netbandit.results.store import load_finished, load_study
-from netbandit.running import sweeps
 from netbandit.running.sweeps import run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows locks no folders")
@@ -43,7 +42,7 @@ def dead():
 
 
 OPENING = {
-    "a reader": load_finished,
+    "a reader": lambda out: ResultsFolder(out).finished_study(),
     "load_results": nb.load_results,
     "run": lambda out: run(fake_study(3, replications=2), out),
     "merge": lambda out: merge(out, [out]),
@@ -61,11 +60,11 @@ def test_what_killed_processes_left_is_gone_with_the_next_command_and_nothing_el
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (out / "runs" / "abc").symlink_to(elsewhere)
-    left = [folder / f".scenario.json.{gethostname()}.{dead}.partial" for folder in (out, run_folder)]
-    kept = [folder / f".scenario.json.{gethostname()}.{os.getppid()}.partial" for folder in (out, run_folder)]
-    kept += [elsewhere / left[0].name, out / f".scenario.json.another-host.{dead}.partial"]
+    left = [folder / f".curves.json.{gethostname()}.{dead}.partial" for folder in (out, run_folder)]
+    kept = [folder / f".curves.json.{gethostname()}.{os.getppid()}.partial" for folder in (out, run_folder)]
+    kept += [elsewhere / left[0].name, out / f".curves.json.another-host.{dead}.partial"]
     copied = [out / "runs" / f".def.{gethostname()}.{process}.partial" for process in (dead, os.getppid())]
-    for file in [*left, *kept, *(folder / "scenario.json" for folder in copied)]:
+    for file in [*left, *kept, *(folder / "curves.json" for folder in copied)]:
         file.parent.mkdir(exist_ok=True)
         file.touch()
     found = OPENING[opening](out)
@@ -90,7 +89,7 @@ def test_merges_into_one_folder_at_once_keep_all_runs(tmp_path):
         run(fake_study(3, size, replications=3), part)
     with ThreadPoolExecutor(len(parts)) as threads:
         assert sum(copied for _, copied, _ in threads.map(lambda part: merge(tmp_path / "out", [part]), parts)) == 21
-    study = load_study(tmp_path / "out")
+    study = ResultsFolder(tmp_path / "out").study()
     assert sorted(point.parameters["topology.agents"] for point in study.points) == list(range(3, 10))
     assert study.missing == ()
 
@@ -99,7 +98,7 @@ def test_merges_into_one_folder_at_once_keep_all_runs(tmp_path):
 def test_a_folder_is_described_by_one_command_at_a_time(tmp_path, monkeypatch, command):
     run(fake_study(3, replications=1), tmp_path / "a")
     monkeypatch.setattr(merging, "write_table", lambda out, study: seen.append(is_free(out)))
-    monkeypatch.setattr(sweeps, "write_table", lambda out, study: seen.append(is_free(out)))
+    monkeypatch.setattr(results_folder, "write_table", lambda out, study: seen.append(is_free(out)))
     seen = []
     if command == "merge":
         merge(tmp_path / "b", [tmp_path / "a"])

@@ -10,7 +10,7 @@ from helpers.scenes import SMALL
 
 from netbandit.cli import main
 from netbandit.results.merging import MergeError, leftovers, merge
-from netbandit.results.store import load_study
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.running.sweeps import run
 
 
@@ -43,7 +43,7 @@ def test_parts_of_the_points_come_into_a_folder_of_their_own(tmp_path):
 def test_what_is_missing_is_said_and_what_is_damaged_left(tmp_path):
     run(fake_study(3, replications=1), tmp_path / "a")
     run(fake_study(3, replications=4), tmp_path / "b", first=2)
-    keys = load_study(tmp_path / "b").points[0].keys
+    keys = ResultsFolder(tmp_path / "b").study().points[0].keys
     run_folder = tmp_path / "b" / "runs" / keys[2]
     (run_folder / "curves.json").write_text("{}")
     study, copied, damaged = merge(tmp_path / "a", [tmp_path / "b"])
@@ -90,7 +90,7 @@ def test_runs_of_no_study_are_listed_before_they_go(tmp_path):
     assert len(list((tmp_path / "runs").iterdir())) == 3
     assert "removed: 2 runs of no study" in invoke("clean", tmp_path, "--yes").output
     assert len(list((tmp_path / "runs").iterdir())) == 1
-    assert len(load_study(tmp_path).points[0].finished) == 1
+    assert len(ResultsFolder(tmp_path).study().points[0].finished) == 1
     assert "every run belongs to its study" in invoke("clean", tmp_path).output
     assert invoke("clean", tmp_path / "runs").exit_code == 2
 

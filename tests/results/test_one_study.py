@@ -9,7 +9,7 @@ from helpers.finished_runs import files
 from helpers.scenes import SMALL
 
 from netbandit.cli import main
-from netbandit.results.one_study import OtherStudyError
+from netbandit.results.results_folder import OtherStudyError
 from netbandit.running.sweeps import run
 
 

@@ -5,7 +5,7 @@ from helpers.made_up_runs import made_up, study_of
 
 from netbandit.results.remarks import MEANING, cost_lines, energy_lines, privacy_lines, remarks, unequal_privacy
 from netbandit.results.run_folder import load_run, save_run
-from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.study_result import PointResult, StudyResult
 
 UNIT = "one reward of one agent"
 

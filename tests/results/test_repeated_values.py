@@ -116,7 +116,7 @@ def test_a_ratio_of_pairs_that_mostly_are_equal_covers():
     assert covered / given_ > 0.9 - 3 * math.sqrt(0.09 / given_)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("count", [3, 5, 10, 20])
 @pytest.mark.parametrize("law", LAWS)
 def test_intervals_of_95_percent_cover_in_90_at_least(law, count):

@@ -13,7 +13,7 @@ from netbandit.results.run_folder import DamagedRunError, load_run, read_run, sa
 from netbandit.results.safe_files import digest
 from netbandit.simulation.result import Curve, Nodes
 
-RESULT, SCENARIO, CURVES, LINKS, NODES = (f"{name}.json" for name in ("result", "scenario", "curves", "links", "nodes"))
+RESULT, CURVES, LINKS, NODES = (f"{name}.json" for name in ("result", "curves", "links", "nodes"))
 
 
 @pytest.fixture
@@ -67,12 +67,12 @@ def written(folder, name, path, value):
         (RESULT, ["parameters"], {"a": math.inf}),
         (RESULT, ["checksums", "../../etc/passwd"], "x"),
         (RESULT, ["checksums"], 3),
-        (SCENARIO, ["scenario", "run", "horizon"], 0),
-        (SCENARIO, ["scenario", "run", "slot"], "soon"),
-        (SCENARIO, ["scenario", "run", "slot"], 5),
-        (SCENARIO, ["scenario", "run"], None),
-        (SCENARIO, ["scenario", "topology"], []),
-        (SCENARIO, ["scenario", "topology", "family"], 10**30),
+        (RESULT, ["scenario", "run", "horizon"], 0),
+        (RESULT, ["scenario", "run", "slot"], "soon"),
+        (RESULT, ["scenario", "run", "slot"], 5),
+        (RESULT, ["scenario", "run"], None),
+        (RESULT, ["scenario", "topology"], []),
+        (RESULT, ["scenario", "topology", "family"], 10**30),
         (CURVES, ["regret", "slots"], [0, 500, 500]),
         (CURVES, ["regret", "slots"], [-1, 500, 1000]),
         (CURVES, ["regret", "slots"], [0.0, 500, 1000]),

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from helpers.fake_study import fake_result, fake_study, resolved
 
-from netbandit.results.run_folder import FORMAT, DamagedRunError, complete, read_run, save_run, verify
+from netbandit.results.results_folder import ResultsFolder
+from netbandit.results.run_folder import FORMAT, DamagedRunError, RunFiles, complete, read_run, save_run
 from netbandit.results.safe_files import partial, sealed
-from netbandit.results.store import load_study
 from netbandit.running.sweeps import run
 from netbandit.simulation.result import Nodes
 
-FILES = ["result.json", "scenario.json", "curves.json", "links.json", "nodes.json", "trace.jsonl"]
+FILES = ["result.json", "curves.json", "links.json", "nodes.json", "trace.jsonl"]
 
 
 @pytest.fixture
@@ -28,10 +28,11 @@ def folder(tmp_path):
     result = fake_result({"learner.epsilon": math.inf}, resolved(learner={"epsilon": math.inf}), 2)
     save_run(folder, replace(result, nodes=Nodes(names=("a", "b"), coordinates=np.zeros((2, 2)))), trace)
     assert sorted(path.name for path in folder.iterdir()) == sorted(FILES)
-    assert verify(folder)
+    assert RunFiles(folder).verify()
     return folder
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FILES)
 def test_no_flipped_bit_is_missed(folder, name):
     file = folder / name
@@ -40,11 +41,12 @@ def test_no_flipped_bit_is_missed(folder, name):
         bit = 1 << place % 8
         file.write_bytes(whole[:place] + bytes([whole[place] ^ bit]) + whole[place + 1 :])
         with pytest.raises(DamagedRunError, match=rf"^{name} "):
-            verify(folder)
+            RunFiles(folder).verify()
     file.write_bytes(whole)
-    assert verify(folder)
+    assert RunFiles(folder).verify()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FILES)
 def test_no_corruption_of_the_same_size_is_missed(folder, name):
     file = folder / name
@@ -89,7 +91,7 @@ def test_a_run_folder_that_is_a_link_is_read_and_never_written_through(tmp_path)
     assert run(study, here, trace=True).done == 2
     assert {path.name: path.read_bytes() for path in there.iterdir()} == kept
     assert not linked.is_symlink()
-    assert verify(linked)
+    assert RunFiles(linked).verify()
     failing = fake_study(3, replications=2, fails={0: OSError("x"), 1: OSError("x")})
     for path in (here / "runs").iterdir():
         shutil.rmtree(path)
@@ -100,7 +102,7 @@ def test_a_run_folder_that_is_a_link_is_read_and_never_written_through(tmp_path)
 
 def test_a_trace_that_was_removed_is_no_damage(folder):
     (folder / "trace.jsonl").unlink()
-    assert verify(folder) is False
+    assert RunFiles(folder).verify() is False
     assert complete(folder)
     assert not complete(folder, trace=True)
 
@@ -115,11 +117,11 @@ def test_results_of_another_version_are_not_read_and_said_and_done_again(tmp_pat
     study = fake_study(3, replications=1)
     with monkeypatch.context() as other:
         other.setattr("netbandit.results.run_folder.FORMAT", format)
-        other.setattr("netbandit.results.store.FORMAT", format)
+        other.setattr("netbandit.results.results_folder.FORMAT", format)
         run(study, tmp_path)
     said = f"is of {age} version of netbandit (format {format}, this one reads 3)"
     with pytest.raises(ValueError, match=re.escape(f"{tmp_path / 'study.json'} {said}; run the scenario again")):
-        load_study(tmp_path)
+        ResultsFolder(tmp_path).study()
     result = run(study, tmp_path)
     assert result.done == 1
     (line,) = result.repeated
@@ -142,8 +144,8 @@ def test_damaged_runs_are_named_where_results_are_read(tmp_path):
     run(fake_study(3, 4, replications=2), tmp_path)
     first = sorted(tmp_path.glob("runs/*/curves.json"))[0]
     first.write_bytes(b"\0" * first.stat().st_size)
-    assert load_study(tmp_path, details=False).damaged == ()  # its figures are what they were
-    study = load_study(tmp_path)
+    assert ResultsFolder(tmp_path).study(details=False).damaged == ()  # its figures are what they were
+    study = ResultsFolder(tmp_path).study()
     assert study.damaged == (f"{first.parent}: curves.json does not match its checksum",)
     assert sum(len(point.finished) for point in study.points) == 3
 
@@ -155,7 +157,7 @@ def test_no_flipped_bit_of_the_study_is_missed(tmp_path):
     for place in range(len(whole)):
         file.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :])
         with pytest.raises(ValueError, match=r"study\.json is damaged"):
-            load_study(tmp_path)
+            ResultsFolder(tmp_path).study()
 
 
 @pytest.mark.parametrize(
@@ -165,7 +167,7 @@ def test_no_flipped_bit_of_the_study_is_missed(tmp_path):
 def test_a_study_that_says_what_none_says_is_damaged(tmp_path, point):
     (tmp_path / "study.json").write_text(sealed({"format": FORMAT, "name": "x", "points": [point]}))
     with pytest.raises(ValueError, match=r"study\.json is damaged"):
-        load_study(tmp_path)
+        ResultsFolder(tmp_path).study()
 
 
 def test_what_was_never_finished_is_not_there_rather_than_damaged(tmp_path):

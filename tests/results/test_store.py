@@ -12,10 +12,10 @@ import pytest
 from helpers.fake_study import FakePoint, fake_result, resolved
 from helpers.finished_runs import finished_runs
 
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.run_folder import complete, load_run, save_run
 from netbandit.results.run_keys import run_key, run_keys
 from netbandit.results.safe_files import StorageError, partial, remove_leftovers, sealed, unsealed, write_whole
-from netbandit.results.store import load_study, save_study
 from netbandit.simulation.result import Nodes
 
 
@@ -47,7 +47,7 @@ def test_a_run_comes_back_as_it_was_saved(tmp_path):
 def test_a_run_folder_holds_its_files_and_nothing_else(tmp_path):
     saved(tmp_path / "run")
     names = sorted(path.name for path in (tmp_path / "run").iterdir())
-    assert names == ["curves.json", "links.json", "result.json", "scenario.json"]
+    assert names == ["curves.json", "links.json", "result.json"]
 
 
 def test_the_files_hold_no_number_that_json_does_not_know(tmp_path):
@@ -124,7 +124,7 @@ def test_a_result_with_a_wrong_entry_is_no_result(tmp_path, change):
     assert load_run(tmp_path / "run") is None
 
 
-@pytest.mark.parametrize("name", ["scenario.json", "curves.json", "links.json"])
+@pytest.mark.parametrize("name", ["curves.json", "links.json"])
 def test_a_lost_or_cut_file_makes_the_run_incomplete(tmp_path, name):
     saved(tmp_path / "run")
     file = tmp_path / "run" / name
@@ -161,9 +161,9 @@ def test_result_json_is_the_last_file(tmp_path, monkeypatch):
     order = []
     original = write_whole
 
-    def noted(target, text):
+    def noted(target, text, **how):
         order.append(target.name)
-        original(target, text)
+        original(target, text, **how)
 
     monkeypatch.setattr("netbandit.results.run_folder.write_whole", noted)
     saved(tmp_path / "run")
@@ -177,7 +177,8 @@ def test_nothing_is_complete_when_writing_fails(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(StorageError, match=r"cannot write to .*run: No space left on device"):
         saved(tmp_path / "run")
-    assert list((tmp_path / "run").iterdir()) == []
+    assert {path.name for path in (tmp_path / "run").iterdir()} == {"curves.json", "links.json"}
+    assert not complete(tmp_path / "run")
 
 
 def test_a_file_in_place_of_the_folder_is_one_clear_line(tmp_path):
@@ -270,12 +271,12 @@ def test_a_file_counts_by_its_content_and_not_by_its_path(tmp_path):
 def test_a_study_comes_back_by_point_and_replication(tmp_path):
     points = [FakePoint({"topology.agents": size}, resolved(size, 2)) for size in (3, 4)]
     keys = [run_keys(point) for point in points]
-    save_study(tmp_path, "mine", points, keys)
+    ResultsFolder(tmp_path).describe("mine", points, keys)
     assert finished_runs(tmp_path) == []
     for chosen, runs in zip(points, keys, strict=True):
         for replication, key in enumerate(runs):
             save_run(tmp_path / "runs" / key, fake_result({"old": 1}, chosen.resolved, replication))
-    study = load_study(tmp_path)
+    study = ResultsFolder(tmp_path).study()
     assert study.name == "mine"
     assert [entry.parameters for entry in study.points] == [{"topology.agents": 3}, {"topology.agents": 4}]
     assert [entry.keys for entry in study.points] == keys
@@ -287,36 +288,36 @@ def test_a_study_comes_back_by_point_and_replication(tmp_path):
         ("mine", 4, 1),
     ]
     shutil.rmtree(tmp_path / "runs" / keys[0][1])
-    assert [run is None for run in load_study(tmp_path).points[0].runs] == [False, True]
-    assert [run.replication for run in load_study(tmp_path).points[0].finished] == [0]
+    assert [run is None for run in ResultsFolder(tmp_path).study().points[0].runs] == [False, True]
+    assert [run.replication for run in ResultsFolder(tmp_path).study().points[0].finished] == [0]
 
 
 def test_runs_of_an_earlier_study_in_the_same_folder_are_left_out(tmp_path):
     for size in (3, 4):
         points = [FakePoint({}, resolved(size, 1))]
         keys = [run_keys(points[0])]
-        save_study(tmp_path, "mine", points, keys)
+        ResultsFolder(tmp_path).describe("mine", points, keys)
         save_run(tmp_path / "runs" / keys[0][0], fake_result({}, points[0].resolved, 0))
     assert [run.topology["agents"] for run in finished_runs(tmp_path)] == [4]
 
 
 def test_infinite_parameters_survive(tmp_path):
     points = [FakePoint({"learner.epsilon": math.inf}, resolved(replications=1))]
-    save_study(tmp_path, "mine", points, [["00"]])
-    assert load_study(tmp_path).points[0].parameters == {"learner.epsilon": math.inf}
+    ResultsFolder(tmp_path).describe("mine", points, [["00"]])
+    assert ResultsFolder(tmp_path).study().points[0].parameters == {"learner.epsilon": math.inf}
 
 
 def test_a_folder_without_results_is_told_apart_from_a_damaged_one(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"is not a results folder: it has no study\.json$"):
-        load_study(tmp_path)
+        ResultsFolder(tmp_path).study()
     (tmp_path / "fig4").mkdir()
     (tmp_path / "fig4" / "study.json").touch()
     with pytest.raises(FileNotFoundError, match=r"those in it are: fig4$"):
-        load_study(tmp_path)
+        ResultsFolder(tmp_path).study()
     for content in ("{", "{}", "[]", '{"format": 2}', '{"format": 1, "name": 3, "points": []}'):
         (tmp_path / "study.json").write_text(content)
         with pytest.raises(ValueError, match=r"study\.json is damaged"):
-            load_study(tmp_path)
+            ResultsFolder(tmp_path).study()
 
 
 def test_names_and_coordinates_of_the_nodes_come_back(tmp_path):

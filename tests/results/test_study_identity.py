@@ -3,7 +3,7 @@
 import pytest
 
 import netbandit as nb
-from netbandit.results.one_study import OtherStudyError
+from netbandit.results.results_folder import OtherStudyError
 
 BASE = """\
 run = { horizon = 60, slot = "1 ms" }

@@ -8,7 +8,7 @@ import pytest
 from helpers.fake_study import fake_result, fake_study, resolved
 
 import netbandit
-from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.summary import as_json, estimates
 from netbandit.results.tables import SUMMARY
 from netbandit.running import sweeps as sweep

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from netbandit.results.columns import column, main_metric, metrics_with_columns, show
 from netbandit.results.intervals import MEAN, Statistic
-from netbandit.results.store import PointResult, StudyResult
+from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.summary import Estimate, estimates
 from netbandit.results.tables import write_table
 from netbandit.results.varied_keys import short_names

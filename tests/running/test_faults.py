@@ -14,8 +14,8 @@ import pytest
 from helpers.processes import BACKSTOP, eventually, members, started, without_progress
 
 import netbandit
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.run_folder import RESULT, complete
-from netbandit.results.store import load_study
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kills processes and looks for them in /proc")
 
@@ -136,7 +136,7 @@ def no_process_left(group):
 
 def check_whole(place, points, replications):
     """Every result is there, once, whole and in the table, and there is nothing beside."""
-    study = load_study(place / "out")
+    study = ResultsFolder(place / "out").study()
     assert [point.parameters["topology.agents"] for point in study.points] == points
     for point in study.points:
         assert [run and run.replication for run in point.runs] == list(range(replications))
@@ -151,6 +151,7 @@ def check_whole(place, points, replications):
     assert not [path for path in (place / "out").rglob("*") if path.name.startswith(".") or "partial" in path.name]
 
 
+@pytest.mark.ci
 def test_a_worker_is_killed_in_the_middle_of_a_hundred_runs(place, workers):
     (place / "hold").touch()
     process = start(place, [5], 100, workers=workers)
@@ -237,7 +238,7 @@ def test_poisoned_points_are_told_at_the_end_and_the_others_finish(place, worker
     lines = errors.splitlines()
     assert len(lines) == len(starts), errors
     assert [line[: len(start)] for line, start in zip(lines, starts, strict=True)] == starts
-    finished = load_study(place / "out", details=False)
+    finished = ResultsFolder(place / "out").study(details=False)
     assert [len(point.finished) for point in finished.points] == [0, 1, 1, 0]
     tried = Counter(agents for _, agents in said(place))
     # Runs in which a worker has died, or that waited for it, are tried twice at the end, alone.

@@ -55,6 +55,7 @@ def test_one_that_has_died_in_between_is_no_matter():
     assert second not in (first, Lost.DIED)
 
 
+@pytest.mark.ci
 def test_what_several_tell_is_told_once():
     told = []
     orders = [(number, ("tell", line)) for number, line in enumerate(["a", "b", "a", "b"])]
@@ -63,6 +64,7 @@ def test_what_several_tell_is_told_once():
     assert sorted(told) == ["a", "b"]
 
 
+@pytest.mark.ci
 def test_what_takes_too_long_is_ended_and_what_is_raised_is_raised_here():
     with Pool(2, perform, ignore) as workers:
         found = dict(workers.answers([("late", ("sleep", 3600)), ("there", ("be",))], limit=5))

@@ -241,6 +241,7 @@ def test_it_is_said_where_fresh_seeds_do_not_keep_the_limit(tmp_path):
     assert list(lines_of(far.run(), ["regret"], far.within))[1].endswith("]")
 
 
+@pytest.mark.ci
 def test_limits_are_given_on_the_command_line_and_in_python(file, tmp_path):
     given = ["optimize", str(file), "--minimize", "regret", "--over", "topology.agents=[4, 12]", "--most", "5"]
     given += ["--final", "2", "--set", "run.horizon=100", "--out", str(tmp_path / "out")]
@@ -259,6 +260,7 @@ def test_no_candidate_begins_when_there_is_no_time_left(tmp_path):
     assert found.tried == 1
 
 
+@pytest.mark.ci
 def test_a_scenario_is_searched_from_the_command_and_from_python(file, tmp_path):
     given = ["optimize", str(file), "--minimize", "regret", "--over", "topology.agents=[4, 12]"]
     given += ["--most", "10", "--final", "5", "--out", str(tmp_path / "out"), "--set", "run.horizon=150"]

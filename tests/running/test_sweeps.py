@@ -10,7 +10,7 @@ from helpers.fake_study import FakePoint, FakeStudy, fake_study, resolved
 from helpers.finished_runs import files, finished_runs
 from helpers.processes import is_alive
 
-from netbandit.results.one_study import OtherStudyError
+from netbandit.results.results_folder import OtherStudyError
 from netbandit.results.run_folder import load_run
 from netbandit.results.run_keys import run_key, run_keys
 from netbandit.results.safe_files import StorageError
@@ -294,6 +294,7 @@ def test_workers_leave_what_one_process_leaves_and_report_what_fails(tmp_path):
     assert not any(is_alive(process) for process in processes)
 
 
+@pytest.mark.ci
 def test_what_every_worker_compiles_is_told_once(tmp_path, capfd):
     study = fake_study(3, replications=6, waits=dict.fromkeys(range(6), 0.3), compiles=tmp_path)
     result = sweep.run(study, tmp_path / "out", jobs=2)

@@ -247,6 +247,7 @@ def documents(draw: st.DrawFn) -> str:
     return "\n".join(lines).replace("\n", draw(st.sampled_from(["\n", "\r\n"])))
 
 
+@pytest.mark.ci
 @examples(150)
 @given(documents())
 def test_every_path_that_tomllib_reads_is_located(source: str) -> None:

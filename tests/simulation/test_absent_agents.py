@@ -124,6 +124,7 @@ LOOPS = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("memory", ["kept", "lost"])
 @pytest.mark.parametrize("loop", LOOPS)
 def test_compiled_loops_leave_out_the_same_slots(monkeypatch, loop, memory):
@@ -150,6 +151,7 @@ def test_an_absent_slot_costs_no_regret(loop):
     assert result.metrics["regret_per_decision"] is None
 
 
+@pytest.mark.ci
 def test_availability_is_that_of_the_law():
     """Share of time up: mean 80 / 100; the variance of a two-state chain over T is 2 p q / ((a + b) T) at most.
 
@@ -184,6 +186,7 @@ def test_totals_of_an_earlier_life_stay_counted(monkeypatch, memory):
     assert known[19][1] == (7 if memory else 15) + 19 + 19
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "fault",
     [

@@ -12,7 +12,7 @@ from netbandit.util.streams import Streams
 @pytest.mark.parametrize("most", [1, 20, 1 << 23])
 @pytest.mark.parametrize("law", ["random", "standard_normal"])
 def test_numbers_of_a_slot_do_not_depend_on_the_blocks(monkeypatch, width, most, law):
-    monkeypatch.setattr(bandit_environments, "_MOST_NUMBERS", most)
+    monkeypatch.setattr(bandit_environments, "MOST_NUMBERS", most)
     numbers = RewardNumbers(Streams(0, 0).generator, 2, 50, lambda rng, count: getattr(rng, law)(count), width)
     numbers.reach(0)
     assert numbers.block.ndim == (2 if width is None else 3)

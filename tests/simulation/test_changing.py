@@ -10,10 +10,10 @@ from helpers.scenes import study
 from netbandit.checks.check import check
 from netbandit.cli.topologies import topology
 from netbandit.conditions.contacts import build_contacts
+from netbandit.conditions.graph import topology_streams
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load, load_tables
 from netbandit.scenario.toml_text import toml_text
-from netbandit.simulation.build import topology_streams
 from netbandit.simulation.execution import executed
 from netbandit.testing.scenes import put_over
 
@@ -112,6 +112,7 @@ def listed(file, neighbours, **more):
     }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("tables", [*WAITING.values(), *CHOOSING.values()], ids=[*WAITING, *CHOOSING])
 def test_links_that_are_seen_up_all_the_time_change_nothing(tables):
     """By the rules of links that come and go: they go after the run, which nobody knows."""
@@ -122,6 +123,7 @@ def test_links_that_are_seen_up_all_the_time_change_nothing(tables):
     assert not any(found.metrics.get(name) for name in ("waited_slots", "cut_off", "unsent"))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("tables", CHOOSING.values(), ids=CHOOSING)
 def test_who_chooses_speaks_to_those_who_are_there(tables):
     """What is sent gets through, if the link does not go down on the way, and fewer messages are sent."""
@@ -248,7 +250,9 @@ def test_a_file_of_which_a_run_sees_nothing_is_noted_with_the_time_at_which_it_b
     assert not [note for note in seen if "topology.from" in note]
 
 
-@pytest.mark.parametrize("family", FAR)
+@pytest.mark.parametrize(
+    "family", [pytest.param(family, marks=pytest.mark.ci if family == "mobile" else ()) for family in FAR]
+)
 def test_contacts_of_which_there_are_none_are_no_links_that_are_always_up(tmp_path, family):
     target = tmp_path / "contacts.txt"
     options = [f"--set={key}={value}" for key, value in far(tmp_path, family).items() if key != "family"]
@@ -323,6 +327,7 @@ NEVER_APART = {
 }
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("topology", NEVER_APART)
 @pytest.mark.parametrize("kind", ["flooding", "relay", "sink", "local", "parameter-server", "vertical"])
 @pytest.mark.parametrize("more", [{}, {"route": "flood", "ttl": 2}])
@@ -337,6 +342,7 @@ def test_where_links_never_go_nothing_is_carried(topology, kind, more):
     assert [carried.metrics[name] for name in same] == [constant.metrics[name] for name in same]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("table", ["topology.changes.up", "faults.links.up"])
 @pytest.mark.parametrize("up", ["1e-9", "0.9999999"])
 def test_what_is_hardly_ever_so_is_not_looked_for_period_by_period(tmp_path, table, up):

@@ -128,6 +128,7 @@ def written(keys):
     return "".join(f", {key} = {value}" for key, value in keys.items())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("kind", "keys"), CASES)
 def test_alone_agents_choose_what_the_reference_chooses(run, kind, keys):
     result, chosen = run(kind, written(keys), agents=3, horizon=200)
@@ -139,6 +140,7 @@ def test_alone_agents_choose_what_the_reference_chooses(run, kind, keys):
     assert (result.metrics["messages"], result.metrics["epsilon"]) == (0, 0)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", ["ucb", "klucb", "thompson"])
 def test_the_compiled_loop_chooses_what_one_call_a_slot_does(run, monkeypatch, kind):
     """Over more slots than are drawn at once; for Thompson sampling numba draws what numpy does, number for number."""
@@ -228,6 +230,7 @@ def test_an_observation_is_kept_with_the_probability_of_the_degrees(run, power, 
     assert chosen == digests(reference("ucb", horizon=horizon, delay=delay, kept=kept))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ["ucb", "klucb"])
 @pytest.mark.parametrize("latency", ["0 ms", "2.5 ms"])
 def test_totals_say_the_same_as_observations(run, kind, latency):
@@ -240,6 +243,7 @@ def test_totals_say_the_same_as_observations(run, kind, latency):
         assert result.metrics["bytes"] == 20 * result.metrics["messages"] + size * result.metrics["items"]
 
 
+@pytest.mark.ci
 def test_the_compiled_loop_has_the_same_law_as_numpy(run, monkeypatch):
     for kind, keys in (("ucb", ""), ("klucb", ""), ("klucb", ", log_log = 3.0")):
         fast, chosen = run(kind, keys, horizon=2_500)
@@ -271,6 +275,7 @@ def test_an_upper_mean_is_that_of_the_divergence():
         assert mean <= upper_mean(mean, 0.1) <= 1.0
 
 
+@pytest.mark.ci
 def test_sharing_helps(run):
     """Pooled below neighbours below alone, here on each of three networks; the seed is fixed."""
     for family in ("ring", "path", "complete"):

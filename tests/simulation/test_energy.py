@@ -94,6 +94,7 @@ def random_scenario(rng):
     return tables
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(5))
 def test_what_was_there_and_came_in_is_what_was_spent_and_is_left(seed, drained, tmp_path, monkeypatch):
     """Ten random scenarios each; and who is down neither sends, nor hears, nor decides."""
@@ -178,6 +179,7 @@ DAYS = {"power": "4 mW", "from": "30 ms", "until": "60 ms", "every": "100 ms"}
 """1.2 mJ in a day of 100 slots, of which an agent of 1 mW needs 0.1 mJ."""
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("horizon", [165, 190, 220, 230, 250, 300, 650, 4_700, 4_731])
 @pytest.mark.parametrize(
     ("capacity", "power"), [("1 mJ", "2.6666666 mW"), ("0.1 mJ", "2.6666666 mW"), ("1 mJ", "0.5 mW")]

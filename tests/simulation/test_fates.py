@@ -9,9 +9,9 @@ import pytest
 from helpers.scenes import run
 
 from netbandit.checks.check import check
-from netbandit.network import delivery, transmission
+from netbandit.network.models.radio import Radio
 from netbandit.network.network import Network
-from netbandit.network.radio import Radio
+from netbandit.network.wire import Wire
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
 from netbandit.simulation.result import LinkUse
@@ -223,14 +223,13 @@ def hand_counted(trial):
         def counted(owner, *args, **keys):
             channels = args[1] if has_message_first else args[0]
             excepted = keys.get("excepted", args[-1] if len(args) > 2 and isinstance(args[-1], int) else -1)
-            network = getattr(owner, "_network", owner)
+            network = owner._network if has_message_first else owner.network
             if network.environment.now < network.end:
                 handed[0] += sum(channel.receiver != excepted for channel in channels)
             return act(owner, *args, **keys)
 
         return counted
 
-    put = counting(transmission.put, has_message_first=False)
     count_before_start = Network.count_before_start
 
     def before_start(network, message, channel):
@@ -239,8 +238,7 @@ def hand_counted(trial):
 
     with (
         patch.object(Network, "count_before_start", before_start),
-        patch.object(transmission, "put", put),
-        patch.object(delivery, "put", put),
+        patch.object(Wire, "put", counting(Wire.put, has_message_first=False)),
         patch.object(Radio, "send", counting(Radio.send, has_message_first=True)),
     ):
         trial.traced  # noqa: B018 - it runs

@@ -240,7 +240,7 @@ TIMES = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("key", KEYS_OF_LINKS)
 def test_a_trace_changes_nothing(tmp_path, key):
     """Whatever agents talk in, and whether messages take time on their way, none, or have to queue."""
@@ -318,6 +318,7 @@ def test_a_deadline_ends_a_round_of_which_uploads_are_lost():
         point_of(*counting)
 
 
+@pytest.mark.ci
 def test_nobody_is_stalled_who_waits_for_agents_that_still_explore(tmp_path):
     scenario = nb.Scenario(
         topology=nb.families.Star(agents=8),

@@ -9,6 +9,7 @@ from helpers.scenes import study
 
 from netbandit.bandits.linear import Linear
 from netbandit.conditions.feedback import Feedback
+from netbandit.conditions.feedback_queue import FeedbackQueue
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.otflinucb import OtfLinUcb
 from netbandit.network.draws import Draws
@@ -16,7 +17,6 @@ from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.toml_text import toml_text
 from netbandit.simulation.bandit_environments import ActionSetEnvironment, ArmEnvironment
 from netbandit.simulation.execution import executed
-from netbandit.simulation.feedback import FeedbackQueue
 from netbandit.trace.read import read_trace
 from netbandit.util.streams import Streams
 
@@ -112,6 +112,7 @@ def _some_learner(kind, rng):
     return keys
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("kind", ["ucb", "klucb", "thompson", "queued", "otflinucb"])
 def test_each_decision_is_that_of_a_reference_written_apart(tmp_path, decisions, kind):
     rng = np.random.default_rng(49)
@@ -430,6 +431,7 @@ def test_what_a_queued_base_was_fed_gives_its_arms_and_its_pulls_exceed_them_by_
             assert len(own_pulls) <= sum(one == arm for one, _ in own) + 1 + most
 
 
+@pytest.mark.ci
 def test_outstanding_pulls_follow_little_s_law(tmp_path):
     """Before slot t they are in the mean the sum over j = 1..t of P(lag > j): one trial an agent, 4.5 s.e. apart."""
     mean, slots, agents = 12.0, 40, 400

@@ -39,6 +39,7 @@ def in_a_process(folder, **environment):
     return found["points"][0]["fingerprints"]
 
 
+@pytest.mark.ci
 def test_equal_in_another_process(tmp_path):
     """For numbers of workers, traces and other hash seeds see `test_blas_threads`."""
     here = [run(tmp_path, *RANDOM, replication=number).fingerprint for number in range(3)]

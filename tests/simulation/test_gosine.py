@@ -92,6 +92,7 @@ def reference(agents, horizon, near, *, wait, seed=0, ends=None):
     return regret, sets
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("overrides", "wait"), [((AT_ONCE,), 0), ((), 2), (("links.peer.latency=2.5 slots",), 6)])
 @pytest.mark.parametrize("family", ["complete", "ring"])
 def test_agents_do_what_the_reference_does(tmp_path, monkeypatch, held, overrides, wait, family):
@@ -124,6 +125,7 @@ def test_phases_end_at_random_times_where_there_is_slack(tmp_path, held):
     assert held() == sets
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("horizon", [29**3 + 1, 29**3 + 2, 30**3])
 def test_two_messages_a_phase_and_agent(tmp_path, horizon):
     result = run(tmp_path, AT_ONCE, f"run.horizon={horizon}", text=SCENE)

@@ -39,6 +39,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("case", "collect", "cost_of_a_round"),
     [

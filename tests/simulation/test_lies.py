@@ -148,7 +148,7 @@ def test_honest_agents_have_the_same_luck_under_every_attack(tmp_path):
     real = byzantine_items.MeanLies.told
 
     def noted(self, agent, arms, truth, releases=None):
-        told.setdefault((self._settings.attack, agent), truth.copy())
+        told.setdefault((self._plan.attack, agent), truth.copy())
         return real(self, agent, arms, truth, releases)
 
     with patch.object(byzantine_items.MeanLies, "told", noted):
@@ -175,7 +175,7 @@ def test_who_lies_is_drawn_afresh_or_placed(tmp_path):
     drawn, placed = made(tmp_path, *star).points[0], made(tmp_path, *star, "adversary.place=degree").points[0]
 
     def liars(point, number):
-        return point.simulation(number).context(point.topology(number), Fingerprint(), None).liars
+        return point.simulation(number).context(point.topology(number), Fingerprint(), None).lies.liars
 
     assert liars(placed, 0) == liars(placed, 1) == {0}
     assert len({liars(drawn, number) for number in range(8)}) > 1

@@ -70,6 +70,7 @@ def refused(folder, text, *overrides):
     return str(error.value)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", SUMS)
 def test_liars_that_tell_the_truth_are_only_not_counted_in_sums(tmp_path, name):
     text, own = sums_over(name)
@@ -104,7 +105,7 @@ def test_liars_that_tell_the_truth_are_only_not_counted(tmp_path, text, own):
     assert found.metrics["regret_per_decision"] == pytest.approx(found.metrics["regret"] / decisions)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", SUMS)
 @pytest.mark.parametrize("robust", ["geometric", "median", "trimmed", "krum"])
 def test_every_defence_of_sums_runs_everywhere(tmp_path, name, robust):
@@ -123,6 +124,7 @@ def test_a_sum_is_turned_by_lies_and_a_geometric_median_is_not(tmp_path):
     assert held.metrics["regret_per_agent"] < turned.metrics["regret_per_agent"] / 3
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("attack", ["flip", "inflate", "collude", "swap", "topple", "noise", "constant", "stale"])
 @pytest.mark.parametrize("text", [ARMS, VECTORS, MARKET], ids=["totals", "sums", "statistics"])
 def test_what_could_be_true_is_never_left_out(tmp_path, text, attack):
@@ -150,6 +152,7 @@ WRONG_SUMS = {
 }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("wrong", WRONG_SUMS)
 @pytest.mark.parametrize("name", ["gis", "parameter-server"])
 def test_sums_that_cannot_be_true_never_enter_an_estimate(tmp_path, wrong, name):
@@ -256,6 +259,7 @@ def test_resilient_agents_on_a_ring_decide_alone_if_one_of_two_neighbours_may_li
     assert found.metrics["regret"] == alone.metrics["regret"]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "fault", ["links.peer.loss=0.2", "faults.nodes={up_for='30 ms', down_for='5 ms', memory='lost'}"]
 )

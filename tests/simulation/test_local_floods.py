@@ -30,6 +30,7 @@ def metrics(folder, *overrides):
     return run(folder, *overrides, text=SCENE).metrics
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ttl", [1, 2, 3])
 @pytest.mark.parametrize("share", ["observations", "totals"])
 def test_on_a_complete_graph_it_is_the_pooled_run_and_paid_for(tmp_path, ttl, share):
@@ -73,6 +74,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_copies_of_an_observation_are_counted(tmp_path, shape):
     """Tree: agents within ttl less 1; ring: 2 ttl; complete: (M - 1)^2; a star of 50: 2,450 a slot.
@@ -136,6 +138,7 @@ def test_what_an_agent_has_counted_is_what_was_pulled_within_reach_in_time(tmp_p
             assert (counted[slot][agent] == expected).all()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("learner", ["ucb", "klucb", "thompson"])
 def test_doubled_and_late_copies_change_nothing(tmp_path, learner):
     kind = f"learner.kind={learner}"
@@ -154,6 +157,7 @@ def test_nothing_comes_through(tmp_path):
     assert (deaf["delivered"], deaf["lost"], deaf["messages"]) == (0, 4_000, 4_000)
 
 
+@pytest.mark.ci
 def test_with_delays_each_observation_counts_when_it_comes(tmp_path):
     """RCL-SD: geometric delays of 4 slots in the mean, 12 at most, on top of the hop."""
     late = metrics(

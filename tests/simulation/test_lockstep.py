@@ -119,6 +119,7 @@ def scenes(draw, protocol):
     return slot, wanted, overrides
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("protocol", ["master-worker", "gis", "flooding", "relay", "silent"])
 def test_everything_is_as_in_lock_step(protocol, tmp_path, monkeypatch):
     @examples(60)
@@ -147,6 +148,7 @@ def test_everything_is_as_in_lock_step(protocol, tmp_path, monkeypatch):
     compare()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["abilene", "geant", "internet2", "redclara"])
 @pytest.mark.parametrize("timing", ["slotted", "asynchronous"])
 def test_gis_on_the_bundled_networks_is_as_in_lock_step(name, timing, tmp_path, monkeypatch):

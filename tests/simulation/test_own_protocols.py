@@ -120,6 +120,7 @@ def test_calls_go_before_the_rounds_of_a_hub(place):
     assert (2 + 4 * 2) / 5 <= metrics["round_slots"] <= (2 + 4 + 3 * 2) / 5
 
 
+@pytest.mark.ci
 def test_broadcasts_are_heard_when_a_round_of_a_hub_ends(place):
     market = ["bandit.kind=procurement", "bandit.producers=4", "learner.kind=pfcb", "learner.epsilon=inf"]
     metrics = run(place, *market, text=SCENE).metrics

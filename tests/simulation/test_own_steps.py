@@ -63,6 +63,7 @@ def test_means_that_change_are_at_hand_some_at_a_time(tmp_path, monkeypatch, kin
     assert compiled.metrics["regret_static"] == plain.metrics["regret_static"]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("name", "protocol"),
     [("Telling", "local"), pytest.param("Calling", "master-worker", marks=pytest.mark.slow)],
@@ -78,6 +79,7 @@ def test_with_others_it_is_the_same_compiled_and_plain(tmp_path, monkeypatch, na
     assert compiled.metrics["regret"] == plain.metrics["regret"]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("name", "why"),
     [
@@ -134,6 +136,7 @@ class Cell(nb.StepLearner):
 """
 
 
+@pytest.mark.compiled
 def test_a_class_from_a_cell_is_compiled_as_it_stands_now(tmp_path, monkeypatch):
     import types
 
@@ -181,6 +184,8 @@ for way in sys.argv[1:]:
 """
 
 
+@pytest.mark.ci
+@pytest.mark.compiled
 def test_a_debugger_steps_through_a_learner_where_numba_is_off():
     """Without numba every step is the method itself, with the same numbers."""
     outputs = []

@@ -48,6 +48,7 @@ def lines_of(tmp_path, *overrides):
     return error.value.lines
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("learner", ["linucb", "lints"])
 @pytest.mark.parametrize("combine", ["sum", "product"])
 def test_masked_and_central_runs_choose_the_same_arms(tmp_path, learner, combine):

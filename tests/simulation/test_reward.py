@@ -6,7 +6,7 @@ import pytest
 import netbandit as nb
 from netbandit.plots.study_pictures import planned
 from netbandit.results.columns import main_metric, run_values
-from netbandit.results.store import load_study
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.scenario.errors import ScenarioError
 
 
@@ -63,7 +63,7 @@ class UnknownVectors(nb.ActionSetBandit):
 def study(folder, **parts):
     given = {"protocol": nb.protocols.Silent(), "topology": nb.families.Ring(agents=4), "run": nb.Run(horizon=50)}
     nb.Scenario(**given | parts).run(out=folder)
-    return load_study(folder)
+    return ResultsFolder(folder).study()
 
 
 def run(folder, **parts):

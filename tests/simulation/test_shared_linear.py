@@ -31,7 +31,7 @@ def run(tmp_path, *, horizon=500, bandit="linear", learner="linucb", protocol="g
     return check(load(file)).points[0].simulation(0).run()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("learner", ["linucb", "lints"])
 @pytest.mark.parametrize("protocol", ["master-worker", "gis", "sink", "flooding", "gossip", "local", "silent"])
 def test_every_protocol_of_calls_carries_them(tmp_path, learner, protocol):

@@ -11,6 +11,7 @@ LATENCIES = {0.0: "0 ms", 1 / 3: "0.333333 ms", 0.5: "0.5 slots", 1.0: "1 ms", 2
 DIAMETER = {"ring": 4, "star": 2, "complete": 1}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("family", DIAMETER)
 @pytest.mark.parametrize("latency", LATENCIES)
 @pytest.mark.parametrize("protocol", ["gis", "flooding"])

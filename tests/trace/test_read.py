@@ -10,7 +10,7 @@ from netbandit.cli import main
 from netbandit.plots.study_pictures import timelines
 from netbandit.report.animation import animated
 from netbandit.report.hot_spots import hot_spots
-from netbandit.results.store import folder_of, load_study
+from netbandit.results.results_folder import ResultsFolder
 from netbandit.trace.perfetto import convert
 from netbandit.trace.read import Job, TraceError, left_out, read_trace
 
@@ -26,7 +26,7 @@ def lines(*entries):
 def traced(tmp_path):
     """A results folder whose only run has a trace, and the trace."""
     write(tmp_path, [made_up()])
-    folder = folder_of(tmp_path, load_study(tmp_path).points[0].keys[0])
+    folder = ResultsFolder(tmp_path).run_folder(ResultsFolder(tmp_path).study().points[0].keys[0])
     trace(folder, lines(MESSAGE, PHASE))
     return tmp_path, folder / "trace.jsonl"
 
@@ -39,8 +39,8 @@ def shown(folder):
         assert done.exit_code in (0, 2), done.output
         assert done.exit_code == 0 or "as it was written" in done.output or "does not match" in done.output, done.output
         found[layout] = done.exit_code == 0
-    study = load_study(folder)
-    found["animated in a report"] = animated(folder) is not None
+    study = ResultsFolder(folder).study()
+    found["animated in a report"] = animated(folder, study) is not None
     found["waits in a report"] = "waited (slots)" in [name for name, _ in hot_spots(folder, study)[0].nodes.headings]
     found["picture"] = [*timelines(folder, study)] != []
     found["nothing to say"] = [*left_out(folder, study)] == []

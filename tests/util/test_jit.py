@@ -8,6 +8,8 @@ from numba.core.caching import IndexDataCacheFile
 
 from netbandit.util.jit import njit
 
+pytestmark = pytest.mark.compiled
+
 TEXT = """
 def inner(x):
     return 3 * x

@@ -66,7 +66,7 @@ class BulkChoice(KernelChoice):
 
 def tells_several(context: ReplicationContext, learner: Learner) -> bool:
     """Return whether an agent may have several observations to send at once, or none, because rewards are delayed."""
-    return bool(context.feedback) and tells_observations(learner)
+    return context.feedback is not None and tells_observations(learner)
 
 
 @dataclass(frozen=True)

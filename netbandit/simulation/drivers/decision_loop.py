@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.compilation.array_functions import OneAgentError
+from netbandit.compilation.compile_notice import announce
 from netbandit.compilation.steps import Compiled
+from netbandit.conditions.feedback_queue import FeedbackQueue
+from netbandit.conditions.turns import Turns
 from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.simulation.bandit_environments import BanditEnvironment, NoArmError
-from netbandit.simulation.compile_notice import announce
 from netbandit.simulation.dispatch.decisions import SlotLoop
 from netbandit.simulation.dispatch.kernel_choice import chosen
 from netbandit.simulation.drivers import slot_loop
-from netbandit.simulation.drivers.turns import Turns
-from netbandit.simulation.feedback import FeedbackQueue
 from netbandit.simulation.regret import SlotAccount
 from netbandit.simulation.strategies.communication import CommunicationStrategy
 from netbandit.user_code.errors import ReturnedError

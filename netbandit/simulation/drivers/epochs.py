@@ -55,12 +55,11 @@ class Epochs(Driver):
         self._best = float(bandit.global_means.max())
         self._fingerprint = context.fingerprint
         self._trace = network.trace
-        self._forgets = self.aggregation.per_agent and network.forgets
-        self._presence = presence_of(network, forgets=self._forgets)
+        self._presence = presence_of(network, forgets=self.aggregation.per_agent and network.forgets)
         self._regret = HonestRegret(
             bandit.gaps,
             bandit.agents,
-            context.liars,
+            self._lies.liars,
             self._presence,
             clock.horizon,
             together=not self.aggregation.per_agent,
@@ -73,7 +72,7 @@ class Epochs(Driver):
         """Start a process for every agent that acts here and is up."""
         network = self.context.network
         # Who goes down is forgotten before the clock that ends rounds looks at who is left.
-        down = set(network.watch_agents(self._changed)) if self._forgets else set()
+        down = set(self._presence.watch(self._changed)) if self._presence.forgets else set()
         self.aggregation.open()
         for agent in network.acting:
             if agent not in down:
@@ -90,9 +89,8 @@ class Epochs(Driver):
 
     def stalled(self) -> list[int]:
         """See `Driver.stalled`: whoever still explores at the horizon would contribute after it, if it comes back."""
-        outages, end = self.context.network.outages, self._clock.end
-        gone = {agent for agent in self._exploring if outages is not None and outages.is_gone(agent, end)}
-        first = min((number for agent, number in self._exploring.items() if agent not in gone), default=inf)
+        gone = self._presence.is_gone
+        first = min((number for agent, number in self._exploring.items() if not gone(agent)), default=inf)
         return self._waits.lengths(before=first)
 
     def finish(self) -> DriverResult:

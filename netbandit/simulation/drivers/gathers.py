@@ -98,8 +98,7 @@ class Gathers(Driver):
         network = self.context.network
         self._protocol = gather_protocol(self._settings, network, parts, masks, self._decided)
         self._protocol.serve()
-        outages = network.outages
-        if outages is not None and outages.any_agents and outages.forgets:
+        if network.forgets:
             network.watch_agents(self._changed)
 
     def _changed(self, agent: int, up: bool) -> None:

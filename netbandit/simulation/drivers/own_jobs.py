@@ -4,11 +4,33 @@ from collections.abc import Generator
 from functools import partial
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from simpy import Event
 
 from netbandit.network.computing import Work
 from netbandit.network.network import Network
 from netbandit.simulation.drivers.presence import Presence
+
+
+class DecisionJobs:
+    """The decisions of agents in slots, where they take time.
+
+    Args:
+        network: The network.
+
+    Attributes:
+        any: Whether they do.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self._network = network
+        self.any = network.computing is not None and network.computing.takes(0, "decision")
+
+    def begin(self, agents: NDArray[np.int64]) -> None:
+        """Let *agents*, which have just decided, be busy with that."""
+        for agent in agents.tolist() if self.any else ():
+            self._network.when_computed(agent, "decision", lambda _: None)
 
 
 def do_job(network: Network, presence: Presence, agent: int, work: Work) -> Generator[Event, Any, bool]:

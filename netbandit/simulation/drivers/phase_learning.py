@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.bandits.bandit import FiniteBandit
-from netbandit.conditions.feedback_plan import names_of_arms
+from netbandit.conditions.feedback_plan import FeedbackPlan
+from netbandit.conditions.phase_feedback import FOR_EVER, PhaseFeedback
 from netbandit.learners.learner import Phase
 from netbandit.network.message import Kind
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.drivers.phase_feedback import FOR_EVER, PhaseFeedback
 from netbandit.simulation.drivers.presence import Presence, Waiting
 from netbandit.simulation.drivers.round_aggregation import Cohort, Epoch, RoundAggregation
 from netbandit.simulation.result import Metric
@@ -41,13 +41,13 @@ def phase_learning(
         pulled: See `Pulled`.
         exploring: The agents that still explore at the horizon, and the round: those that wait for rewards are added.
     """
-    plan = context.feedback.plan(context.clock.slot, context.topology.names, names_of_arms(context.bandit))
+    plan = context.feedback
     if plan is None:
         return PhaseLearning(context, aggregation)
     deadline, clock = context.protocol.feedback_deadline, context.clock
     patience = None if deadline is None else Duration(deadline).nanoseconds(clock.slot)
     feedback = PhaseFeedback(plan, context.streams, context.bandit.agents, clock.slot, clock.horizon, patience)
-    return LatePhaseLearning(context, aggregation, feedback, presence, pulled, exploring)
+    return LatePhaseLearning(context, aggregation, plan, feedback, presence, pulled, exploring)
 
 
 class PhaseLearning:
@@ -131,7 +131,8 @@ class LatePhaseLearning(PhaseLearning):
     Args:
         context: The replication.
         aggregation: Its rounds.
-        feedback: How late rewards are.
+        plan: How late rewards are,
+        feedback: and those of the replication.
         presence: When agents are up.
         pulled: See `Pulled`.
         exploring: See `phase_learning`.
@@ -141,15 +142,16 @@ class LatePhaseLearning(PhaseLearning):
         self,
         context: ReplicationContext,
         aggregation: RoundAggregation,
+        plan: FeedbackPlan,
         feedback: PhaseFeedback,
         presence: Presence,
         pulled: Pulled,
         exploring: dict[int, int],
     ) -> None:
         super().__init__(context, aggregation)
-        self._clock, self._fingerprint, self._liars = context.clock, context.fingerprint, context.liars
+        self._clock, self._fingerprint, self._liars = context.clock, context.fingerprint, aggregation.lies.liars
         self._feedback, self._presence, self._pulled, self._exploring = feedback, presence, pulled, exploring
-        self._lack = context.feedback.may_lack(context.protocol)
+        self._lack = plan.may_lack(context.protocol)
         self._until: list[int] = []  # until when each agent waits that lacks rewards at the horizon
 
     def _learned(

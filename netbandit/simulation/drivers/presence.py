@@ -1,7 +1,7 @@
 """When agents are up: `Presence` answers for drivers that let agents sleep; outages and batteries stand behind it."""
 
 from collections.abc import Callable, Generator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from math import inf
 from typing import Any
 
@@ -31,12 +31,22 @@ class Presence:
 
     Attributes:
         always: Whether all agents are always up.
+        forgets: Whether they lose their memory when they go down.
     """
 
     always = True
+    forgets = False
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
+
+    def watch(self, changed: Callable[[int, bool], None]) -> Sequence[int]:
+        """Call *changed* for each agent that goes down or comes back up, and whether it is; return who is down now."""
+        return ()
+
+    def is_gone(self, agent: int) -> bool:
+        """Return whether *agent* is down at the horizon, and does not come back."""
+        return False
 
     def next(self, agent: int, slot: int) -> int:
         """Return the first slot from *slot* on in which *agent* is up, as far as is known."""
@@ -101,8 +111,19 @@ class PresenceAhead(Presence):
     def __init__(self, network: Network, forgets: bool) -> None:
         super().__init__(network.clock)
         assert network.outages is not None
-        self._network, self._outages, self._forgets = network, network.outages, forgets
-        self._up: list[UpSlots] = [self._up_slots(agent) for agent in range(network.agents)]
+        self._network, self._outages, self.forgets = network, network.outages, forgets
+
+    @cached_property
+    def _up(self) -> Sequence[UpSlots]:
+        return [self._up_slots(agent) for agent in range(self._network.agents)]
+
+    def watch(self, changed: Callable[[int, bool], None]) -> Sequence[int]:
+        """See `Presence.watch`."""
+        return self._network.watch_agents(changed)
+
+    def is_gone(self, agent: int) -> bool:
+        """See `Presence.is_gone`."""
+        return self._outages.is_gone(agent, self._clock.end)
 
     def _absent(self, agent: int) -> Sequence[tuple[int, int]]:
         return self._outages.absent_slots(agent, self._clock.slot, self._clock.horizon)
@@ -125,7 +146,7 @@ class PresenceAhead(Presence):
     def life_end(self, agent: int) -> int:
         """See `Presence.life_end`."""
         clock = self._clock
-        if not self._forgets:
+        if not self.forgets:
             return clock.horizon
         down = self._outages.node(agent).down(clock.now)
         return clock.horizon if down == inf else min(clock.horizon, clock.boundary(int(down)))

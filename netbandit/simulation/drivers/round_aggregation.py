@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from simpy.events import EventPriority
 
 from netbandit.bandits.bandit import FiniteBandit
+from netbandit.conditions.phase_feedback import PhaseRewards
 from netbandit.learners.differing_sets import Answer, DifferingSets
 from netbandit.learners.elimination_pooled import PooledArms
 from netbandit.learners.learner import AnyLearner, Commit, EpochLearner, Phase
@@ -24,7 +25,6 @@ from netbandit.protocols.protocol import SERVER, CallbackRoundProtocol, Item, Ne
 from netbandit.protocols.sink import Sink
 from netbandit.simulation.byzantine_items import MeanLies
 from netbandit.simulation.driver import ReplicationContext
-from netbandit.simulation.drivers.phase_feedback import PhaseRewards
 from netbandit.simulation.return_validation import checked
 
 _CHOICES_KEPT = 4
@@ -57,7 +57,7 @@ def round_aggregation(context: ReplicationContext) -> "RoundAggregation":
         context.protocol,
         fail=network.agents_fail,
         forget=network.forgets,
-        lack=context.feedback.may_lack(context.protocol),
+        lack=context.feedback is not None and context.feedback.may_lack(context.protocol),
     )
     return (AggregationPerAgent if per_agent else RoundAggregation)(context)
 
@@ -188,7 +188,7 @@ class RoundAggregation:
 
     def _prepare(self, learner: EpochLearner) -> None:
         """Tell an unstarted learner the number of liars."""
-        learner.expect_lies(len(self.context.liars), lambda: self.context.streams.generator("groups", self._round))
+        learner.expect_lies(len(self.lies.liars), lambda: self.context.streams.generator("groups", self._round))
 
     def cohort_of(self, agent: int) -> tuple[Cohort, int]:
         """Return the cohort that *agent* enters as an incarnation of it begins, and its row there."""
@@ -253,9 +253,8 @@ class RoundAggregation:
         learner = cohort.learner
         if round + 1 in cohort.epochs:
             raise ValueError("others have concluded this round from something else, and all must go on alike")
-        outages = self.context.network.outages
         # If a round may end without some items, the learner accounts for the missing ones.
-        partial = (outages is not None and outages.any_agents) or bool(self.lies.liars) or self.protocol.has_deadline
+        partial = self.context.network.agents_fail or bool(self.lies.liars) or self.protocol.has_deadline
         if aggregate.value is None:  # without any estimate, no arm can be eliminated
             learner.conclude(np.zeros(len(learner.active)))
         elif not partial or self._aggregated >= self._participating:

@@ -20,12 +20,12 @@ def slot_by_slot(
         first: The first turn.
         last: The turn after the last one.
         asks: Whether agents are asked if they want to synchronise.
-        turns: `netbandit.simulation.drivers.turns.Turns`.
+        turns: `netbandit.conditions.turns.Turns`.
         world: `netbandit.simulation.bandit_environments.BanditEnvironment`.
         learner: `netbandit.learners.steps.StepLearner`.
         account: `netbandit.simulation.regret.SlotAccount`.
         strategy: `netbandit.simulation.strategies.communication.CommunicationStrategy`.
-        feedback: `netbandit.simulation.feedback.FeedbackQueue`.
+        feedback: `netbandit.conditions.feedback_queue.FeedbackQueue`.
 
     Returns:
         The first turn that has not been played.

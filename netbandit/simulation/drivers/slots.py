@@ -1,27 +1,28 @@
 """The slot driver: agents decide turn by turn; all turns between two network events are played in one step.
 
-It calls a communication strategy between decisions, and never a protocol or a kernel of messages itself.
+It calls a communication strategy between decisions, and never a protocol or a kernel of messages itself. `presence`
+says when agents are up, `slot_learning` when they know their rewards, the lies of the strategy whose regret counts,
+and `own_jobs` whether decisions take time.
 """
 
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from simpy import Event
 
+from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.compilation.array_functions import StepError
-from netbandit.conditions.feedback_plan import names_of_arms
-from netbandit.learners.counts import tells_observations
+from netbandit.conditions.turns import turns_of
 from netbandit.learners.linear import in_slots
-from netbandit.learners.slots import Learner
 from netbandit.learners.steps import StepLearner
 from netbandit.learners.world import World
 from netbandit.network.clock import DECISIONS, ScheduledEvent
 from netbandit.simulation.bandit_environments import bandit_environment
 from netbandit.simulation.driver import Driver, DriverResult, ReplicationContext
-from netbandit.simulation.drivers.decision_loop import compiled_loop, learn_due, vectorized_loop
-from netbandit.simulation.drivers.turns import turns_of
-from netbandit.simulation.feedback import FeedbackQueue
+from netbandit.simulation.drivers.decision_loop import compiled_loop, vectorized_loop
+from netbandit.simulation.drivers.own_jobs import DecisionJobs
+from netbandit.simulation.drivers.presence import presence_of
+from netbandit.simulation.drivers.slot_learning import slot_learning
 from netbandit.simulation.regret import SlotAccount
 from netbandit.simulation.result import Curve, Metric
 from netbandit.simulation.return_validation import checked, figures_of
@@ -63,8 +64,8 @@ class Slots(Driver):
         )
         self._played = 0
         self._decisions = 0
-        computing = context.network.computing
-        self._computes = computing is not None and computing.takes(0, "decision")
+        self._presence = presence_of(context.network, forgets=context.network.forgets)
+        self._jobs = DecisionJobs(context.network)
         self._several_lives = False  # whether agents have lost their memory after a release
         self._callbacks: list[Callable[[Event], None]] = [self._wake]
 
@@ -72,12 +73,13 @@ class Slots(Driver):
         """Build the protocol, then the learner that suits it, and appoint the first slot."""
         context = self.context
         template = checked(in_slots(context.learner).fresh())
+        if isinstance(context.bandit, ActionSetBandit):
+            context.bandit.ignored = template.plays == "arms"
         self.strategy = strategy = communication(context, template)
-        if context.liars:
-            self.world.count_only(strategy.lies.counted)
-            self.turns.count_only(strategy.lies.counted > 0)
+        self.world.count_only(strategy.lies.counted)
+        self.turns.count_only(strategy.lies.counted > 0)
         self.learners = [checked(learner) for learner in template.replicas(strategy.sets)]
-        self.feedback = self._late_feedback(template)
+        self._learning = slot_learning(context, self.world, self.learners, strategy)
         degrees = np.array([len(near) for near in context.topology.neighbours], dtype=np.int64)
         for param_set, learner in enumerate(self.learners):
             world = World(
@@ -95,11 +97,9 @@ class Slots(Driver):
                 matrix=strategy.matrix,
                 sets=strategy.sets,
                 param_set=param_set,
-                forgets=self._forgets,
-                liars=len(context.liars),
-                late=self.feedback is not None,
-                ages=None if self.feedback is None else self.feedback.ages,
-                window=0 if self.feedback is None else self.feedback.window_slots,
+                forgets=self._presence.forgets,
+                liars=len(strategy.lies.liars),
+                **self._learning.facts(),
                 **self.world.facts(),
             )
             if isinstance(learner, StepLearner):
@@ -108,56 +108,19 @@ class Slots(Driver):
         strategy.open(self.learners)
         self.world.start(context.streams.generator, self._clock.horizon, each_slot=self.turns.everybody)
         self._slow, self._uncompiled = False, ""
+        played_by = self.world, self.learners, self.account, strategy, self.turns, self._learning.queue
         play = None
         try:
-            play = compiled_loop(self.world, self.learners, self.account, strategy, self.turns, self.feedback)
-            self._slow = play is None and template.plays == "vectors" and is_ours(type(template))
+            play = compiled_loop(*played_by)
+            written = self.world.why_no_loop(everybody=True) is None
+            self._slow = play is None and template.plays == "vectors" and is_ours(type(template)) and written
         except StepError as error:
             self._uncompiled = f"the steps of {type(template).__qualname__} are not compiled: {error}"
-        self._play = (
-            play
-            if play is not None
-            else vectorized_loop(self.world, self.learners, self.account, strategy, self.turns, self.feedback)
-        )
-        if context.network.agents_fail:
-            for agent in context.network.watch_agents(self._changed):
-                self.turns.note(agent, up=False)
-            strategy.present = self.turns.here
+        self._play = vectorized_loop(*played_by) if play is None else play
+        for agent in self._presence.watch(self._changed):
+            self.turns.note(agent, up=False)
+        strategy.present = self.turns.here
         self._appoint()
-
-    def _late_feedback(self, learner: Learner) -> FeedbackQueue | None:
-        """Return where the rewards of a *learner*'s agents wait; None: they are learned at once."""
-        context = self.context
-        plan = context.feedback.plan(self._clock.slot, context.topology.names, names_of_arms(context.bandit))
-        if plan is None:
-            return None
-        facts = self.world.facts()
-        feedback = FeedbackQueue(
-            plan,
-            self.context.streams,
-            self._agents,
-            facts["arms"],
-            self._clock.slot,
-            facts["dimension"] if learner.plays == "vectors" else 0,
-        )
-        if tells_observations(learner) and not self.strategy.isolated:
-            feedback.fresh = [[] for _ in range(self._agents)]
-            self.strategy.new_observations = feedback.new_observations
-        self.strategy.catch_up = self._catch_up
-        feedback.trace = self.context.network.trace
-        return feedback
-
-    def _catch_up(self, agents: NDArray[np.int64]) -> None:
-        """Let *agents* learn all rewards that are due by now."""
-        assert self.feedback is not None
-        now = self._clock.now
-        learn_due(self.world, self.learners, self.feedback, self._clock.boundary(now), now, agents)
-
-    @property
-    def _forgets(self) -> bool:
-        """Whether agents lose their memory when they go down."""
-        outages = self.context.network.outages
-        return outages is not None and outages.forgets
 
     def _changed(self, agent: int, up: bool) -> None:
         """Exclude *agent* from the turns while it is down; it has played all earlier turns."""
@@ -166,13 +129,12 @@ class Slots(Driver):
         strategy.present = self.turns.here
         slot = self._clock.boundary(self._clock.now)
         if not up:
-            strategy.on_down(agent, forgets=self._forgets)
+            strategy.on_down(agent, forgets=self._presence.forgets)
         elif slot < self._clock.horizon:
             back = np.array([agent])
-            if self._forgets:
+            if self._presence.forgets:
                 self._several_lives |= strategy.releases > 0
-                if self.feedback is not None:
-                    self.feedback.forget(agent)
+                self._learning.forget(agent)
                 for learner in self.learners:
                     learner.forget(slot, back)
             strategy.on_up(slot, back)
@@ -208,7 +170,7 @@ class Slots(Driver):
             **figures_of(learner, learner.figures(), taken=paid.keys() | talked.keys()),
             **talked,
             **strategy.lies.metrics(),
-            **self._feedback_metrics(),
+            **self._learning.metrics(self.turns),
         }
         values = account.total()
         said = (_NO_COMPILED_LOOP if self._slow else "", self._uncompiled)
@@ -217,17 +179,11 @@ class Slots(Driver):
         curves = {"regret" if known else "reward": Curve(account.knots, values)}
         return DriverResult(float(values[-1]) if known else None, curves, metrics, spent, remarks)
 
-    def _feedback_metrics(self) -> dict[str, Metric]:
-        """Return feedback metrics, if rewards may be delayed."""
-        if self.feedback is None:
-            return {}
-        return self.feedback.metrics(self.turns.counted, self.turns.up, self._clock.end)
-
     def _counted(self) -> dict[str, Metric]:
         """Return the number of decisions, and of turns missed by agents that were down."""
         due = self.turns.decisions
         absent = {"absent_slots": due - self._decisions, "availability": self._decisions / due if due else None}
-        return {"decisions": self._decisions, **(absent if self.context.network.agents_fail else {})}
+        return {"decisions": self._decisions, **({} if self._presence.always else absent)}
 
     def _appoint(self) -> None:
         """Wake at the next turn, after the arrivals and adoptions of its instant."""
@@ -243,15 +199,13 @@ class Slots(Driver):
         first = self._played
         slot = turns.slot(first)
         strategy.apply_received(slot)
-        last = first if self._computes else turns.before(environment.peek())
+        last = first if self._jobs.any else turns.before(environment.peek())
         stop = turns.after(strategy.last(slot, self._clock.horizon) - 1)
         self._played = self._play(first, max(first + 1, min(last, stop)))
         self._decisions += turns.decided(first, self._played)
         latest = self._played - 1
         strategy.deciding = turns.agents(latest)
-        if self._computes:
-            for agent in strategy.deciding.tolist():
-                self.context.network.when_computed(agent, "decision", lambda _: None)
+        self._jobs.begin(strategy.deciding)
         slot = turns.slot(latest)
         if strategy.should_send(slot, self.account.calls):
             if latest > first:  # nothing else is due before

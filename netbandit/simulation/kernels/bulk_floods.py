@@ -5,12 +5,12 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.compilation.compile_notice import announce
 from netbandit.network import distances
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
 from netbandit.protocols.local import Local
 from netbandit.protocols.local_flood import ITEMS, RandomStops
 from netbandit.simulation.carriers import Numbers
-from netbandit.simulation.compile_notice import announce
 from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.kernels.bulk_broadcasts import RowsInBulk
 from netbandit.simulation.kernels.bulk_links import BulkLinks, hop_slots, slots_of_hops

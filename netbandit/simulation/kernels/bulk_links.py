@@ -18,12 +18,12 @@ from netbandit.network.features import Feature, features
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.jitter import ExponentialJitter, GeometricJitter, LognormalJitter, UniformJitter
 from netbandit.network.link import Fate, LinkClass
-from netbandit.network.loss_models import BitLoss, BurstLoss, ConstantLoss
 from netbandit.network.message import Kind
+from netbandit.network.models.loss import BitLoss, BurstLoss, ConstantLoss
+from netbandit.network.models.retransmission import Retry
 from netbandit.network.network import Network
 from netbandit.network.outages import Failing, Outage, OutagePlan, Redrawn
 from netbandit.network.present_neighbours import PresentLinksBySlot
-from netbandit.network.retry import Retry
 
 if TYPE_CHECKING:  # it imports numba, which is slow
     from netbandit.simulation.kernels.faulty_links import FaultyLinks

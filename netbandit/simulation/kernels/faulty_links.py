@@ -1,6 +1,6 @@
 """Messages on all links at once, at the beginning of a slot, if links fail, or lose, delay or duplicate messages.
 
-The outcome of each message equals that of `begin` in `netbandit.network.transmission`, without queueing, waiting or
+The outcome of each message equals that of `begin` in `netbandit.network.wire`, without queueing, waiting or
 retransmission, and without node outages.
 """
 
@@ -11,15 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netbandit.compilation.compile_notice import announce
 from netbandit.network.downtimes import failing
 from netbandit.network.draws import Draws
-from netbandit.network.faults import FaultModel
 from netbandit.network.jitter import Jitter
 from netbandit.network.link import Fate
-from netbandit.network.loss_models import BurstLoss, chance_of_bits
 from netbandit.network.message import Kind
+from netbandit.network.models.loss import BitLoss, BurstLoss, ConstantLoss, Loss, chance_of_bits
 from netbandit.network.network import Network
-from netbandit.simulation.compile_notice import announce
 from netbandit.util.jit import njit
 
 Numbers = NDArray[np.int64]
@@ -117,7 +116,7 @@ def _note(fates: Numbers, fate: int, channel: int, size: int) -> None:
 
 @njit(cache=True)
 def _is_lost_by(cuts: Numbers, first: int, end_of_rows: int, begin: int, arrival: int, end: int) -> bool:
-    """As `netbandit.network.transmission.is_cut_in_time`, of a message that is cut."""
+    """As `netbandit.network.wire.Wire.is_lost_in_time`, of a message that is cut."""
     return arrival < end or _is_down(cuts, first, end_of_rows, begin, end - 1)
 
 
@@ -135,7 +134,8 @@ def put_all(
         sizes: The bytes of each message, shape (channels,); 0: there is none.
         messages: How many messages were put on each channel before, shape (channels,).
         end: The end of the run (ns): what arrives then or later is under way.
-        law: Of `netbandit.network.faults.FaultModel` chance, chance_while_bad, loses_bits, duplicate and overtaking.
+        law: The chance that a message is lost, that it is while its channel is bad, whether the chance is that of a
+            bit, the chance that a message is doubled, and whether messages overtake each other.
     """
     # Arrays by themselves: the references to those of a tuple would be counted in each turn of the loop.
     latencies, latest, due, bad, fates = own.latencies, own.latest, own.due, own.bad, own.fates
@@ -249,11 +249,11 @@ class FaultyLinks:
         self._receivers, senders, latencies = map(np.ascontiguousarray, channels)
         self._code = kind.code
         faults = network.peer_faults
-        law, number, depth = FaultModel.of(faults), *due.shape
+        number, depth = due.shape
         firsts = np.array([link.first for link in network.links], dtype=np.int64)
         columns = 2 * links + (senders != firsts[links])
         first_cuts, cuts = _cuts_of(network)
-        self._law = law.chance, law.chance_while_bad, law.loses_bits, law.duplicate, law.overtaking
+        self._law = *_chances(faults.loss), float(faults.duplicate), faults.overtaking
         self._slot, self._end = network.clock.slot, network.clock.end
         self._sizes = np.zeros((depth, number), dtype=np.int64)
         self._last = self._taken = -1  # the last slot of messages, and the last boundary up to which all is taken
@@ -309,6 +309,14 @@ class FaultyLinks:
         self._taken = max(self._taken, boundary)
 
 
+def _chances(loss: Loss | None) -> tuple[float, float, bool]:
+    """Return the chances of a loss model, see `put_all`: of a message or a bit, of one while its channel is bad."""
+    if isinstance(loss, BurstLoss):
+        return float(loss.good), float(loss.bad), False
+    known = loss if isinstance(loss, ConstantLoss | BitLoss) else ConstantLoss(0.0)
+    return float(known.probability), 0.0, isinstance(known, BitLoss)
+
+
 def _cuts_of(network: Network) -> tuple[Numbers, Numbers]:
     """Return `Channels.first_cuts` and `Channels.cuts`.
 
@@ -324,7 +332,7 @@ def _cuts_of(network: Network) -> tuple[Numbers, Numbers]:
         found.append([*times.until(end), (times.down(end), _NEVER)])
     first = np.cumsum([0, *map(len, found)])
     rows = [(min(begin, _NEVER), min(until, _NEVER)) for some in found for begin, until in some]
-    return first, np.array(rows, dtype=np.int64)
+    return first, np.array(rows, dtype=np.int64).reshape(-1, 2)
 
 
 class _Drawn:

@@ -59,7 +59,7 @@ class Rounds(CommunicationStrategy):
         self.members = np.bincount(groups)[groups]
         self.sets = self._protocol.sets
         self._wants = learner.has("wants")
-        self._all_slots = context.run.activity == "every" and not context.feedback
+        self._all_slots = context.run.activity == "every" and context.feedback is None
         self.quiet = np.zeros((self.sets, len(self.everybody)), dtype=np.bool_)
         self._releases = np.zeros((self.sets, len(self.everybody)), dtype=np.int64)
         self._released_at: dict[tuple[int, int], int] = {}

@@ -48,9 +48,7 @@ class Uploads(CommunicationStrategy):
         self.isolated = False
         self.asks = True
         self.deposits = True
-        outages = context.network.outages
-        forgets = outages is not None and outages.forgets
-        numbers = learner.deposit_numbers(getattr(context.bandit, "dimension", 0)) + forgets
+        numbers = learner.deposit_numbers(getattr(context.bandit, "dimension", 0)) + context.network.forgets
         self._upload_bytes, self._download_bytes = learner.item_bytes(numbers), learner.item_bytes(numbers + 1)
         self._absorbed = 0
         self._deposited = np.zeros(agents, dtype=np.int64)

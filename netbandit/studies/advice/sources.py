@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.conditions.contacts import build_contacts
+from netbandit.conditions.graph import topology_streams
+from netbandit.conditions.latencies import peer_latencies, uplink_latencies
 from netbandit.network.contacts import UpTimes, contacts_until
 from netbandit.network.edge_latencies import NOT_TAKEN, any_given
 from netbandit.network.families.meeting import Meeting
@@ -20,7 +22,6 @@ from netbandit.scenario.load import Document, load
 from netbandit.scenario.merge import FIRST_OVERRIDE
 from netbandit.scenario.overrides import read_overrides
 from netbandit.scenario.toml_text import toml_text
-from netbandit.simulation.build import peer_latencies, topology_streams, uplink_latencies
 from netbandit.studies.advice.describe import Graph, graph_of, names_family, own_family
 from netbandit.studies.advice.measure import Measure, MeasureName
 from netbandit.studies.advice.protocol_measures import left_out, measure_of, measure_of_any

@@ -6,12 +6,12 @@ from typing import Any
 
 from netbandit.learners.learner import EpochLearner
 from netbandit.network.families.meeting import Meeting
+from netbandit.network.models.loss import BurstLossSettings
 from netbandit.parts.settings import Problem, Settings
 from netbandit.protocols.gossip import Gossip
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
 from netbandit.protocols.relay import Relay
 from netbandit.protocols.rounds import RoundProtocol
-from netbandit.scenario.link_faults import BurstLossSettings
 from netbandit.scenario.model import PARTS
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.util.wording import show

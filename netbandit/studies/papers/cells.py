@@ -14,7 +14,7 @@ from netbandit.util.key_paths import lookup
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from netbandit.results.store import PointResult
+    from netbandit.results.study_result import PointResult
     from netbandit.studies.papers.figure_runs import FigureRuns
     from netbandit.studies.papers.figures import Panel
 

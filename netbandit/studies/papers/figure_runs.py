@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from netbandit.checks.check import RunPlan, check
-from netbandit.results.store import PointResult, load_study
+from netbandit.results.study_result import PointResult
 from netbandit.running import sweeps as sweep
 from netbandit.running.sweeps import FailedRun, Progress
 from netbandit.scenario.load import Document, load
@@ -139,7 +139,7 @@ def run_figure(
     curves = any(panel.kind == "curves" for panel in figure.panels)
     formulas = [expression for claim in paper.claims if claim.figure == figure.id for expression in claim.formulas]
     details = curves or any(expression.needs_curves for expression in formulas)
-    loaded = load_study(out, details=True) if details else result.study
+    loaded = result.folder.study() if details else result.study
     found = [
         replace(runs, parameters={**runs.parameters, SCENARIO: name}, resolved=point.resolved)
         for (name, point, _), runs in zip(points, loaded.points, strict=True)

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from netbandit.results.failures import Failures, failures_of
-from netbandit.results.store import PointResult
+from netbandit.results.study_result import PointResult
 from netbandit.simulation.result import bound_of
 from netbandit.studies.papers.claims import Claim
 from netbandit.studies.papers.expressions import Expression

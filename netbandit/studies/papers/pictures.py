@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
-    from netbandit.results.store import PointResult
+    from netbandit.results.study_result import PointResult
     from netbandit.studies.papers.figure_runs import FigureRuns
     from netbandit.studies.papers.figures import Panel
 

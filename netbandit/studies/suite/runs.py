@@ -6,10 +6,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from netbandit.compilation.compile_notice import to_stderr
 from netbandit.results.run_keys import run_keys
 from netbandit.running.pool import Lost, Pool
 from netbandit.scenario.errors import ScenarioError
-from netbandit.simulation.compile_notice import to_stderr
 from netbandit.studies.suite.cells import Cell, cell_of
 from netbandit.studies.suite.entries import Entry
 from netbandit.studies.suite.tracks import Track, point_of

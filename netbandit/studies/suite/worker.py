@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netbandit.compilation import compile_notice
 from netbandit.results.run_keys import run_keys
 from netbandit.results.safe_files import make_folder, write_whole
-from netbandit.simulation import compile_notice
 from netbandit.studies.suite.cells import spends_too_much, values_of
 from netbandit.studies.suite.tracks import Track
 from netbandit.user_code.errors import complaint

@@ -33,6 +33,7 @@ with of_extra("plots"):
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
     from matplotlib.transforms import offset_copy
     from PIL import Image
+    from PIL.PngImagePlugin import PngInfo
 
     class Picture(Figure):
         """A figure whose letters remain letters in a PDF, also where its user saves it: journals refuse Type 3."""
@@ -46,6 +47,6 @@ with of_extra("plots"):
 __all__ = [
     "FFMpegWriter", "Figure", "FigureCanvasAgg", "FigureCanvasSVG", "FuncAnimation", "FuncFormatter", "Image",
     "Line2D", "LineCollection", "ListedColormap", "LogLocator", "LogNorm", "MaxNLocator", "Normalize",
-    "NullFormatter", "NullLocator", "Patch", "Picture", "PillowWriter", "Text", "colormaps", "matplotlib",
+    "NullFormatter", "NullLocator", "Patch", "Picture", "PillowWriter", "PngInfo", "Text", "colormaps", "matplotlib",
     "offset_copy", "to_hex", "to_rgb", "withStroke",
 ]  # fmt: skip

@@ -82,6 +82,7 @@ def test_a_round_that_ends_exactly_at_the_horizon_counts(tmp_path, monkeypatch):
         check_sane(result, horizon)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("protocol", ["master-worker", "gis", "sink", "flooding", "silent"])
 @pytest.mark.parametrize("family", ["star", "complete"])
 @pytest.mark.parametrize("agents", [1, 2])

@@ -45,6 +45,7 @@ def assert_lossless(tmp_path, learner, horizon, parts, secure, *overrides):
     assert outcome.regret == same.regret
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("learner", "horizon", "dimension", "parts", "secure"),
     # A sum of one hides nothing, and is refused.

@@ -182,7 +182,7 @@ DOWN = {"up_for": "300 ms", "down_for": "15 ms"}
 @pytest.mark.parametrize("deadline", [None, "9 slots"])
 def test_each_pull_of_a_phase_is_learned_outstanding_censored_or_late(tmp_path, faults, deadline, monkeypatch):
     counted = []
-    from netbandit.simulation.drivers.phase_feedback import PhaseFeedback
+    from netbandit.conditions.phase_feedback import PhaseFeedback
 
     note = PhaseFeedback.note
 

@@ -132,7 +132,7 @@ def test_over_a_server_agents_choose_what_the_reference_chooses(tmp_path, monkey
     assert run.digests == digests(arms)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("members", ["all", "clique"])
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_calls_go_before_rounds_of_any_protocol(tmp_path, monkeypatch, protocol)
 
 @pytest.mark.parametrize("actions", ["fixed", "fresh"])
 def test_alone_agents_choose_what_the_reference_chooses(tmp_path, monkeypatch, actions):
-    written = tables(actions=actions, horizon=1_500, epsilon=1.0)
+    written = tables(actions=actions, horizon=500, epsilon=1.0)
     written["protocol"] = {"kind": '"silent"'}
     run = Watched(tmp_path, monkeypatch, written)
     arms = reference.alone(setup_of(run, written, alone=True))
@@ -200,6 +200,7 @@ def test_alone_agents_choose_what_the_reference_chooses(tmp_path, monkeypatch, a
     assert run.result.metrics["epsilon"] == 0
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("learner", ["exact", "private", "fixed"])
 @pytest.mark.parametrize("protocol", ["master-worker", "local"])
 def test_the_generic_loop_has_the_same_law_as_the_compiled_one(tmp_path, monkeypatch, learner, protocol):
@@ -282,7 +283,7 @@ def test_the_privacy_spent_is_that_of_the_set_released_most_often(tmp_path, monk
     [("master-worker", "0 ms", 5), ("master-worker", "3 ms", 4 * 3 + 1), ("local", "0 ms", 5), ("silent", "0 ms", 1)],
 )
 def test_agents_play_on_in_one_call_to_the_next_event(tmp_path, monkeypatch, protocol, latency, stretches):
-    written = tables(horizon=5_000, schedule='"fixed"', every=1_000)
+    written = tables(horizon=1_000, schedule='"fixed"', every=200)
     written["protocol"] = {"kind": f'"{protocol}"'}
     written["links.uplink"] = {"latency": f'"{latency}"'}
     calls = []
@@ -307,6 +308,7 @@ def metrics(tmp_path, monkeypatch, written):
     return Watched(tmp_path, monkeypatch, written).result.metrics
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("protocol", ["master-worker", "local", "gis", "silent"])
 @pytest.mark.parametrize("actions", ["fixed", "fresh"])
 @pytest.mark.parametrize("epsilon", ["inf", 1e-6])

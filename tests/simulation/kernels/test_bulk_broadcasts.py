@@ -69,7 +69,7 @@ DOWN = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("down", DOWN)
 @pytest.mark.parametrize("faults", ["", ', loss = 0.2, jitter = "3 ms"'])
 @pytest.mark.parametrize("ttl", [1, 3])
@@ -104,6 +104,7 @@ LATENCIES = [
 ]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("learner", ["ucb", "klucb", "thompson"])
 @pytest.mark.parametrize("latency", LATENCIES)
 def test_in_bulk_is_the_same_as_message_by_message(both, learner, latency):
@@ -146,7 +147,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("learner", OBSERVERS)
 @pytest.mark.parametrize("faults", FAULTS)
 def test_floods_in_bulk_are_the_same_as_message_by_message(both, learner, faults):
@@ -155,7 +156,7 @@ def test_floods_in_bulk_are_the_same_as_message_by_message(both, learner, faults
         same(*both(learner, latency, f"{FLOOD}, ttl = {ttl}", seed=number, faults=faults, horizon=15))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("faults", FAULTS)
 @pytest.mark.parametrize("route", ["flood", "tree"])
 def test_one_hop_in_bulk_is_the_same_however_links_fail(both, faults, route):
@@ -173,6 +174,7 @@ def test_absorption_in_bulk_is_the_same(both, faults, ttl):
         same(*both('"ucb"', LATENCIES[4], protocol, faults=faults, bandit=bandit, horizon=40))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("faults", FAULTS)
 def test_random_stops_in_bulk_are_the_same(both, faults):
     stopped, all_of_them = (
@@ -217,6 +219,7 @@ def test_who_is_away_is_told_nothing(both, changes, keys):
         assert (bulk.metrics["rounds"] == 0) == (bulk.metrics["messages"] == 0)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("faults", FAULTS[1:])
 @pytest.mark.parametrize("ttl", [1, 3])
 def test_each_channel_draws_at_its_own_pace(both, monkeypatch, faults, ttl):

@@ -8,7 +8,7 @@ import pytest
 from netbandit.checks.check import check
 from netbandit.network.features import Feature
 from netbandit.network.fingerprint import Fingerprint
-from netbandit.network.loss_models import ConstantLoss
+from netbandit.network.models.loss import ConstantLoss
 from netbandit.network.network import Network
 from netbandit.scenario.load import load
 from netbandit.simulation.dispatch import messages

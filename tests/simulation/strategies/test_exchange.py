@@ -14,13 +14,13 @@ from scipy.stats import binom
 
 from netbandit.bandits.procurement import Procurement
 from netbandit.checks.check import check
+from netbandit.conditions.latencies import peer_latencies
 from netbandit.learners.greedy import choose
 from netbandit.learners.pfcb import Pfcb
 from netbandit.learners.pfcb_schedule import exploration_rounds, round_epsilon, sharing_slots
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
 from netbandit.simulation.bandit_environments import optimum
-from netbandit.simulation.build import peer_latencies
 from netbandit.simulation.drivers import slots
 from netbandit.simulation.drivers.slots import Slots
 from netbandit.util.streams import Streams
@@ -227,7 +227,7 @@ def test_equals_the_reference_with_other_keys(tmp_path, history, share, family, 
     assert (np.array(history) == expected).all()
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("share", ["private", "exact"])
 @pytest.mark.parametrize("communicate", ["literal", "every"])
 @pytest.mark.parametrize("family", ["path", "star"])
@@ -249,6 +249,7 @@ def test_equals_the_reference_on_links_of_random_latency(tmp_path, history, shar
     assert (np.array(history) == expected).all()
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("share", ["private", "exact", "never"])
 @pytest.mark.parametrize("communicate", ["doubling", "every"])
 def test_numpy_has_the_same_law_as_the_compiled_loop(tmp_path, monkeypatch, share, communicate):

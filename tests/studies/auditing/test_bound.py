@@ -21,7 +21,7 @@ def test_the_bound_is_that_of_clopper_and_pearson_for_its_event():
     assert n == 10_000
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.ci
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
 def test_laplace_noise_is_found_nearly_whole_and_never_exceeded(epsilon):
     found = [lower_bound(*laplace(np.random.default_rng(seed), epsilon), confidence=0.99) for seed in range(40)]

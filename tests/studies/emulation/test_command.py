@@ -103,6 +103,7 @@ def test_refused_at_its_place(scenario):
     assert found.stderr.startswith(f"--set learner.kind: {text}")
 
 
+@pytest.mark.ci
 def test_no_end(scenario, monkeypatch):
     monkeypatch.setattr(emulation, "_PATIENCE", 2.0)
     found = called(scenario, "--set", "protocol.kind=helpers.emulated:Telepathy", "--dilation", 1, "--retries", 1)

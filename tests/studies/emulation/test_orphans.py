@@ -25,6 +25,7 @@ def gone(children):
     return not any(is_alive(child.pid) for child in children)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("number", "code"),
     [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130), (signal.SIGTERM, 130)],

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.fake_study import fake_result
 
-from netbandit.results.store import PointResult
+from netbandit.results.study_result import PointResult
 from netbandit.studies.papers.cells import Cells
 from netbandit.studies.papers.figure_runs import FigureRuns
 from netbandit.studies.papers.figures import Figure, Panel

@@ -7,7 +7,7 @@ import pytest
 from helpers.fake_study import fake_result
 from helpers.small_paper import small_paper
 
-from netbandit.results.store import PointResult
+from netbandit.results.study_result import PointResult
 from netbandit.simulation.result import Curve
 from netbandit.studies.papers import figures as papers
 from netbandit.studies.papers.figure_runs import FigureRuns

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 import netbandit
-from netbandit.results.store import PointResult
+from netbandit.results.study_result import PointResult
 from netbandit.studies.papers import figures as papers
 from netbandit.studies.papers.cells import base_of
 from netbandit.studies.papers.figure_runs import FigureRuns, points_of

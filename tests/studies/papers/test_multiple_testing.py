@@ -7,7 +7,7 @@ from helpers.some_claim import claim
 from scipy import stats
 
 from netbandit.results.failures import ENOUGH
-from netbandit.results.store import PointResult
+from netbandit.results.study_result import PointResult
 from netbandit.studies.papers.claim_text import line
 from netbandit.studies.papers.figure_runs import FigureRuns
 from netbandit.studies.papers.figures import paper_names, papers_folder, read_paper

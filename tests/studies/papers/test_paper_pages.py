@@ -20,6 +20,9 @@ def pages():
 def test_a_page_has_each_claim_with_its_verdict_and_each_figure_with_its_command(pages, name, tmp_path):
     paper, record = load_paper(name), shipped()
     text = pages.page(paper, record, tmp_path)
+    summary, verdicts, setting = (text.index(part) for part in (" claim", "\n## Verdicts\n", "\n## Setting\n"))
+    assert summary < verdicts < text.index("::::{dropdown}") < setting
+    assert text[:verdicts].count("\n- ") <= 5  # what is doubtful
     for figure in paper.figures:
         assert f"netbandit reproduce {name}/{figure.id}\n" in text
     for claim in paper.claims:

@@ -13,7 +13,7 @@ from helpers.some_claim import judge
 from netbandit.cli import main
 from netbandit.plots.style import NEUTRAL, subtitle
 from netbandit.results.safe_files import sealed, unsealed
-from netbandit.results.store import PointResult
+from netbandit.results.study_result import PointResult
 from netbandit.running import estimate as estimating
 from netbandit.running.estimate import PointEstimate
 from netbandit.studies.papers import figures as papers

@@ -6,7 +6,7 @@ import pytest
 from helpers.made_up_runs import made_up
 from helpers.some_claim import claim, judge
 
-from netbandit.results.store import PointResult
+from netbandit.results.study_result import PointResult
 from netbandit.studies.papers.claim_text import line, short_lines
 from netbandit.studies.papers.measuring import evidence
 from netbandit.studies.papers.verdicts import Evidence, InterimLook, Measured

@@ -14,7 +14,7 @@ from netbandit.conditions.feedback_plan import FeedbackPlan
 from netbandit.learners.learner import Phase
 from netbandit.network.delays import INFINITE
 from netbandit.network.draws import Draws
-from netbandit.simulation.result import Metric
+from netbandit.parts.metric import Metric
 from netbandit.util.streams import Streams
 
 Agents = NDArray[np.int64]
@@ -77,8 +77,8 @@ class PhaseFeedback:
     """Draws how late the rewards of phases are, and counts what becomes of them.
 
     The delay of pull n of an agent's phases, counted over all its incarnations, follows from random number n, as in
-    `netbandit.simulation.feedback.FeedbackQueue`. What an agent pulls while it waits enters no estimate and is not
-    counted.
+    `netbandit.conditions.feedback_queue.FeedbackQueue`. What an agent pulls while it waits enters no estimate and is
+    not counted.
 
     Args:
         plan: How rewards are delayed.

@@ -14,20 +14,23 @@ A transmission that would begin at or after the horizon is never sent; nor is on
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from simpy import Event
 
 from netbandit.network.air import Air
+from netbandit.network.calendar import NEVER
 from netbandit.network.clock import ARRIVALS, SENDS, ScheduledEvent
 from netbandit.network.link import Channel, FaultyChannel
 from netbandit.network.message import Message
 from netbandit.network.metering import never_begin
+from netbandit.network.models.contacts import latest_start
 from netbandit.network.radio_plan import Aloha, Csma, RadioPlan
-from netbandit.network.transmission import transmit
+from netbandit.network.steps import Model, Steps
+from netbandit.parts.metric import Metric
 
 if TYPE_CHECKING:
     from netbandit.network.network import Network
@@ -74,7 +77,7 @@ class Transmitter:
         self.callbacks = callbacks
 
 
-class Radio:
+class Radio(Model):
     """The transmitters of all agents; one event is pending for each with a non-empty queue.
 
     Args:
@@ -97,10 +100,26 @@ class Radio:
         self.transmissions = self.airtime = self.collided = 0
         self.size = self.heard = self.heard_size = self.heard_airtime = 0
 
+    def join(self, steps: Steps) -> None:
+        """See `Model.join`: receptions collide."""
+        self._steps = steps
+        steps.misses.append(lambda channel, size, start, due: self.has_collided(channel, due))
+
+    @classmethod
+    def metrics(cls, models: Sequence[Self]) -> Mapping[str, Metric]:
+        """See `Model.metrics`: transmissions, their time on the air, and collisions."""
+        (radio,) = models
+        return {
+            "delivery_ratio": radio._network.ledger.outcomes.delivery_ratio,
+            "transmissions": radio.transmissions,
+            "airtime_s": radio.airtime / 1e9,
+            "collided": radio.collided,
+        }
+
     def send(self, message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
         """Let the senders of these *channels* transmit *message* to the receivers, but for *excepted*, in their turn.
 
-        See `netbandit.network.transmission.send`: nodes that say the same at once may do so together.
+        See `netbandit.network.wire.send`: nodes that say the same at once may do so together.
         """
         now = self._clock.now
         if now < self._clock.end:
@@ -212,7 +231,7 @@ class Radio:
         network, now = self._network, self._clock.now
         if transmission.turn < 0:
             transmission.turn = now
-        if not transmit(network, transmission):
+        if not self._begin(transmission, now):
             return
         airtime = network.transmission(transmission.message.size)
         near = [channel for channel in network.channels[agent] if not is_down(channel, now)]
@@ -222,6 +241,37 @@ class Radio:
         if network.batteries is not None:
             self._pay(agent, transmission.message.size, airtime, near)
         self._transmitters[agent].free_at = now + self._plan.period(airtime)
+
+    def _begin(self, transmission: Transmission, now: int) -> int:
+        """Start a *transmission* *now* (ns): the first half of a hop to each of its receivers.
+
+        Receivers that are not in contact, or are cut off, get another transmission once they are in contact.
+
+        Returns:
+            For how many receivers it starts, including those whose link goes down before it is over; 0: it does not.
+        """
+        network, contacts = self._network, self._steps.contacts
+        message, put_at = transmission.message, transmission.put_at
+        duration = network.transmission(message.size)
+        begun = 0
+        for channel in transmission.channels:
+            before, again = channel.messages, now
+            if contacts is not None:
+                again = contacts.next_start(channel, now)
+                if again == now:
+                    again = contacts.attempt(channel, message, put_at, now, transmission.first, duration)
+                    if again not in (now, NEVER):
+                        self.wait_for_contact(transmission, channel, again, False)
+                elif again < latest_start(network, put_at):
+                    self.wait_for_contact(transmission, channel, again, transmission.first)
+                elif transmission.first:
+                    never_begin(network, channel, message, put_at, "unsent")
+                if again == now:
+                    contacts.note_wait(now - transmission.turn)
+            if again == now:
+                channel.wire.begin((channel,), message, None, put_at, now)
+            begun += channel.messages - before
+        return begun
 
     def _count(self, size: int, airtime: int, hearers: int) -> None:
         self.transmissions += 1

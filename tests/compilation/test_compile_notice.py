@@ -4,12 +4,14 @@ import subprocess
 import sys
 import types
 
+import pytest
 from numba import njit
 
-from netbandit.simulation.compile_notice import announce
+from netbandit.compilation.compile_notice import announce
 from netbandit.simulation.kernels.floods import pass_on
 
 
+@pytest.mark.compiled
 def test_nothing_is_said_of_what_is_compiled_or_not_kept(capsys, tmp_path):
     announce(lambda: 0, "a plain function")
     announce(njit(lambda: 0), "what is compiled each time")
@@ -52,13 +54,14 @@ def loop(value):
 
 MAIN = """\
 from caller import loop
-from netbandit.simulation.compile_notice import announce
+from netbandit.compilation.compile_notice import announce
 
 announce(loop, "a test")
 print(loop(1))
 """
 
 
+@pytest.mark.compiled
 def test_what_is_kept_is_let_go_when_anything_it_calls_has_changed(tmp_path):
     (tmp_path / "caller.py").write_text(CALLER)
     (tmp_path / "main.py").write_text(MAIN)

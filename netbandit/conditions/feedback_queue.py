@@ -12,7 +12,7 @@ from netbandit.network.delays import INFINITE, Delay
 from netbandit.network.draws import Draws
 from netbandit.network.jitter import UniformJitter
 from netbandit.network.trace_writer import Trace
-from netbandit.simulation.result import Metric
+from netbandit.parts.metric import Metric
 from netbandit.util.streams import Streams
 
 Agents = NDArray[np.int64]
@@ -158,16 +158,20 @@ class FeedbackQueue:
         self._after[agents[follows], rows[np.roll(follows, -1)]] = rows[follows]
 
     def put_one(self, slot: int, agent: int, time: int, arm: int, reward: float) -> Any:
-        """Queue the reward of a pull of *agent* at *time* (ns); return its row, -1 if it is never learned."""
+        """Queue the reward of a pull of *agent* at *time* (ns); return its row, -1 if it is never learned.
+
+        A reward that is NaN is never learned, nor is 0 in its place.
+        """
         number = self._pulls[agent]
         delay = self._delays[self._law_of[arm], agent, number - self._begins[agent]]
         self._pulls[agent] = number + 1
-        if self._nonzero and reward == 0.0:
+        known = reward == reward
+        if not known or (self._nonzero and reward == 0.0):
             delay = -1
         silent = delay < 0
         late = self._window >= 0 and delay > self._window
         learned = reward
-        if (silent or late) and self._as_zero:
+        if (silent or late) and self._as_zero and known:
             delay = self._window
             learned = 0.0
             silent = False

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from netbandit.conditions import turns as module
+from netbandit.conditions.turns import Turns, turns_of
 from netbandit.scenario.activity import PoissonActivity, ShareActivity
-from netbandit.simulation.drivers import turns as module
-from netbandit.simulation.drivers.turns import Turns, turns_of
 from netbandit.util.streams import Streams
 
 SLOT = 1_000

@@ -1,13 +1,5 @@
-"""Retransmission: its parameters, and the state of a message that may be sent again.
+"""A message that may be sent again, or doubled, and what becomes of a message that is put on a channel."""
 
-Timers are in `netbandit.network.acknowledgements`; `netbandit.network.delivery.retransmit` sends again.
-"""
-
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from functools import cached_property
-from math import inf
 from typing import Any
 
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
@@ -16,37 +8,11 @@ ACK = Kind("ACK")
 
 ACK_BYTES = HEADER_BYTES + LABEL_BYTES
 
+LOST, NOT_SENT, DROPPED = -1, -2, -3
+"""In place of the arrival of a message that was put on a channel."""
 
-@dataclass(frozen=True)
-class Retry:
-    """How long a sender waits for an acknowledgement, and how often it tries; the parameters of CoAP.
-
-    The timeout runs from the end of a transmission. It is multiplied by a number drawn once per message from
-    [1, spread], so that senders do not repeat in step, and by *factor* at each repetition.
-
-    Source:
-        RFC 7252, section 4.8: 2 s, 2, 1.5, 5 transmissions in all.
-
-    Attributes:
-        timeout: In nanoseconds.
-        factor: The factor of the timeout at each retransmission.
-        spread: The largest factor drawn for a message.
-        attempts: Transmissions in all.
-    """
-
-    timeout: int
-    factor: float
-    spread: float
-    attempts: int
-
-    @cached_property
-    def factors(self) -> Sequence[float]:
-        """The factor of the timeout at each retransmission, shape (attempts,); infinity on overflow."""
-        found = [inf] * self.attempts
-        with suppress(OverflowError):
-            for repetition in range(self.attempts):
-                found[repetition] = float(self.factor**repetition)
-        return found
+LATE = -1
+"""Replaces the index of a message on its channel once its sender no longer waits for the acknowledgement."""
 
 
 class Packet:

@@ -1,10 +1,10 @@
-"""Warns about failure rates so high that tracking up/down switches would dominate the run time."""
+"""Which failures switch so often that tracking up and down would dominate the run time."""
 
 from collections.abc import Iterator
 from math import inf
 
 from netbandit.network.faults import ChannelFaults, Faults
-from netbandit.network.loss_models import BurstLoss
+from netbandit.network.models.loss import BurstLoss
 from netbandit.network.outages import Failing, Redrawn
 from netbandit.parts.settings import KeyPath, Problem
 from netbandit.util.memory import shown
@@ -20,7 +20,7 @@ _LONG = 60
 """Warn if the look-ups take longer than this (s)."""
 
 
-def fault_rate_warnings(faults: Faults, links: int, agents: int, end: int, way: float) -> Iterator[Problem]:
+def fault_rate_notes(faults: Faults, links: int, agents: int, end: int, way: float) -> Iterator[Problem]:
     """Yield the fault models under which tracking the switches of one run would take minutes.
 
     The state of a channel is needed when a message starts; that of a node also when the last message arrives. For a

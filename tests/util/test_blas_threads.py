@@ -13,7 +13,7 @@ from helpers.processes import BACKSTOP
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import netbandit
-from netbandit.simulation.blas_threads import one_blas_thread
+from netbandit.util.blas_threads import one_blas_thread
 
 SCENARIO = """\
 name = "digits"
@@ -96,7 +96,8 @@ def tables(place, jobs, trace, **environment):
     return found
 
 
-@pytest.mark.slow  # twenty seconds in one piece; .ci/run runs it
+@pytest.mark.compiled
+@pytest.mark.ci  # twenty seconds in one piece
 def test_all_is_the_same_for_any_jobs_trace_threads_hash_seed_and_compilation(tmp_path):
     for learner, (horizon, bandit, protocol) in LEARNERS.items():
         text = SCENARIO.format(horizon=horizon, bandit=bandit, learner=learner, protocol=protocol)

@@ -1,0 +1,138 @@
+"""Store, carry, forward: messages wait for their link, where agents see which of their links are up."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Self
+
+from netbandit.network.calendar import NEVER
+from netbandit.network.link import Channel, FaultyChannel
+from netbandit.network.message import Message
+from netbandit.network.metering import count, note, note_under_way
+from netbandit.network.steps import Model, Steps
+from netbandit.parts.metric import Metric
+
+if TYPE_CHECKING:
+    from netbandit.network.network import Network
+
+
+class Waiting(Model):
+    """A message waits for its link. If that goes down before it is due, its sender sees it, and sends it again.
+
+    It starts once the link is up again; each attempt is a message. When the horizon has come, or `Network.carry` is
+    over, it is not started.
+
+    Attributes:
+        cut_off: Attempts whose link went down before they were due, as their senders saw.
+        started: Messages that started, and were not cut off.
+        waited: How long (ns) these waited for their links, all of them together.
+    """
+
+    def join(self, steps: Steps) -> None:
+        """See `Model.join`."""
+        self._steps, self._network = steps, steps.network
+        self.cut_off = self.started = self.waited = 0
+        steps.own(contacts=self)
+
+    @classmethod
+    def metrics(cls, models: Sequence[Self]) -> Mapping[str, Metric]:
+        """See `Model.metrics`: attempts that were cut off, and how many slots those waited that got through."""
+        network, waited = models[0]._network, sum(model.waited for model in models)
+        started = sum(model.started for model in models)
+        return {
+            "delivery_ratio": network.ledger.outcomes.delivery_ratio,
+            "cut_off": sum(model.cut_off for model in models),
+            "waited_slots": waited / network.slot / started if started else None,
+        }
+
+    def next_start(self, channel: Channel, time: int) -> int:
+        """See `next_start`."""
+        return next_start(self._network, channel, time)
+
+    def attempt(self, channel: Channel, message: Message, put_at: int, start: int, first: bool, duration: int) -> int:
+        """See `netbandit.network.steps.Contacts.attempt`."""
+        network, last = self._network, latest_start(self._network, put_at)
+        if start >= last or network.is_down_during(channel.sender, put_at, start):
+            if first:
+                self._steps.withhold(channel, message, put_at)
+            return NEVER
+        over = contact_end(channel, start)
+        if over > start + duration + channel.latency:
+            return start
+        self._cut_off(channel, message, put_at, start, over, duration)
+        again = next_start(network, channel, over)
+        return again if again < last else NEVER
+
+    def note_wait(self, waited: int) -> None:
+        """See `netbandit.network.steps.Contacts.note_wait`."""
+        self.waited += waited
+        self.started += 1
+
+    def taken_in(self, channel: Channel, put_at: int, start: int, arrival: int) -> int:
+        """See `netbandit.network.steps.Contacts.taken_in`.
+
+        Slotted, a transmission from a boundary takes effect at the next one at the earliest. But its hop began when it
+        was handed over; so if it arrives at the boundary at which it has started, it is taken in a nanosecond later,
+        and what follows on the channel not before it.
+        """
+        if self._network.waits_for_slots and start > put_at and arrival == start:
+            arrival = start + 1
+        if self._steps.late is None:
+            arrival = channel.latest = max(arrival, channel.latest)
+        return arrival
+
+    def _cut_off(self, channel: Channel, message: Message, put_at: int, start: int, over: int, duration: int) -> None:
+        """Count a message that its sender sees cut off, as its link goes down at *over* (ns).
+
+        If that is not before the end, it is under way then.
+        """
+        network, steps, size = self._network, self._steps, message.size
+        channel.messages += 1
+        channel.bytes += size
+        lost = over < network.end
+        on_the_link = min(start + duration, over, network.end) - start
+        if steps.queue is not None and duration:
+            steps.queue.count(channel, start - put_at, on_the_link)
+        if lost:
+            note(channel, "lost", size)
+            self.cut_off += 1
+        else:
+            note_under_way(channel, size, on_the_link)
+        if steps.spend is not None:
+            steps.spend(channel, size, on_the_link)
+        channel.link.activate_ahead(start // network.slot, put_at // network.slot)
+        for skip in steps.skips:  # it draws what every message draws, so that later ones are as they are
+            skip(channel)
+        count(network, message.kind, size, 1)
+        for observer in network.observers:
+            observer.hop(channel, message, put_at, start, start + duration + channel.latency, lost, copy=False)
+
+
+def next_start(network: "Network", channel: Channel, time: int) -> int:
+    """Return when (ns) a message that is ready at *time* may start on *channel*: as soon as its link is up.
+
+    Slotted, at the first boundary at which it is up. `NEVER`, or a time from the horizon on: not in time, as a link may
+    come up again and again, and never at a boundary.
+    """
+    if channel.up_from <= time < channel.up_until:  # in the contact looked up last, as in most calls
+        return time
+    assert isinstance(channel, FaultyChannel)  # all are where links come and go
+    up = channel.contacts.up(time)
+    if network.waits_for_slots and up != time:
+        slot = network.slot
+        while up < network.end and not (up % slot == 0 and channel.contacts.up(int(up)) == up):
+            up = channel.contacts.up(int(-(-up // slot)) * slot)
+    start = int(min(up, NEVER))
+    channel.up_from = start
+    channel.up_until = int(min(channel.contacts.down(start), NEVER)) if start < NEVER else NEVER
+    return start
+
+
+def contact_end(channel: Channel, time: int) -> int:
+    """Return when (ns) the link of *channel*, up at a *time*, goes down next; `NEVER`: never."""
+    if channel.up_from <= time < channel.up_until:
+        return channel.up_until
+    return int(min(channel.contacts.down(time), NEVER))
+
+
+def latest_start(network: "Network", put_at: int) -> int:
+    """Return the time (ns) from which on a message that was put on its channel at *put_at* is started no more."""
+    return min(network.end, put_at + network.carry + 1)

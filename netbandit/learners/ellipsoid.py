@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.util.jit import Floats, Integers, external, njit
+from netbandit.util.jit import External, Floats, Integers, njit
 
 
 class Ellipsoids(NamedTuple):
@@ -153,8 +153,8 @@ def ellipsoids(
     )
 
 
-_GETRF, _GETRI = external("cython_lapack", "dgetrf", 6), external("cython_lapack", "dgetri", 7)
-_GEMV = external("cython_blas", "dgemv", 11)
+_GETRF, _GETRI = External("cython_lapack", "dgetrf", 6), External("cython_lapack", "dgetri", 7)
+_GEMV = External("cython_blas", "dgemv", 11)
 
 _ROWS = 64
 """How many rows of work space LAPACK wants to invert a matrix."""

@@ -10,10 +10,10 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 from llvmlite.binding import add_symbol
-from numba import config, types
 from numba import njit as _njit
+from numba import types
 from numba.core.caching import IndexDataCacheFile
-from numba.extending import get_cython_function_address
+from numba.extending import get_cython_function_address, models, register_model
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -63,8 +63,8 @@ def njit(*given: Any, **options: Any) -> Any:
     return lambda function: checked(made(function))
 
 
-def external(module: str, name: str, arguments: int) -> Any:
-    """Return a routine of ``scipy.linalg``'s *module* for compiled functions, which call it with addresses of arrays.
+class External(types.ExternalFunction):  # type: ignore[misc]  # numba has no types
+    """A routine of ``scipy.linalg`` for compiled functions, which call it with addresses: ``array.ctypes``.
 
     It is the one that ``np.linalg`` calls in compiled functions, without the checks and messages of that, which take
     a second or two to compile.
@@ -72,13 +72,20 @@ def external(module: str, name: str, arguments: int) -> Any:
     Args:
         module: ``cython_blas`` or ``cython_lapack``.
         name: The name of the routine, which returns nothing.
-        arguments: How many it takes, each as ``array.ctypes``.
+        arguments: How many it takes.
     """
-    address = get_cython_function_address(f"scipy.linalg.{module}", name)
-    if config.DISABLE_JIT:
-        return CFUNCTYPE(None, *[c_void_p] * arguments)(address)
-    add_symbol(f"netbandit_{name}", address)  # by which machine code on disk finds it in another process
-    return types.ExternalFunction(f"netbandit_{name}", types.void(*[types.voidptr] * arguments))
+
+    def __init__(self, module: str, name: str, arguments: int) -> None:
+        super().__init__(f"netbandit_{name}", types.void(*[types.voidptr] * arguments))
+        self._address = get_cython_function_address(f"scipy.linalg.{module}", name)
+        add_symbol(self.symbol, self._address)  # by which machine code on disk finds it in another process
+
+    def __call__(self, *given: Any) -> None:
+        """Call it from functions that are not compiled."""
+        CFUNCTYPE(None, *[c_void_p] * len(given))(self._address)(*given)
+
+
+register_model(External)(models.OpaqueModel)
 
 
 def checked(dispatcher: Any) -> Any:

@@ -71,7 +71,17 @@ html_favicon = "_static/icon.svg"
 html_css_files = ["netbandit.css"]
 html_show_sourcelink = False
 # Pages without pages below them have nothing to show in a sidebar.
-_alone = ("trust/index", "suite/index", "performance/index", "studies", "comparison", "limits", "changelog", "search")
+_alone = (
+    "trust/index",
+    "suite/index",
+    "performance/index",
+    "studies",
+    "comparison",
+    "limits",
+    "inside",
+    "changelog",
+    "search",
+)
 html_sidebars: dict[str, list[str]] = {page: [] for page in _alone}
 html_context = {"default_mode": "auto"}
 html_theme_options = {

@@ -19,6 +19,7 @@ from netbandit.conditions.graph import topology_streams
 from netbandit.conditions.latencies import peer_latencies, slowest_hop, uplink_latencies
 from netbandit.learners.learner import AnyLearner
 from netbandit.learners.linear import in_slots
+from netbandit.learners.slots import Learner
 from netbandit.network.edge_latencies import NOT_TAKEN, any_given
 from netbandit.network.families.family import Family, Shape
 from netbandit.network.families.hybrid import Hybrid
@@ -349,6 +350,16 @@ class PointCheck:
                 f"must be {one_of(_offering(talks, learner, learner_kind))} or one of your own"
             )
             self.problems.append((("protocol", "kind"), text))
+            return False
+        if (
+            isinstance(learner, Learner)
+            and learner.has("serve")
+            and protocol.uses_peer_links
+            and "deposit" not in protocol.patterns
+        ):
+            text = f"{show(self.kind('protocol'))} has no server, which learner.kind = {show(self.kind('learner'))}"
+            cure = 'must be "parameter-server", or "master-worker" or "pooled", where all upload at once, or "silent"'
+            self.problems.append((("protocol", "kind"), f"{text} needs: {cure}"))
             return False
         for talk in sorted(talks & protocol.patterns):
             misfits = adapters.misfit(protocol, talk)

@@ -346,6 +346,11 @@ def test_arrays_are_columns(tmp_path):
     assert next(differences(mine, theirs, digits=12), None) is None
     with pytest.raises(ValueError, match=r"data=...\): arrays have different numbers of rows: x0 has 2, y has 3"):
         nb.bandits.Contexts(data={"x": np.eye(2), "y": [1, 2, 3]})
+    np.savez(tmp_path / "objects.npz", x=np.eye(3), arm=np.array(["a", "b", "c"], dtype=object))
+    (tmp_path / "text.npz").write_text("x1,y_a\n")
+    for name in ("objects", "text"):
+        (line,) = scenario(nb.bandits.Contexts(path=str(tmp_path / f"{name}.npz"), features="x*", scores="y*")).check()
+        assert f"{name}.npz: is no file of numpy.savez with numbers and texts (astype(str)): " in line
     with pytest.raises(ValueError, match=r"data=...\): the array x has 3 dimensions: must be one or two"):
         nb.bandits.Contexts(data={"x": np.zeros((1, 1, 1))})
 

@@ -74,7 +74,7 @@ class Node:
     def __init__(self, rounds: "OpenRounds", round: "OpenRound", number: int) -> None:
         self._rounds = rounds
         self._network = rounds.network
-        self._out = rounds.network.out(number)
+        self._out = rounds.network.links.out(number)
         self._channels = rounds.network.channels[number]
         self.round = round
         self.number = number

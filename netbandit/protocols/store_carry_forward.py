@@ -58,7 +58,7 @@ class CarryBuffer(Generic[T]):
         self._callbacks: list[Callable[[Event], None]] = [self._now]
         # When each link comes up next, and since when it is down, a pending event for the first of them alone.
         self._next: list[tuple[int, int, int]] = []
-        self._pairs = list(network.link_pairs())
+        self._pairs = list(network.links.pairs())
         for number in range(len(self._pairs)):
             self._expect(number, -1)
         self._appoint()

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from math import inf
 from types import MethodType
 from typing import Any, Literal, Protocol
@@ -15,15 +14,14 @@ from netbandit.network.batteries import Batteries, EnergyPlan
 from netbandit.network.clock import Clock
 from netbandit.network.computing import ComputePlan, Computing, Work
 from netbandit.network.contacts import UpTimes, contacts_until, up_times
-from netbandit.network.downtimes import NEVER, Downtimes
+from netbandit.network.downtimes import Downtimes
 from netbandit.network.engine import Engine, Receive
-from netbandit.network.faults import ChannelFaults, Faults
+from netbandit.network.faults import Faults
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.ledger import BroadcastCopies, Outcomes, Totals
 from netbandit.network.link import Channel, Fate, FaultyChannel, LinkClass
 from netbandit.network.links import Links
 from netbandit.network.message import Kind, Message
-from netbandit.network.models.contacts import contact_end, next_start
 from netbandit.network.models.radio import Radio
 from netbandit.network.observer import Observer
 from netbandit.network.outages import Outages
@@ -263,36 +261,10 @@ class Network(Engine):
         else:
             self.computing.after_own(agent, act)
 
-    def contact_from(self, channel: Channel, time: int) -> int:
-        """Return when (ns) a message may start that is ready at a *time*, takes its latency alone, and gets through.
-
-        See `netbandit.network.models.contacts`. Failures that agents do not see count as well.
-        """
-        if not isinstance(channel, FaultyChannel):
-            return time
-        start = next_start(self, channel, time)
-        while start < self.end and (over := contact_end(channel, start)) <= start + channel.latency:
-            start = next_start(self, channel, over)
-        return start
-
-    def next_coming(self, channel: Channel, after: int) -> tuple[int, int]:
-        """Return when (ns) the neighbour on *channel* goes, and comes back, that is there at some time.
-
-        Slotted, it comes back at the first boundary at which it is there. At time -1 no neighbour is there.
-        """
-        assert isinstance(channel, FaultyChannel)  # all are where links come and go
-        goes = 0 if after < 0 else int(min(channel.contacts.down(after), NEVER))
-        return goes, next_start(self, channel, goes) if goes < self.end else NEVER
-
     @property
     def sensed(self) -> bool:
         """Whether agents see which of their links are up."""
         return self.outages is not None and self.outages.sensed
-
-    @property
-    def peer_faults(self) -> ChannelFaults:
-        """The faults of the channels between agents."""
-        return self.faults.peer
 
     @cached_property
     def up_times(self) -> UpTimes:
@@ -378,28 +350,6 @@ class Network(Engine):
             assert tally.copies_delivered == copies.delivered, f"{tally.copies_delivered} are delivered, {copies}"
         self.ledger.outcomes, self.ledger.copies = outcomes, copies
         return outcomes
-
-    def spent_on_messages(self, plan: EnergyPlan) -> int:
-        """Return the energy of messages (aJ), at sender and receiver, whether they arrived or were lost.
-
-        The receiver of what is under way at the end has spent nothing on it. Over a radio channel, each transmission
-        costs its sender, and all agents in reach.
-        """
-        spent = 0
-        radio = self.radio
-        if radio is not None:
-            spent += plan.to_send(False, radio.transmissions, radio.size, radio.airtime)
-            spent += plan.to_receive(False, radio.heard, radio.heard_size, radio.heard_airtime)
-        wires = self.links.peer_channels() if radio is None else ()
-        for channel in chain(wires, self.links.uplink_channels()):
-            uplink = self.server in (channel.sender, channel.receiver)
-            busy, coming = (0, 0) if channel.queue is None else (channel.queue.busy, channel.queue.under_way)
-            if channel.sender != self.server:
-                spent += plan.to_send(uplink, channel.messages, channel.bytes, busy)
-            if channel.receiver != self.server:
-                messages, size = channel.fates.get("in_flight", (0, 0))
-                spent += plan.to_receive(uplink, channel.messages - messages, channel.bytes - size, busy - coming)
-        return spent
 
     def lost_for_good(self) -> dict[Literal["peer", "uplink"], int]:
         """Return how many messages of each class of links were lost or dropped, or given up where they are repeated."""

@@ -10,6 +10,7 @@ from simpy import Event
 
 from netbandit.network.clock import AGENTS, ScheduledEvent
 from netbandit.network.link import Channel
+from netbandit.network.models.contacts import next_coming
 from netbandit.network.network import Network
 from netbandit.parts.component import Part
 from netbandit.protocols.protocol import SeenLinks
@@ -96,7 +97,7 @@ class CarryBuffer(Generic[T]):
 
     def _expect(self, number: int, after: int) -> None:
         """Note when a link comes up next that is up at a time (ns), or -1."""
-        away_since, comes = self._network.next_coming(self._pairs[number][0], after)
+        away_since, comes = next_coming(self._network, self._pairs[number][0], after)
         if comes < self._network.end:
             heappush(self._next, (comes, number, away_since))
 

@@ -133,3 +133,26 @@ def contact_end(channel: Channel, time: int) -> int:
 def latest_start(network: Engine, put_at: int) -> int:
     """Return the time (ns) from which on a message that was put on its channel at *put_at* is started no more."""
     return min(network.end, put_at + network.carry + 1)
+
+
+def contact_from(network: Engine, channel: Channel, time: int) -> int:
+    """Return when (ns) a message may start that is ready at a *time*, takes its latency alone, and gets through.
+
+    Failures that agents do not see count as well.
+    """
+    if not isinstance(channel, FaultyChannel):
+        return time
+    start = next_start(network, channel, time)
+    while start < network.end and (over := contact_end(channel, start)) <= start + channel.latency:
+        start = next_start(network, channel, over)
+    return start
+
+
+def next_coming(network: Engine, channel: Channel, after: int) -> tuple[int, int]:
+    """Return when (ns) the neighbour on *channel* goes, and comes back, that is there at some time.
+
+    Slotted, it comes back at the first boundary at which it is there. At time -1 no neighbour is there.
+    """
+    assert isinstance(channel, FaultyChannel)  # all are where links come and go
+    goes = 0 if after < 0 else int(min(channel.contacts.down(after), NEVER))
+    return goes, next_start(network, channel, goes) if goes < network.end else NEVER

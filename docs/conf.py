@@ -7,6 +7,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]  # benchmarks/ stands beside the package
 
+from trust_page import substitutions  # noqa: E402
+
 import netbandit  # noqa: E402
 
 SOURCE = tomllib.loads((HERE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Source"]
@@ -49,7 +51,8 @@ sphinx_gallery_conf = {
 
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_ext", "reference/parts", "suite/parts", "examples"]
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist", "substitution"]
+myst_substitutions = substitutions()
 myst_heading_anchors = 3
 smartquotes = False  # values of scenarios stand in quotation marks
 
@@ -68,7 +71,17 @@ html_favicon = "_static/icon.svg"
 html_css_files = ["netbandit.css"]
 html_show_sourcelink = False
 # Pages without pages below them have nothing to show in a sidebar.
-_alone = ("suite/index", "performance/index", "studies", "comparison", "limits", "changelog", "search")
+_alone = (
+    "trust/index",
+    "suite/index",
+    "performance/index",
+    "studies",
+    "comparison",
+    "limits",
+    "inside",
+    "changelog",
+    "search",
+)
 html_sidebars: dict[str, list[str]] = {page: [] for page in _alone}
 html_context = {"default_mode": "auto"}
 html_theme_options = {

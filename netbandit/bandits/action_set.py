@@ -21,7 +21,7 @@ class ActionSetBandit(Bandit):
     fixed_actions: NDArray[np.float64] | None = state(default=None)
     """The actions of all agents and slots where they stay the same, shape (K, d), or None."""
     ignored: bool = state(default=False)
-    """Whether the learner looks at no vector, so that `actions` may return any; known before it `begin`s."""
+    """Whether the learner looks at no vector, so that `actions` may return any; known before `begin`."""
 
     @property
     def law(self) -> str:

@@ -2,7 +2,7 @@
 
 from math import sqrt
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,23 +14,26 @@ from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import GeneratorOf, Outline
 from netbandit.bandits.context_tables import ArmsError, Columns, ContextTable, LogColumns, Numbers
 from netbandit.bandits.decision_numbers import DecisionNumbers, uniform
-from netbandit.bandits.table_sources import MOST_CELLS, TableError, as_frame, digest, in_order, source_mistakes
+from netbandit.bandits.table_sources import MOST_CELLS, OfTables, TableError, as_frame, in_order, source_mistakes
 from netbandit.parts.component import Checks, Mistake, Note, Others, UnknownError, state
 from netbandit.parts.settings import Settings
 from netbandit.util.agent_rows import agent_numbers
 from netbandit.util.text import pluralize
-from netbandit.util.wording import Allowed
+from netbandit.util.wording import Allowed, show
 
 Agents = NDArray[np.int64]
 
 _NAMES = "the name of a column, in which * stands for any text, or a list of them"
 
 
-def _names(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
+def _names(value: Any) -> list[str]:
+    names = value if isinstance(value, list) else [value]
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise ValueError(f"must be {_NAMES}, not {show(value)}")
+    return names
 
 
-ColumnNames = Annotated[list[str], Field(min_length=1), BeforeValidator(_names), Allowed(_NAMES)]
+ColumnNames = Annotated[str | list[str], BeforeValidator(_names), Allowed(_NAMES)]
 
 
 class Logged(Settings):
@@ -67,7 +70,7 @@ def _split(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         raise PydanticCustomError("split", text) from None
 
 
-class Contexts(ActionSetBandit):
+class Contexts(OfTables, ActionSetBandit):
     """Decisions from a table, in which each row has features and what each arm pays; or from a log of what was shown.
 
     The table is a file (CSV, also gzipped, Parquet, npz), or in Python a pandas table or arrays. In each decision an
@@ -81,6 +84,8 @@ class Contexts(ActionSetBandit):
     ``least propensity of the log / its own``, so that those that are kept are as if they had been. Regret is unknown;
     ``ctr`` is the mean reward of the kept events.
     """
+
+    frames: ClassVar[tuple[str, ...]] = ("data", "arms_data")
 
     path: str | None = Field(default=None, min_length=1)
     """The file, relative to the scenario: CSV (separated by commas, semicolons or tabs), also gzipped, Parquet or
@@ -141,17 +146,6 @@ class Contexts(ActionSetBandit):
     """The table that was read."""
     law: str = state(default="other")
     """The law of rewards: ``bernoulli`` if all are 0 or 1, ``other`` if they are in [0, 1], else ``gaussian``."""
-
-    def __eq__(self, other: object) -> bool:
-        return super().__eq__(other) if not isinstance(other, Contexts) else self.table() == other.table()
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def table(self) -> dict[str, Any]:
-        """Return the keys; tables of pandas by a hash of their columns and rows."""
-        frames = {name: frame for name in ("data", "arms_data") if (frame := getattr(self, name)) is not None}
-        found = self.model_copy(update=dict.fromkeys(frames)).model_dump(by_alias=True)
-        return {**found, **{name: f"blake2b:{digest(frame)}" for name, frame in frames.items()}}
 
     def check(self) -> Checks:
         """Yield sources and features that are missing, and keys without effect."""
@@ -278,14 +272,10 @@ class Contexts(ActionSetBandit):
             TableError: The rows are those of other agents, or not enough for all.
         """
         rows, agents = len(found.scores), len(names)
-        if self.made is not None and rows < agents:
+        if rows < agents and (self.made is not None or (found.users is None and self._split != "shared")):
             raise found.error(f"has {pluralize(rows, 'row')}, which is not one for each of {agents} agents")
-        if self.made is not None:
-            return rows // agents
         if found.users is not None:
             return int(np.bincount(self._owners(found, names)).min())
-        if self._split != "shared" and rows < agents:
-            raise found.error(f"has {pluralize(rows, 'row')}, which is not one for each of {agents} agents")
         return {"shared": rows, "dirichlet": 1}.get(self._split, rows // agents)
 
     def _owners(self, found: ContextTable, names: list[str]) -> NDArray[np.int64]:
@@ -296,6 +286,8 @@ class Contexts(ActionSetBandit):
         """
         assert found.users is not None
         labels = found.users.labels
+        if self.made is not None:
+            return found.users.codes
         if self.agents_of == "modulo":
             if len(labels) < len(names):
                 raise found.error(f"has rows of {pluralize(len(labels), 'user')}, but there are {len(names)} agents")

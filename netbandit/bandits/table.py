@@ -10,11 +10,11 @@ from pydantic import Field
 from netbandit.bandits import reward_tables
 from netbandit.bandits.bandit import ArmBandit, FiniteBandit, GeneratorOf, Outline
 from netbandit.bandits.reward_tables import RewardTable
-from netbandit.bandits.table_sources import TableError, digest, source_mistakes
+from netbandit.bandits.table_sources import OfTables, TableError, source_mistakes
 from netbandit.parts.component import Checks, Mistake, Note, Others, UnknownError, state
 
 
-class Table(FiniteBandit):
+class Table(OfTables, FiniteBandit):
     """Rewards from a table: a CSV or Parquet file, or in Python a pandas table.
 
     A wide table has one column per arm, with the arm's name in its header. Its rows are replayed in order, one row per
@@ -46,18 +46,6 @@ class Table(FiniteBandit):
 
     table_of_rewards: RewardTable = state()
     """The table that was read."""
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Table) or self.data is None or other.data is None:
-            return super().__eq__(other)
-        return self.table() == other.table()
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def table(self) -> dict[str, Any]:
-        """Return the keys; pandas' table by a hash of its columns and rows."""
-        found = {name: getattr(self, name) for name in type(self).model_fields if name != "data"}
-        return found if self.data is None else {**found, "data": f"blake2b:{digest(self.data)}"}
 
     def check(self) -> Checks:
         """Yield no source or two, and keys without effect."""

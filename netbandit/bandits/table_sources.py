@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.parts.component import Checks, Mistake
+from netbandit.parts.component import Checks, Mistake, Part
 from netbandit.parts.validation import is_frame
 from netbandit.util.extras import MissingExtraError
 from netbandit.util.memory import exceeded
@@ -285,12 +285,25 @@ class _OfValues(Source):
         return Names(list(order), np.array([order[label] for label in labels], dtype=np.int64)[codes])
 
 
-class OfParquet(_OfValues):
-    """A Parquet file, whose columns have types."""
+class _OfFile(_OfValues):
+    """A file of values."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        _refuse_irregular(path)
+        kind = not_regular(path)
+        if kind is not None:
+            raise self.error(f"is {kind}, must be a file")
+
+    def error(self, reason: str, place: int | None = None) -> TableError:
+        """See `Source.error`."""
+        return TableError(f"{self._path}: {reason}" if place is None else f"{self._path}: row {place}: {reason}")
+
+
+class OfParquet(_OfFile):
+    """A Parquet file, whose columns have types."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
         try:
             from netbandit.util.extras.parquet import ParquetFile
         except MissingExtraError as error:
@@ -301,10 +314,6 @@ class OfParquet(_OfValues):
             raise self._damaged(error) from None
         self.names = [name for name in self._file.schema_arrow.names if not _INDEX.fullmatch(name)]
         self.rows = self._file.metadata.num_rows
-
-    def error(self, reason: str, place: int | None = None) -> TableError:
-        """See `Source.error`."""
-        return TableError(f"{self._path}: {reason}" if place is None else f"{self._path}: row {place}: {reason}")
 
     def _damaged(self, error: Exception) -> TableError:
         return self.error(f"cannot be read: {one_line(str(error))}")
@@ -354,13 +363,11 @@ class OfFrame(_OfValues):
         return pandas.factorize(self.frame[name])
 
 
-class OfArrays(_OfValues):
+class OfArrays(_OfFile):
     """Arrays in a file of ``numpy.savez``: each of one dimension is a column, each ``x`` of two the columns x0, x1."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        _refuse_irregular(path)
-        self._columns: dict[str, NDArray[Any]] = {}
+        super().__init__(path)
         try:
             with np.load(path, allow_pickle=False) as file:
                 self.refuse_large(sum(entry.file_size for entry in file.zip.infolist()) // 8)
@@ -375,10 +382,6 @@ class OfArrays(_OfValues):
             raise self.error(str(error)) from None
         self.names = list(self._columns)
         self.rows = len(next(iter(self._columns.values()), ()))
-
-    def error(self, reason: str, place: int | None = None) -> TableError:
-        """See `Source.error`."""
-        return TableError(f"{self._path}: {reason}" if place is None else f"{self._path}: row {place}: {reason}")
 
     def _column(self, name: str) -> Column:
         return self._columns[name]
@@ -441,19 +444,31 @@ def source_mistakes(path: str | None, data: Any, keys: tuple[str, str], what: st
         yield Mistake(key, f"must be a pandas DataFrame; {path_key} names a file")
 
 
-def digest(frame: "pandas.DataFrame") -> str:
+class OfTables(Part):
+    """A part whose keys may be tables of pandas, which are equal where their columns and rows are."""
+
+    frames: ClassVar[tuple[str, ...]] = ("data",)
+    """The keys."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self.table() == other.table()
+
+    __hash__ = None
+
+    def table(self) -> dict[str, Any]:
+        """Return the keys; tables of pandas by a hash of their columns and rows."""
+        given = {name: frame for name in self.frames if (frame := getattr(self, name)) is not None}
+        found = self.model_copy(update=dict.fromkeys(given)).model_dump(by_alias=True)
+        return {**found, **{name: f"blake2b:{_digest(frame)}" for name, frame in given.items()}}
+
+
+def _digest(frame: "pandas.DataFrame") -> str:
     """Return a hash of the columns and rows of a pandas table; its index is no part of it."""
     from netbandit.util.extras.frames import pandas
 
     found = blake2b(repr([*map(str, frame.columns)]).encode(), digest_size=16)
     found.update(pandas.util.hash_pandas_object(frame.rename(columns=str), index=False).to_numpy().tobytes())
     return found.hexdigest()
-
-
-def _refuse_irregular(path: Path) -> None:
-    kind = not_regular(path)
-    if kind is not None:
-        raise TableError(f"{path}: is {kind}, must be a file")
 
 
 def _is_missing(value: Any) -> bool:

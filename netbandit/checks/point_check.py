@@ -10,18 +10,16 @@ from typing import Any
 
 from netbandit.bandits.bandit import Bandit, Watch
 from netbandit.byzantine.adversaries.attack_kinds import is_own
-from netbandit.checks.fault_rate_warnings import fault_rate_warnings
 from netbandit.checks.ineffective_keys import LinkKey, link_keys
 from netbandit.conditions import activity, contacts, links
 from netbandit.conditions.adversary import Adversary
-from netbandit.conditions.compute import Compute
 from netbandit.conditions.condition import Condition, learn_from
 from netbandit.conditions.facts import Facts, found
-from netbandit.conditions.faults import Faults
 from netbandit.conditions.graph import topology_streams
-from netbandit.conditions.latencies import peer_latencies, slowest_hop, slowest_way, uplink_latencies
+from netbandit.conditions.latencies import peer_latencies, slowest_hop, uplink_latencies
 from netbandit.learners.learner import AnyLearner
 from netbandit.learners.linear import in_slots
+from netbandit.learners.slots import Learner
 from netbandit.network.edge_latencies import NOT_TAKEN, any_given
 from netbandit.network.families.family import Family, Shape
 from netbandit.network.families.hybrid import Hybrid
@@ -353,6 +351,16 @@ class PointCheck:
             )
             self.problems.append((("protocol", "kind"), text))
             return False
+        if (
+            isinstance(learner, Learner)
+            and learner.has("serve")
+            and protocol.uses_peer_links
+            and "deposit" not in protocol.patterns
+        ):
+            text = f"{show(self.kind('protocol'))} has no server, which learner.kind = {show(self.kind('learner'))}"
+            cure = 'must be "parameter-server", or "master-worker" or "pooled", where all upload at once, or "silent"'
+            self.problems.append((("protocol", "kind"), f"{text} needs: {cure}"))
+            return False
         for talk in sorted(talks & protocol.patterns):
             misfits = adapters.misfit(protocol, talk)
             if misfits is not None:
@@ -441,6 +449,7 @@ class PointCheck:
             slowest_hop=lambda around: slowest_hop(peer, graph, slot, around + release),
             may_change=changing or facts.may_run_empty,  # a forwarding agent may run out of energy
             peer_latencies=None if peers is None else peers.tolist(),
+            uplink_latencies=uplink_latencies(scenario.links.uplink, graph.agents, slot, streams).tolist(),
         )
         facts.pattern = pattern_of(type(parts.bandit), type(parts.learner))
         learn_from([each for each in self._asked if isinstance(each, Condition)], facts)
@@ -448,14 +457,6 @@ class PointCheck:
         self.notes += found("graph_notes", self._asked, facts)
         with suppress(TopologyError):
             self._check_among(facts)
-            if peers is not None and not self.problems:
-                faults = scenario.table(Faults).models(scenario.links, graph, slot)
-                drawn = {"peer": peers, "uplink": uplink_latencies(scenario.links.uplink, graph.agents, slot, streams)}
-                used = {table: drawn[table] for table in parts.protocol.used_links}
-                # Messages arrive, and jobs end, also after the horizon.
-                longest = scenario.table(Compute).longest(graph.names, slot, Streams(run.seed, 0))
-                way = slowest_way(scenario.links, used, faults) + longest
-                self.notes += fault_rate_warnings(faults, graph.links, graph.agents, end, way)
         if peer.latency != "edges" and any_given(graph):
             self.notes.append((("links", "peer", "latency"), NOT_TAKEN))
         remarks = [(("topology", *path), text) for path, text in graph.graph.graph.get("notes", ())]

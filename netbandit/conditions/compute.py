@@ -76,7 +76,7 @@ class Compute(Condition):
         """See `Condition.start`."""
         return None if network.computing is None else Computed(network, network.computing)
 
-    def longest(self, agents: Sequence[str], slot: int, streams: Streams) -> float:
+    def _longest(self, agents: Sequence[str], slot: int, streams: Streams) -> float:
         """Return how long (ns) the longest kind of job takes the slowest node, in the mean; see `plan`."""
         of_agents, of_server = (service_times(times, slot).laws.values() for times in (self.agents, self.server))
         own = max(map(mean_of, of_agents), default=0.0)
@@ -84,10 +84,13 @@ class Compute(Condition):
         return min(max(own * slowest, *map(mean_of, of_server), 0.0), LONGEST)  # some laws have no mean
 
     def known(self, facts: Facts) -> Mapping[str, Any]:
-        """See `Condition.known`: whether the inbox of a node may be full."""
+        """See `Condition.known`: whether the inbox of a node may be full, and how long jobs are."""
         slot = facts.run.slot_nanoseconds
         tables: tuple[ServerTimes, ...] = (self.agents, self.server)
-        return {"may_refuse": any(each.inbox is not None and service_times(each, slot).handles for each in tables)}
+        known = {"may_refuse": any(each.inbox is not None and service_times(each, slot).handles for each in tables)}
+        if not facts.knows("graph") or any(self.graph_problems(facts)):
+            return known
+        return {**known, "longest_job": self._longest(facts.graph.names, slot, Streams(facts.run.seed, 0))}
 
     def problems(self, facts: Facts) -> Iterator[Problem]:
         """Yield invalid settings of ``[compute]``, and conflicts with other tables."""

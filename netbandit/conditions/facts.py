@@ -43,6 +43,8 @@ class Facts(Others):
         may_change: Whether links come and go, or agents may run empty.
         may_refuse: Whether the inbox of a node may be full.
         peer_latencies: The latency of each link between agents (ns).
+        uplink_latencies: The latency of each uplink (ns).
+        longest_job: How long (ns) the longest kind of job takes the slowest node, in the mean.
         end: The horizon (ns).
     """
 
@@ -64,6 +66,8 @@ class Facts(Others):
     may_change: bool
     may_refuse: bool
     peer_latencies: Sequence[int]
+    uplink_latencies: Sequence[int]
+    longest_job: float
     end: int
 
     def learn(self, **known: Any) -> None:

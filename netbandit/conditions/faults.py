@@ -1,6 +1,6 @@
 """``[faults]``: failures of agents, links and the server, and what losses on links mean for those who wait."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field
 from netbandit.conditions import outage_keys as keys
 from netbandit.conditions.condition import Condition
 from netbandit.conditions.facts import Facts
+from netbandit.conditions.fault_rates import fault_rate_notes
 from netbandit.conditions.faults_plan import (
     Changing,
     at_random,
@@ -16,6 +17,7 @@ from netbandit.conditions.faults_plan import (
     outage_of,
     radio_plan,
 )
+from netbandit.conditions.latencies import slowest_way
 from netbandit.conditions.nodes import NodeNumbers, no_node, node_problems, number_notes
 from netbandit.conditions.replication_plan import ReplicationPlan
 from netbandit.learners.differing_sets import DifferingSets
@@ -83,7 +85,7 @@ class Faults(Condition):
                 server=failing(self.server, slot),
                 memory="kept" if self.nodes is None else self.nodes.memory,
                 outages=tuple(outage_of(outage, topology, slot) for outage in self.outages),
-                **({} if changing is None else changing._asdict()),
+                **(changing._asdict() if peers and changing is not None else {}),
             ),
             radio=radio_plan(links.peer.radio, slot) if peers and links.peer.radio is not None else None,
         )
@@ -119,6 +121,7 @@ class Faults(Condition):
             here, groups = ("faults", "outages", place), (*(outage.links or ()), *(outage.partition or ()))
             named = [*(outage.nodes or ()), *(node for group in groups for node in group)]
             yield from number_notes(here, named, facts.graph)
+        yield from self._rate_notes(facts)
 
     def _memory_problems(self, facts: Facts) -> Iterator[Problem]:
         """Yield a problem if agents lose their memory but the learner cannot restart from nothing."""
@@ -279,6 +282,17 @@ class Faults(Condition):
                     f"is shorter than a round trip without queueing, {(2 * latency + back) / 1e6:g} ms: all is resent"
                 )
                 yield ("links", name, "retry", "timeout"), text
+
+    def _rate_notes(self, facts: Facts) -> Iterator[Problem]:
+        """Yield what switches between up and down so often that finding these times would take minutes."""
+        if any(self.graph_problems(facts)):
+            return
+        graph, latencies = facts.graph, {"peer": facts.peer_latencies, "uplink": facts.uplink_latencies}
+        faults = self.models(facts.links, graph, facts.slot)
+        used: dict[str, Sequence[int]] = {table: latencies[table] for table in facts.protocol.used_links}
+        # Messages arrive, and jobs end, also after the horizon.
+        way = slowest_way(facts.links, used, faults) + facts.longest_job
+        yield from fault_rate_notes(faults, graph.links, graph.agents, facts.end, way)
 
     def _tie_notes(self, facts: Facts) -> Iterator[Problem]:
         """Yield a note that equal latencies (ns) make messages arrive at the same instant, as in no real network."""

@@ -1,7 +1,6 @@
 """The latencies of links: drawn from the laws of ``[links]``, or known from the graph."""
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +49,7 @@ def slowest_hop(settings: LinkSettings, topology: Topology, slot: int, size: int
 
 def slowest_way(
     links: LinksSettings,
-    latencies: Mapping[Literal["peer", "uplink"], NDArray[np.int64]],
+    latencies: Mapping[str, Sequence[int]],
     faults: network_faults.Faults,
 ) -> int:
     """Return the travel time (ns) of an empty message over the slowest link, at the 99th percentile of the jitter.
@@ -64,7 +63,7 @@ def slowest_way(
     for table, drawn in latencies.items():
         jitter = getattr(faults, table).jitter
         longest = 0 if jitter is None else int(jitter.times(np.array([0.99]))[0])
-        ways.append(int(drawn.max(initial=0)) + link_class(getattr(links, table)).transmission(HEADER_BYTES) + longest)
+        ways.append(max(drawn, default=0) + link_class(getattr(links, table)).transmission(HEADER_BYTES) + longest)
     return max(ways)
 
 

@@ -41,6 +41,9 @@ class Learner(AnyLearner):
                                    default their mean, on arrival. An agent that still waits misses the next round.
     ``share``, ``adopt``,          *Calls*: as rounds, but one begins when any agent ``wants`` it, announced by a
     ``wants``                      message (unless ``called`` is False: then all know without one).
+    ``share``, ``wants``,          *Uploads*: an agent that ``wants`` it sends a row to a server, which takes it in, and
+    ``serve``, ``answer_for``,     answers each agent with a row of its own, adopted before its next decision
+    ``adopt``                      (``parameter-server``). Over ``master-worker`` and ``pooled`` all upload at once.
     ``ask``, ``answer``,           *Requests*: at the beginning of the slots that ``next_ask`` names, before any
     ``receive``                    decision, agents that ``ask`` ask a random neighbour, and receive its row.
     ``share``, ``mix``             *Exchanges*: in every step each agent sends its neighbours a row after its decision;
@@ -87,6 +90,8 @@ class Learner(AnyLearner):
         if "talks" not in cls.__dict__:
             talk = cls.communication_pattern()
             cls.talks = frozenset({talk}) if talk else frozenset({"round", "call", "broadcast"})
+        if cls.has("serve"):
+            cls.talks |= {"deposit"}
 
     @classmethod
     def communication_pattern(cls) -> CommunicationPattern | None:
@@ -103,6 +108,11 @@ class Learner(AnyLearner):
     @classmethod
     def unfinished(cls) -> str | None:
         """Return which methods its other methods require but are missing; None: none."""
+        if cls.has("serve") or cls.has("answer_for"):
+            missing = [name for name in ("serve", "answer_for", "share", "wants", "adopt") if not cls.has(name)]
+            return (
+                f"a server needs serve, answer_for, share, wants and adopt: it has no {missing[0]}" if missing else None
+            )
         if cls.has("share") and not (cls.has("receive") or cls.has("adopt") or cls.has("mix")):
             return "it shares, but has neither receive (of broadcasts) nor adopt (of rounds) nor mix (of exchanges)"
         if cls.has("ask") or cls.has("answer"):
@@ -213,8 +223,42 @@ class Learner(AnyLearner):
         return np.asarray(np.average(np.asarray(shared), axis=0, weights=weights))
 
     def adopt(self, slot: int, agents: Agents, combined: Numbers) -> None:
-        """Let *agents*, which decide in *slot* next, adopt what a round has *combined*: one row, not to be modified."""
+        """Let *agents*, which decide in *slot* next, adopt what a round has *combined*: one row, not to be modified.
+
+        Of a learner with :meth:`serve`: the answer to each of them, shape (n, k).
+        """
         raise NotImplementedError
+
+    def serve(self, sources: Agents, rows: Numbers) -> None:
+        """Let the server take in the *rows* that agents uploaded, in order of arrival.
+
+        The server's state, such as ``self.server``, is never lost. Where messages may be lost, a row should hold all
+        that its agent knows, since the next row is to replace it.
+
+        Args:
+            sources: The agents, shape (n,); those whose uploads arrive at one instant are ascending.
+            rows: What each of them shared, shape (n, k).
+        """
+        raise NotImplementedError
+
+    def answer_for(self, agent: int) -> Numbers | None:
+        """Return the row that the server sends to *agent* now: :meth:`answer_numbers` numbers.
+
+        None: it has nothing to say; an agent that waits for an answer is told so by a message without a row. A later
+        answer replaces an earlier one. Where all upload at once (``master-worker``, ``pooled``) there must be a row.
+        """
+        raise NotImplementedError
+
+    def lagging(self) -> Sequence[int]:
+        """Return the agents that the server sends its answer to after uploads, with ``answer = "lagging"``.
+
+        By default there are none.
+        """
+        return ()
+
+    def answer_numbers(self, numbers: int) -> int:
+        """Return how many numbers an answer has if an uploaded row has so many *numbers*; by default as many."""
+        return numbers
 
     def mix(self, slot: int, agents: Agents, mixed: Numbers, largest: Numbers) -> None:
         """Let *agents* adopt the rows that they have mixed, before they decide in *slot*.
@@ -245,7 +289,8 @@ class Learner(AnyLearner):
     def included(self, agents: Agents, shared: NDArray[np.int64]) -> None:
         """Note which of their own rows are in what *agents* adopt next; by default does nothing.
 
-        Only where agents may be down or messages be lost; else it is always the row that they shared last.
+        Only where agents may be down or messages be lost, and always before they adopt what a server answers without
+        their waiting for it; else it is always the row that they shared last.
 
         Args:
             agents: The agents, shape (n,).

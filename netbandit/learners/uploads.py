@@ -158,6 +158,10 @@ class SumServer:
         pairs = zip(self._observations[agents].tolist(), self._lives[agents].tolist(), strict=True)
         return [Own(own, life) for own, life in pairs]
 
+    def total_for(self, agent: int) -> Total:
+        """Return what is given to *agent*: the same to all."""
+        return self.total
+
     def deposited(self, agent: int) -> Deposit:
         """Return the newest deposit of *agent*."""
         return Deposit(self._newest[agent].copy(), int(self._observations[agent]), int(self._lives[agent]))

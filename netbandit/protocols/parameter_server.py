@@ -75,7 +75,7 @@ class ParameterServer(CarryKey, DeadlineKey, UploadProtocol):
 
     def check_with(self, others: Others) -> Checks:
         """Yield agents that would not hear of their own data, and a server that is not there or out of reach."""
-        if self.answer == "lagging" and others.learner.decide == "received":
+        if self.answer == "lagging" and getattr(others.learner, "decide", None) == "received":
             yield Mistake(
                 "answer",
                 'must be "uploader" with learner.decide = "received": an uploader that does not lag is sent nothing, '

@@ -173,7 +173,7 @@ class TriggeredRounds(CallProtocol):
             return
         releases: Releases
         if self.rounds.served:
-            number, releases = aggregate.value
+            number, releases, total = aggregate.value
             if number < self._answered[agent]:  # the server has answered it later, and with more
                 if round == self._joined[agent]:
                     self.sync_handler.sync_missed(agent, 0)
@@ -182,8 +182,9 @@ class TriggeredRounds(CallProtocol):
         else:  # it sums by itself
             self._held[agent].take(aggregate.value)
             releases = self._held[agent]
+            total = self._sums.of(releases)
         included = self._releasing.included(agent, releases)
-        self.sync_handler.apply_sync(agent, 0, self._sums.of(releases), round, included)
+        self.sync_handler.apply_sync(agent, 0, total, round, included)
         self.end(round)  # others may never be informed
 
     def figures(self) -> dict[str, float | int | None]:
@@ -221,22 +222,19 @@ class EverybodyNamed(Everybody):
         self._answers = 0
 
     def _put_together(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
-        return self._summed([item.value for item in items])
-
-    def _summed(self, parts: Sequence[Releases]) -> Item:
         found = LatestVersions()
-        for part in parts:
-            found.take(part)
+        for item in items:
+            found.take(item.value)
         return Item(self._sums.of(found).size, found)
 
     def conclude(self, round: int, group: int, aggregate: Item) -> Item:
-        """Return all that the server has of the agents, with the number of its answer; or the *aggregate* itself."""
+        """Return the sum of all that the server has of the agents, and its number; or the *aggregate* itself."""
         if self._kept is None:
             return aggregate
         self._kept.take(aggregate.value)
         self._answers += 1
-        answer = self._summed([self._kept])
-        return Item(answer.size, (self._answers, answer.value))
+        total = self._sums.of(self._kept)
+        return Item(total.size, (self._answers, dict(self._kept), total))
 
 
 class Signal(ABC):

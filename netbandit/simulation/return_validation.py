@@ -1,7 +1,7 @@
 """Validates what user-defined classes return before it is used: numpy and JSON would accept almost anything."""
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from math import isnan
 from typing import Any, TypeVar
 
@@ -216,6 +216,25 @@ class _OfLearner(_OfAnyLearner):
         # In a round every agent shares, and an agent that has begun to exchange does so in every step.
         or_none = kind.communication_pattern() != "call" and not (kind.has("mix") and self._width is not None)
         return None if rows is None and or_none else self._rows(rows, agents, ", or None" if or_none else "")
+
+    def answer_for(self, row: Any, agent: int) -> NDArray[Any] | None:
+        if row is None:
+            return None
+        numbers = self._part.answer_numbers(self._width)
+        found = _mismatch(row, "biuf", (numbers,)) or _no_numbers(row, infinite=True)
+        if found:
+            raise _WrongError(f"{numbers} numbers for agent {agent}, shape ({numbers},), or None", found)
+        return np.array(row)  # rows in flight do not change
+
+    def answer_numbers(self, numbers: Any, *_: Any) -> int:
+        return _whole(numbers, MOST_BYTES, "numbers")
+
+    def lagging(self, agents: Any) -> list[int]:
+        assert self._world is not None
+        wanted = f"agents from 0 to {self._world.agents - 1}"
+        if not isinstance(agents, Iterable):
+            raise _WrongError(wanted, described(agents))
+        return [_number(agent, 0, self._world.agents - 1, wanted, "") for agent in agents]
 
     def answer(self, rows: Any, slot: int, agents: Agents) -> NDArray[Any]:
         return self._rows(rows, agents, "")

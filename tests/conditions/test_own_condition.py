@@ -23,7 +23,7 @@ TARIFF, _, NIGHTS = (block.split("```")[0] for block in GUIDE.read_text(encoding
 
 RUMOURS = """
 from netbandit.conditions.adversary import Adversary
-from netbandit.conditions.condition import Condition
+from netbandit.conditions.condition import Condition, Model
 from netbandit.conditions.feedback_plan import FeedbackPlan
 from netbandit.conditions.lies_plan import LiesPlan
 from netbandit.network.jitter import UniformJitter
@@ -32,6 +32,7 @@ from netbandit.network.jitter import UniformJitter
 class Rumours(Condition):
     liars: int = 0
     slots: int = 0
+    counted: bool = False
 
     def known(self, facts):
         return {"late": True} if self.slots else {}
@@ -47,6 +48,16 @@ class Rumours(Condition):
         if self.slots:
             late = self.slots * plan.clock.slot
             plan.feedback = FeedbackPlan((UniformJitter(late, late),))
+
+    def start(self, network):
+        return Heard() if self.counted else None
+
+
+class Heard(Model):
+    watches = False
+
+    def metrics(self, found):
+        return {"heard": found["delivered"]}
 """
 
 
@@ -157,6 +168,13 @@ def test_conditions_are_asked_in_the_order_of_the_registry(tariff):
     ordered = ["faults", "adversary", "energy", "feedback", "compute", "nights", "tariff"]  # outages before batteries
     written = {"tariff": {"prices": PRICES}, "nights": {"hours": 6}, "compute": {}, "energy": {}, "faults": {}}
     assert list(point_of(**written).scenario.conditions) == ordered
+
+
+def test_one_that_only_counts_leaves_messages_in_bulk(tariff):
+    counted = point_of(rumours={"counted": True})
+    assert any(choice.reason is None for choice in counted.simulation(0).choices() if choice.part == "messages")
+    found = counted.simulation(0).run().metrics
+    assert found["heard"] == found["delivered"] > 0
 
 
 def test_its_remarks_are_those_of_the_run(tariff):

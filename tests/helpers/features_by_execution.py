@@ -32,6 +32,10 @@ links.peer = { latency = "0.4 ms" }
 bandit = { kind = "bernoulli", means = [0.2, 0.5, 0.9] }
 """
 _ARMS = ("learner={kind='ucb', share='totals'}",)
+_MARKET = (
+    "bandit={kind='procurement', producers=6}",
+    "learner={kind='pfcb', share='exact', communicate='every', explore=4}",
+)
 _LINEAR = ("bandit={kind='linear', dimension=2, arms=3}", "learner={kind='oful', threshold=1.0}")
 EXECUTIONS = {
     "decisions alone": ("learner.kind=klucb", "protocol.kind=silent"),
@@ -42,6 +46,7 @@ EXECUTIONS = {
     "told in rounds of gis": (*_ARMS, "protocol.kind=gis"),
     "exchanges": ("learner.kind=coop-ucb2", "protocol.kind=consensus"),
     "calls over flooding": (*_LINEAR, "protocol.kind=flooding"),
+    "market": (*_MARKET, "protocol.kind=relay"),
     "own steps": ("learner.kind=helpers.own_steps:Counting", "protocol.kind=silent"),
 }
 """What agents do, in small scenarios; each goes another way than event by event as long as nothing is added."""
@@ -58,6 +63,11 @@ class Turned:
         return truth[0], -truth[1], truth[2]
 """
 _FLIP = "adversary={agents=[1], attack='flip'}"
+_MADE = "bandit={kind='contexts', made={queries=40, features=2, arms=3, spread=0.5}, noise=0.1}"
+_LOG = (
+    f"bandit={{kind='contexts', path='{MEETINGS.with_name('shown.csv')}', features='x*', "
+    "logged={arm='item', reward='click', propensity='p'}}"
+)
 FEATURES = {
     "nothing": (),
     "loss": ("links.peer.loss=0.3",),
@@ -121,6 +131,10 @@ FEATURES = {
     "decisions computed": ("compute={agents={decision='0.3 ms', byte='1 us'}, speed={lognormal=0.5}, power='1 W'}",),
     "inboxes, retry": ("compute.agents={message={exponential='0.5 ms'}, inbox=1}", "links.peer.retry={timeout='2 ms'}"),
     "trace": (),
+    "contexts": (_MADE,),
+    "contexts, agents fail": (_MADE, "links.peer.loss=0.3", "faults.nodes={up_for='6 ms', down_for='2 ms'}"),
+    "a log": (_LOG,),
+    "a log, late rewards": (_LOG, "feedback={delay='3 slots', window='4 slots', missing='zero'}"),
 }
 """What may be added, as for ``--set``."""
 

@@ -59,7 +59,7 @@ class Epochs(Driver):
         self._regret = HonestRegret(
             bandit.gaps,
             bandit.agents,
-            context.lies.liars,
+            self._lies.liars,
             self._presence,
             clock.horizon,
             together=not self.aggregation.per_agent,

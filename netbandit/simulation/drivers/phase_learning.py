@@ -149,7 +149,7 @@ class LatePhaseLearning(PhaseLearning):
         exploring: dict[int, int],
     ) -> None:
         super().__init__(context, aggregation)
-        self._clock, self._fingerprint, self._liars = context.clock, context.fingerprint, context.lies.liars
+        self._clock, self._fingerprint, self._liars = context.clock, context.fingerprint, aggregation.lies.liars
         self._feedback, self._presence, self._pulled, self._exploring = feedback, presence, pulled, exploring
         self._lack = plan.may_lack(context.protocol)
         self._until: list[int] = []  # until when each agent waits that lacks rewards at the horizon

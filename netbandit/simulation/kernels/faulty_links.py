@@ -332,7 +332,7 @@ def _cuts_of(network: Network) -> tuple[Numbers, Numbers]:
         found.append([*times.until(end), (times.down(end), _NEVER)])
     first = np.cumsum([0, *map(len, found)])
     rows = [(min(begin, _NEVER), min(until, _NEVER)) for some in found for begin, until in some]
-    return first, np.array(rows, dtype=np.int64)
+    return first, np.array(rows, dtype=np.int64).reshape(-1, 2)
 
 
 class _Drawn:

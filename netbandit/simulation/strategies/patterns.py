@@ -6,7 +6,6 @@ The driver `Slots` asks once, when it starts. Drivers call strategies, strategie
 from collections.abc import Mapping
 
 from netbandit.learners.slots import Learner
-from netbandit.learners.uploads import UploadLearner
 from netbandit.parts.component import CommunicationPattern
 from netbandit.protocols.pooled import Pooled
 from netbandit.simulation.driver import ReplicationContext
@@ -33,6 +32,6 @@ def communication(context: ReplicationContext, learner: Learner) -> Communicatio
     pattern, protocol = learner.communication_pattern(), context.protocol
     if pattern == "call" and isinstance(protocol, Pooled):  # no round is called or waited for
         return PooledRounds(context, learner)
-    if isinstance(learner, UploadLearner) and "deposit" in protocol.patterns:
+    if "deposit" in learner.talks & protocol.patterns:
         pattern = "deposit"
     return STRATEGIES[pattern](context, learner)

@@ -5,7 +5,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from netbandit.simulation.driver import ReplicationContext
 from netbandit.simulation.result import Metric
 from netbandit.simulation.return_validation import figures_of
 from netbandit.simulation.strategies.communication import CommunicationStrategy, Learners
+from netbandit.user_code.errors import ReturnedError
 
 
 class _Adoption(NamedTuple):
@@ -25,7 +26,7 @@ class _Adoption(NamedTuple):
 
     Attributes:
         param_set: The parameter set.
-        combined: The row.
+        combined: The row; of a learner with `serve` the answer for each agent.
         agents: The agents that adopt it.
         included: For each agent, the number of its own row that is included; empty if it is the last of each.
     """
@@ -34,6 +35,25 @@ class _Adoption(NamedTuple):
     combined: NDArray[np.float64]
     agents: list[int]
     included: list[int]
+
+
+class _Uploaded(NamedTuple):
+    """The row that an agent contributes for a learner with `serve`, and how many rows there were before."""
+
+    agent: int
+    number: int
+    row: NDArray[np.float64]
+
+
+def answers_of(learner: Learner, sources: Sequence[int], rows: Sequence[NDArray[np.float64]], agents: int) -> list[Any]:
+    """Let the server of *learner* take in *rows* of some agents, and return its answer for each of all *agents*."""
+    if rows:
+        learner.serve(np.array(sources), np.stack(rows))
+    answers = [learner.answer_for(agent) for agent in range(agents)]
+    if any(answer is None for answer in answers):
+        text = "must return a row for each agent where all upload at once (master-worker, pooled), not None"
+        raise ReturnedError(f"{type(learner).__qualname__}.answer_for {text}", "learner")
+    return answers
 
 
 class Rounds(CommunicationStrategy):
@@ -59,6 +79,8 @@ class Rounds(CommunicationStrategy):
         self.members = np.bincount(groups)[groups]
         self.sets = self._protocol.sets
         self._wants = learner.has("wants")
+        self._serves = learner.has("serve")
+        self._served = [-1] * len(self.everybody)  # of each agent the number of the last row that its server took in
         self._all_slots = context.run.activity == "every" and context.feedback is None
         self.quiet = np.zeros((self.sets, len(self.everybody)), dtype=np.bool_)
         self._releases = np.zeros((self.sets, len(self.everybody)), dtype=np.int64)
@@ -126,11 +148,20 @@ class Rounds(CommunicationStrategy):
         shared = self.learners[param_set].share(now // self.clock.slot, self.everybody[agent : agent + 1])
         assert shared is not None, "in a round every agent shares"
         said = self.lies.released(agent, param_set, self.sets, shared[0])
+        if self._serves:
+            said = _Uploaded(agent, int(self._releases[param_set, agent]), said)
         return Item(self.learners[param_set].item_bytes(shared[0].size), said)
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         """Ask the learner; see `SyncHandler`."""
         learner = self.learners[0]
+        if self._serves:
+            new = [each.value for each in items if each.value.number > self._served[each.value.agent]]
+            for upload in new:
+                self._served[upload.agent] = upload.number
+            sources, rows = [upload.agent for upload in new], [upload.row for upload in new]
+            answers = answers_of(learner, sources, rows, len(self.everybody))
+            return Item(learner.item_bytes(answers[0].size), answers)
         sound = self.lies.sound_items(items)
         if len(sound) < len(items):
             items = [items[place] for place in sound]
@@ -168,7 +199,9 @@ class Rounds(CommunicationStrategy):
         self._waits.setdefault(round, []).append(-(-(now - released) // self.clock.slot))
         self.quiet[param_set, agent] = False
         latest = self._adopting[-1] if self._adopting else None
-        if latest is None or latest.param_set != param_set or latest.combined is not aggregate.value:
+        # An agent that adopts the same twice does so one after the other, each time without what was not included.
+        alike = latest is not None and latest.param_set == param_set and latest.combined is aggregate.value
+        if latest is None or not alike or agent in latest.agents:
             latest = _Adoption(param_set, aggregate.value, [], [])
             self._adopting.append(latest)
         latest.agents.append(agent)
@@ -184,7 +217,8 @@ class Rounds(CommunicationStrategy):
                 if included:
                     self.learners[param_set].included(agents, np.array(included))
                 if who:
-                    self.learners[param_set].adopt(slot, agents, combined)
+                    row = np.stack([combined[agent] for agent in who]) if self._serves else combined
+                    self.learners[param_set].adopt(slot, agents, row)
 
     @property
     def releases(self) -> int:
@@ -242,7 +276,8 @@ class PooledRounds(CommunicationStrategy):
         self._incarnations = [0] * agents
         self._shares = np.zeros(agents, dtype=np.int64)
         self._due: int | None = None  # the slot of a round that has not been shared yet
-        self._combined: NDArray[np.float64] | None = None
+        self._combined: NDArray[np.float64] | None = None  # of a learner with `serve` an answer for each agent
+        self._serves = learner.has("serve")
         self._behind = np.zeros(agents, dtype=np.bool_)
         self._rounds = 0
 
@@ -272,13 +307,18 @@ class PooledRounds(CommunicationStrategy):
             self._rounds += 1
             told = [self._rows[key] for key in sorted(self._rows)]
             believed = [told[place] for place in self.lies.sound(told)]
-            self._combined = self._learner.combine(believed) if believed else self._nothing
+            if self._serves:
+                sources = [agent for agent, _ in sorted(self._rows)]
+                self._combined = np.stack(answers_of(self._learner, sources, told, len(self.everybody)))
+                self._rows.clear()
+            else:
+                self._combined = self._learner.combine(believed) if believed else self._nothing
             self._behind[:] = True
         adopting = self.present[self._behind[self.present]]
         if len(adopting):
             assert self._combined is not None
             self._behind[adopting] = False
-            self._learner.adopt(slot, adopting, self._combined)
+            self._learner.adopt(slot, adopting, self._combined[adopting] if self._serves else self._combined)
 
     def _share(self, slot: int, agents: NDArray[np.int64]) -> None:
         shared = self._learner.share(slot, agents)

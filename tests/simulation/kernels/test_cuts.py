@@ -1,6 +1,7 @@
 """When links are down is known in bulk for as long as it matters: until what is sent in the last slot arrives."""
 
 import random
+from types import SimpleNamespace
 
 import pytest
 from helpers.triangle import Triangle
@@ -35,3 +36,9 @@ def test_a_link_is_known_to_go_down_under_a_message_that_begins_before_the_horiz
             for number, link in enumerate(network.links):
                 down = network.link_downtimes(*sorted((link.first, link.second))).during(begin, arrival)
                 assert _is_down(cuts, first[number], first[number + 1], begin, arrival) == down
+
+
+def test_a_network_without_links_has_no_cuts_of_two_columns():
+    network = SimpleNamespace(link_downtimes=lambda *_: None, clock=SimpleNamespace(end=END), links=[])
+    first, cuts = _cuts_of(network)
+    assert (first.tolist(), cuts.shape) == ([0], (0, 2))

@@ -1,4 +1,4 @@
-"""Warns about failure rates so high that tracking up/down switches would dominate the run time."""
+"""Which failures switch so often that tracking up and down would dominate the run time."""
 
 from collections.abc import Iterator
 from math import inf
@@ -20,7 +20,7 @@ _LONG = 60
 """Warn if the look-ups take longer than this (s)."""
 
 
-def fault_rate_warnings(faults: Faults, links: int, agents: int, end: int, way: float) -> Iterator[Problem]:
+def fault_rate_notes(faults: Faults, links: int, agents: int, end: int, way: float) -> Iterator[Problem]:
     """Yield the fault models under which tracking the switches of one run would take minutes.
 
     The state of a channel is needed when a message starts; that of a node also when the last message arrives. For a

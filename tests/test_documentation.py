@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers import known_datasets
 
 import netbandit
 from netbandit.checks.check import check
@@ -33,6 +34,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("documentation")
     for name in ("scenarios", "topologies"):
         shutil.copytree(ROOT / name, folder / name)
+    known_datasets.write(folder)
     return folder
 
 

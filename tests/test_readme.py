@@ -71,6 +71,7 @@ def test_a_visitor_reads_it_in_two_minutes():
     assert len(prose.split()) < 600
 
 
+@pytest.mark.ci
 def test_the_study_from_objects_draws_its_picture_and_writes_its_scenario(folder, fresh):
     done = fresh(["-c", UNNAMED[0]], folder)
     assert done.returncode == 0, done.stderr

@@ -85,7 +85,7 @@ class Faults(Condition):
                 server=failing(self.server, slot),
                 memory="kept" if self.nodes is None else self.nodes.memory,
                 outages=tuple(outage_of(outage, topology, slot) for outage in self.outages),
-                **({} if changing is None else changing._asdict()),
+                **(changing._asdict() if peers and changing is not None else {}),
             ),
             radio=radio_plan(links.peer.radio, slot) if peers and links.peer.radio is not None else None,
         )

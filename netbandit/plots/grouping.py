@@ -93,15 +93,15 @@ class Arrangement:
 
         The parts keep the looks and orders of the whole.
         """
-        combinations: dict[str, dict[str, Any]] = {}
+        combinations: dict[str, tuple[dict[str, Any], list[PointResult]]] = {}
         for point in self.points:
             fixed = {key: value_of(point, key) for key in keys}
-            combinations.setdefault(identity(fixed), fixed)
-        ranks = {key: [identity(value) for value in self.values[key]] for key in keys}
-        for fixed in sorted(
-            combinations.values(), key=lambda fixed: [ranks[key].index(identity(fixed[key])) for key in keys]
+            combinations.setdefault(identity(fixed), (fixed, []))[1].append(point)
+        ranks = {key: {identity(value): rank for rank, value in enumerate(self.values[key])} for key in keys}
+        for fixed, points in sorted(
+            combinations.values(), key=lambda one: [ranks[key][identity(one[0][key])] for key in keys]
         ):
-            yield fixed, self.only(fixed)
+            yield fixed, replace(self, points=tuple(points)).looking_like(self)
 
     def only(self, fixed: Mapping[str, Any]) -> "Arrangement":
         """Return the points that have these values, with looks and orders unchanged."""

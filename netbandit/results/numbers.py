@@ -143,8 +143,11 @@ def as_csv(rows: Iterable[Iterable[object]]) -> str:
     return text.getvalue()
 
 
+_BEGINNINGS = tuple("=+-@\t\r")
+
+
 def _is_formula(value: object) -> bool:
-    if not isinstance(value, str) or value[:1] not in (*"=+-@\t\r",):
+    if not isinstance(value, str) or not value.startswith(_BEGINNINGS):
         return False
     try:
         float(value)

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,25 +63,40 @@ def nodes_to_write(nodes: Nodes) -> dict[str, object]:
 _OF_BATTERIES = ("energy", "capacity", "drain")
 
 
+Read = TypeVar("Read")
+
 _ARRAYS = ("curves", "links", "uplinks")
 """Columns read as arrays, whose numbers are checked there."""
 
 
 def run_of(content: Mapping[str, Any]) -> RunResult:
-    """Return the run with *content*: a value for each attribute of a `RunResult`, as JSON gives it.
+    """Return the run with *content*, as JSON gives it: a value for each attribute that is not in files of its own.
 
     Raises:
         ContentError: No run can have this content.
     """
+    return RunResult(**vars(_read(_PLAIN, {**content, "curves": {}, "links": NO_LINKS})))
+
+
+def detailed(run: RunResult, content: Mapping[str, Any]) -> RunResult:
+    """Return *run* with the *content* of its other files, as JSON gives it: curves, links, uplinks and nodes.
+
+    Raises:
+        ContentError: No run can have this content.
+    """
+    found = replace(run, **vars(_read(_DETAILS, content)))
+    _require_its_agents(found)
+    return found
+
+
+def _read(adapter: TypeAdapter[Read], content: Mapping[str, Any]) -> Read:
     try:
         _require_writable({name: value for name, value in content.items() if name not in _ARRAYS})
-        read = _ADAPTER.validate_python(content)
+        return adapter.validate_python(content)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise ContentError(f"{place}: {first['msg'].removeprefix('Value error, ')}") from None
-    _require_its_agents(read)
-    return RunResult(**vars(read))
 
 
 def _require_writable(value: Any, place: str = "") -> None:
@@ -219,8 +234,18 @@ class _NodeColumns:
 
 
 @dataclass(frozen=True)
-class _Content(RunResult):
-    """The required content of a run's files."""
+class _Details:
+    """The content of a run's files besides its result."""
+
+    curves: dict[str, Annotated[_CurveColumns, AfterValidator(_CurveColumns.curve)]]
+    links: _Links
+    nodes: Annotated[_NodeColumns, AfterValidator(_NodeColumns.nodes)] | None
+    uplinks: _Links | None
+
+
+@dataclass(frozen=True)
+class _Plain(RunResult):
+    """The required content of a run's result."""
 
     parameters: Annotated[dict[str, Any], AfterValidator(native)]
     resolved: Annotated[dict[str, Any], AfterValidator(_scenario)]
@@ -229,10 +254,10 @@ class _Content(RunResult):
     metrics: dict[str, Annotated[Metric, PlainValidator(_figure)]]
     kinds: dict[str, tuple[_Count, _Count]]
     topology: Annotated[dict[str, _Count | None], AfterValidator(_graph)]  # type: ignore[assignment]
-    curves: dict[str, Annotated[_CurveColumns, AfterValidator(_CurveColumns.curve)]]  # type: ignore[assignment]
+    curves: dict[str, Any]
     links: _Links  # type: ignore[assignment]
-    nodes: Annotated[_NodeColumns, AfterValidator(_NodeColumns.nodes)] | None = None  # type: ignore[assignment]
-    uplinks: _Links | None = None  # type: ignore[assignment]
+    nodes: None = None
+    uplinks: None = None
 
 
-_ADAPTER = TypeAdapter(_Content)
+_PLAIN, _DETAILS = TypeAdapter(_Plain), TypeAdapter(_Details)

@@ -125,6 +125,7 @@ class RunFiles:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._contents = {RESULT: _content_of_result(folder)}
+        self._checksums: Mapping[str, Any] = {}
         self._plain: RunResult | None = None
 
     @property
@@ -145,33 +146,30 @@ class RunFiles:
         Raises:
             DamagedRunError: A file is not as written.
         """
-        if self._plain is not None and not details:
-            return self._plain
         try:
             with any_depth():
-                whole = _whole(self._contents[RESULT])
-                if whole["run"] != self.folder.name:
-                    raise DamagedRunError(f"{RESULT} is of the run {whole['run']}")
-                names = _names(whole)
-                links = self._json(LINKS, names) if details else run_content.NO_LINKS
-                nodes = details and NODES in names
+                if self._plain is None:
+                    whole = _whole(self._contents[RESULT])
+                    if whole["run"] != self.folder.name:
+                        raise DamagedRunError(f"{RESULT} is of the run {whole['run']}")
+                    self._checksums = _names(whole)
+                    self._plain = run_content.run_of({**whole, "resolved": whole["scenario"]})
+                if not details:
+                    return self._plain
+                links = self._json(LINKS)
                 read = {
-                    "resolved": whole["scenario"],
-                    "curves": self._json(CURVES, names) if details else {},
+                    "curves": self._json(CURVES),
                     "uplinks": links.pop("uplinks", None),
                     "links": links,
-                    "nodes": self._json(NODES, names) if nodes else None,
+                    "nodes": self._json(NODES) if NODES in self._checksums else None,
                 }
-                run = run_content.run_of({**whole, **read})
+                return run_content.detailed(self._plain, read)
         except DamagedRunError:
             raise
         except ContentError as error:
             raise DamagedRunError(f"its files say what no run does: {error}") from None
         except _DAMAGED as error:
             raise DamagedRunError(f"{RESULT} does not say what a run's does ({type(error).__name__})") from error
-        if not details:
-            self._plain = run
-        return run
 
     def verify(self, keep: bool = False) -> bool:
         """Check every file of the run; return whether its trace is among them.
@@ -184,10 +182,10 @@ class RunFiles:
         Raises:
             DamagedRunError: A file is not as written.
         """
-        names = _names(_whole(self._contents[RESULT]))
         self.result(details=False)
+        names = self._checksums
         for name in names.keys() - {TRACE}:
-            content = self._content(name, names)
+            content = self._content(name)
             if keep:
                 self._contents[name] = content
         if TRACE not in names:
@@ -201,7 +199,7 @@ class RunFiles:
             raise DamagedRunError(f"{TRACE} cannot be read: {error.strerror}") from error
         return True
 
-    def _content(self, name: str, names: Mapping[str, Any]) -> bytes:
+    def _content(self, name: str) -> bytes:
         """Return the verified content of a file of the run."""
         if name in self._contents:
             return self._contents[name]
@@ -211,13 +209,13 @@ class RunFiles:
             raise DamagedRunError(f"{name} is not there") from None
         except OSError as error:
             raise DamagedRunError(f"{name} cannot be read: {error.strerror}") from error
-        if digest(content) != names.get(name):
+        if digest(content) != self._checksums.get(name):
             raise DamagedRunError(f"{name} does not match its checksum")
         return content
 
-    def _json(self, name: str, names: Mapping[str, Any]) -> Any:
+    def _json(self, name: str) -> Any:
         """Return what a file with curves, links or nodes says; its text is kept no longer."""
-        content = self._content(name, names)
+        content = self._content(name)
         self._contents.pop(name, None)
         return read_json(content, parse_int=integer)
 

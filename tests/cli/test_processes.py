@@ -99,6 +99,7 @@ def test_the_same_seed_gives_the_same_numbers_traced_or_not_in_any_order_of_hash
     assert not list(place.glob("first/runs/*/trace.jsonl"))
 
 
+@pytest.mark.ci
 def test_the_object_is_what_the_interface_says(place, run_json):
     found = run_json(place, "ring.toml", "--set", "sweep.topology.agents=[4, 6]")
     assert [point["parameters"] for point in found["points"]] == [{"topology.agents": 4}, {"topology.agents": 6}]
@@ -118,6 +119,7 @@ def test_the_object_is_what_the_interface_says(place, run_json):
     assert one["points"][0]["metrics"]["regret"]["ci95"] is None
 
 
+@pytest.mark.ci
 def test_raising_the_replications_runs_only_the_new_ones(place, call):
     call(place, "run", "ring.toml")
     before = {path: path.stat().st_mtime_ns for path in place.glob("results/ring/runs/*/result.json")}
@@ -139,6 +141,7 @@ def test_a_mistake_writes_nothing(place, call):
     assert not (place / "results").exists()
 
 
+@pytest.mark.ci
 def test_a_graph_file_counts_by_its_content_and_not_by_where_it_is(place, call, run_json):
     (place / "net").mkdir()
     (place / "net" / "triangle.txt").write_text("0 1\n1 2\n0 2\n")
@@ -157,6 +160,7 @@ def test_a_graph_file_counts_by_its_content_and_not_by_where_it_is(place, call, 
     assert "already there" not in output
 
 
+@pytest.mark.ci
 def test_check_schema_plot_and_topology(place, call):
     assert call(place, "check", "ring.toml") == (0, "ring.toml: ok, 1 point, 2 runs\n", "")
     _, output, _ = call(place, "check", "ring.toml", "--execution")

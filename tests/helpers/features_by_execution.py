@@ -32,6 +32,10 @@ links.peer = { latency = "0.4 ms" }
 bandit = { kind = "bernoulli", means = [0.2, 0.5, 0.9] }
 """
 _ARMS = ("learner={kind='ucb', share='totals'}",)
+_MARKET = (
+    "bandit={kind='procurement', producers=6}",
+    "learner={kind='pfcb', share='exact', communicate='every', explore=4}",
+)
 _LINEAR = ("bandit={kind='linear', dimension=2, arms=3}", "learner={kind='oful', threshold=1.0}")
 EXECUTIONS = {
     "decisions alone": ("learner.kind=klucb", "protocol.kind=silent"),
@@ -42,6 +46,7 @@ EXECUTIONS = {
     "told in rounds of gis": (*_ARMS, "protocol.kind=gis"),
     "exchanges": ("learner.kind=coop-ucb2", "protocol.kind=consensus"),
     "calls over flooding": (*_LINEAR, "protocol.kind=flooding"),
+    "market": (*_MARKET, "protocol.kind=relay"),
     "own steps": ("learner.kind=helpers.own_steps:Counting", "protocol.kind=silent"),
 }
 """What agents do, in small scenarios; each goes another way than event by event as long as nothing is added."""

@@ -11,6 +11,7 @@ A fault is looked for in the tests of its room first, then in all others; the fi
 where more than one fault in ten is not found.
 """
 
+import os
 import shutil
 import subprocess
 import sys
@@ -20,29 +21,50 @@ from tempfile import TemporaryDirectory
 import click
 from mutants.faults import FAULTS, ROOT, Fault, planted
 
-_LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "*.egg-info", "_build", "__pycache__", ".hypothesis", "results")
 _IN_CI = "not search and (not slow or ci or sampled)"
 
 
+def copy_to(place: Path) -> None:
+    """Make *place* a checkout of this one, with what has not been committed."""
+    subprocess.run(["git", "clone", "-q", ROOT, place], check=True)
+    listed = subprocess.check_output(["git", "ls-files", "-coz", "--exclude-standard"], cwd=ROOT, text=True)
+    for name in filter(None, listed.split("\0")):
+        (place / name).unlink(missing_ok=True)
+        if (ROOT / name).exists():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, place / name, follow_symlinks=False)
+
+
+def failing(place: Path, words: list[str], where: list[Path]) -> str | None:
+    """Return the first of the tests in the copy *place* that fails, None if none does."""
+    with TemporaryDirectory() as cache:  # numba does not see that a function called in another file has changed
+        environment = os.environ | {"PYTHONPATH": str(place), "NUMBA_CACHE_DIR": cache}
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", *words, *map(str, where)]
+        done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True)
+    if done.returncode in (0, 5):  # 5: there is none
+        return None
+    lines = (line.split(" ", 1)[1] for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR ")))
+    return next((line.split(" - ")[0] for line in lines), f"{done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+
 def found_by(fault: Fault, place: Path, words: list[str]) -> str | None:
-    """Return the test that fails with *fault* in the copy of the package in *place*; None if all pass."""
+    """Return the test that fails with a fault in the copy *place*, and not without; None if there is none."""
     folder = place / "tests" / fault.room
     first = [folder] if folder.is_dir() else []
-    for where in ([*first], [place / "tests", *(f"--ignore={one}" for one in first)]):
-        if not where:
-            continue
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", *words, *map(str, where)]
-        done = subprocess.run(command, cwd=place, capture_output=True, text=True)
-        if done.returncode not in (0, 5):  # 5: no test
-            failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-            return failed[0].split(" ")[1] if failed else done.stdout[-500:] + done.stderr[-500:]
+    for where in [[each] for each in first] + [[place / "tests", *(Path(f"--ignore={each}") for each in first)]]:
+        with planted(fault, place):
+            test = failing(place, words, where)
+        if test is not None:
+            if "::" in test and failing(place, words, [place / test.partition("[")[0]]) is not None:
+                raise click.ClickException(f"{test} fails without any fault, too")
+            return test
     return None
 
 
 @click.command(help=__doc__, context_settings={"max_content_width": 120})
 @click.argument("names", nargs=-1)
 @click.option("--ci", is_flag=True, help="Also run what only .ci/run does.")
-@click.option("--processes", default=1, show_default=True, help="The number of processes of each run of tests.")
+@click.option("--processes", default=0, show_default=True, help="The number of workers of each run of tests.")
 @click.option("--list", "listed", is_flag=True, help="Say which faults there are.")
 def main(names: tuple[str, ...], ci: bool, processes: int, listed: bool) -> None:
     """Do what the command line asks for."""
@@ -58,10 +80,9 @@ def main(names: tuple[str, ...], ci: bool, processes: int, listed: bool) -> None
     missed = 0
     with TemporaryDirectory() as folder:
         place = Path(folder) / "copy"
-        shutil.copytree(ROOT, place, ignore=_LEFT_OUT)
+        copy_to(place)
         for fault in chosen:
-            with planted(fault, place):
-                test = found_by(fault, place, words)
+            test = found_by(fault, place, words)
             missed += test is None
             click.echo(f"{fault.name}: {'NOT FOUND: ' + fault.what if test is None else test}")
     click.echo(f"{len(chosen) - missed} of {len(chosen)} found", err=True)

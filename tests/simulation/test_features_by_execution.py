@@ -34,6 +34,15 @@ def test_no_number_depends_on_the_execution_and_each_is_chosen_as_it_was(folder,
     assert found == PINNED[feature, execution]
 
 
+LOOPS = ("nothing", "decisions alone"), ("loss", "floods"), ("nothing", "exchanges"), ("nothing", "calls over flooding")
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("feature", "execution"), [*LOOPS, ("nothing", "market")])
+def test_loops_that_are_compiled_give_the_same_numbers(folder, feature, execution):
+    assert cell(feature, execution, folder) == PINNED[feature, execution]
+
+
 def test_no_cell_is_empty_and_each_way_is_taken_and_refused():
     assert list(PINNED) == [(feature, execution) for feature in FEATURES for execution in EXECUTIONS]
     assert all(PINNED.values())

@@ -9,7 +9,6 @@ from helpers.scenes import study
 from netbandit.network.fingerprint import Fingerprint
 from netbandit.scenario.errors import ScenarioError
 from netbandit.simulation import byzantine_items
-from netbandit.simulation.execution import executed
 
 SCENE = """\
 run = { horizon = 3_000 }
@@ -83,21 +82,6 @@ def test_over_silent_no_lie_is_heard(tmp_path):
     assert lie.fingerprint == truth.fingerprint
     assert lie.metrics["regret"] == truth.metrics["regret"]
     assert lie.metrics["lies"] == 0
-
-
-@pytest.mark.parametrize("deadline", [[], ["protocol.deadline=40 ms"]])
-@pytest.mark.parametrize("protocol", ["gis", "flooding", "relay"])
-def test_plain_and_compiled_runs_agree_with_liars_in(tmp_path, protocol, deadline):
-    point = made(
-        tmp_path, f"protocol.kind={protocol}", *LIARS, "adversary.attack=noise", "learner.robust=median", *deadline
-    ).points[0]
-    found = []
-    for how in ("plain", "compiled"):
-        with executed(how):
-            found.append(point.simulation(0).run())
-    plain, compiled = found
-    assert plain.fingerprint == compiled.fingerprint
-    assert {**plain.metrics, "wall_s": 0} == {**compiled.metrics, "wall_s": 0}
 
 
 def test_lies_begin_when_they_begin(tmp_path):

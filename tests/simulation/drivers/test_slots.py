@@ -26,7 +26,7 @@ SLOT = 1_000_000
 class Watched:
     """A run, and what its agents did."""
 
-    def __init__(self, folder, monkeypatch, tables, loop="compiled", trace=None):
+    def __init__(self, folder, monkeypatch, tables, trace=None):
         file = folder / "linear.toml"
         lines = ["schema = 1"]
         for table, keys in tables.items():
@@ -52,8 +52,6 @@ class Watched:
         with monkeypatch.context() as patch:
             patch.setattr(slots, "Slots", Driver)
             patch.setattr(Rounds, "apply_sync", applied)
-            if loop == "generic":
-                patch.setattr(slots, "compiled_loop", lambda *_: None)
             self.result = found.points[0].simulation(0).run(trace)
         self.digests = self.driver.account.digests.tolist()
         self.world = self.driver.world.bandit
@@ -198,19 +196,6 @@ def test_alone_agents_choose_what_the_reference_chooses(tmp_path, monkeypatch, a
     assert run.digests == digests(arms)
     assert run.result.metrics["messages"] == 0
     assert run.result.metrics["epsilon"] == 0
-
-
-@pytest.mark.sampled(4)
-@pytest.mark.parametrize("learner", ["exact", "private", "fixed"])
-@pytest.mark.parametrize("protocol", ["master-worker", "local"])
-def test_the_generic_loop_has_the_same_law_as_the_compiled_one(tmp_path, monkeypatch, learner, protocol):
-    written = tables(actions="fresh", **LEARNERS[learner])
-    written["protocol"] = {"kind": f'"{protocol}"'}
-    fast = Watched(tmp_path, monkeypatch, written)
-    slow = Watched(tmp_path, monkeypatch, written, loop="generic")
-    assert slow.result.fingerprint == fast.result.fingerprint
-    assert slow.adoptions == fast.adoptions
-    assert slow.result.metrics["regret"] == pytest.approx(fast.result.metrics["regret"], rel=1e-12)
 
 
 @examples(25)

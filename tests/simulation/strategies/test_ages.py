@@ -13,10 +13,10 @@ HORIZON, AGENTS = 80, 6
 LAW = {"born": 0.1, "dies": 0.4, "every": "1.5 slots"}
 
 
-def run(protocol, learner=Listening, *, latency="300 us", how="plain", neighbours="sensed", **more):
+def run(protocol, learner=Listening, *, latency="300 us", **more):
     tables = {
         "run": {"horizon": HORIZON, "slot": "1 ms"},
-        "topology": {"family": "ring", "agents": AGENTS, "changes": LAW, "neighbours": neighbours},
+        "topology": {"family": "ring", "agents": AGENTS, "changes": LAW, "neighbours": "sensed"},
         "links": {"peer": {"latency": latency}},
         "bandit": {"kind": "bernoulli", "means": [0.1, 0.9]},
         "learner": {"kind": f"{learner.__module__}:{learner.__name__}"},
@@ -24,7 +24,7 @@ def run(protocol, learner=Listening, *, latency="300 us", how="plain", neighbour
         **more,
     }
     HEARD.clear()
-    with executed(how):
+    with executed("plain"):
         return check(load_tables(tables)).points[0].simulation(0).run().metrics
 
 
@@ -60,12 +60,6 @@ def test_ages_are_those_of_what_is_heard(protocol, learner):
     assert metrics["age_slots"] == pytest.approx(age(HEARD), rel=1e-12)
     in_time = [slot - said for slot, _, _, said in HEARD]
     assert metrics["delay_slots"] == pytest.approx(np.mean(in_time), rel=1e-12)  # as early as it can be used
-
-
-@pytest.mark.parametrize(("protocol", "neighbours"), [("flood", "sensed"), ("flood", "unknown"), ("tree", "unknown")])
-def test_they_are_the_same_however_a_run_is_executed(protocol, neighbours):
-    plain, compiled = (run(PROTOCOLS[protocol], how=how, neighbours=neighbours) for how in ("plain", "compiled"))
-    assert plain["age_slots"] == compiled["age_slots"]
 
 
 def test_the_earliest_paths_leave_nothing_younger():

@@ -249,21 +249,6 @@ def test_equals_the_reference_on_links_of_random_latency(tmp_path, history, shar
     assert (np.array(history) == expected).all()
 
 
-@pytest.mark.sampled(6)
-@pytest.mark.parametrize("share", ["private", "exact", "never"])
-@pytest.mark.parametrize("communicate", ["doubling", "every"])
-def test_numpy_has_the_same_law_as_the_compiled_loop(tmp_path, monkeypatch, share, communicate):
-    keys = {"family": "path", "latency": "2 ms", "share": share, "communicate": communicate}
-    fast = run(tmp_path, **keys)
-    monkeypatch.setattr(slots, "compiled_loop", lambda *_: None)
-    slow = run(tmp_path, **keys)
-    assert slow.fingerprint == fast.fingerprint
-    assert [slow.metrics[name] for name in ("accepted", "violations")] == [
-        fast.metrics[name] for name in ("accepted", "violations")
-    ]
-    assert slow.metrics["regret"] == pytest.approx(fast.metrics["regret"], rel=1e-12)
-
-
 def random_market(draw):
     graph = draw(
         st.sampled_from(["complete", "path", "star", "ring", 'hybrid"\ncomponents = [3, 2]\ninside = "complete'])

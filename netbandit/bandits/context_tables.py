@@ -300,11 +300,10 @@ def made(
     theta = directions(blocks_of) + spread * directions(agents, blocks_of)
     theta /= np.linalg.norm(theta, axis=-1, keepdims=True)
     owners = np.arange(rows) % agents
-    liked = (
-        np.einsum("rkf,rf->rk", theta[owners], z)
-        if vectors == "blocks"
-        else np.einsum("rf,kf->rk", theta[owners, 0], z)
-    )
+    if vectors == "blocks":
+        liked = np.column_stack([(theta[owners, arm] * z).sum(axis=1) for arm in range(arms)])
+    else:
+        liked = np.array([(theta[agent, 0] * z).sum(axis=1) for agent in range(agents)])[owners]
     known = np.column_stack([np.ones(rows) if vectors == "blocks" else prices, z]) / np.sqrt(2)
     return ContextTable(
         tuple(map(str, range(arms))),

@@ -39,6 +39,7 @@ from netbandit.plots.estimates import EPSILONS, compared, measured, privacy_key
 from netbandit.plots.facets import Part
 from netbandit.plots.grouping import Arrangement, arrange, evenly, metric_names, value_of
 from netbandit.plots.heatmap import axis_keys, draw_heatmap, is_map
+from netbandit.plots.losses import are_lost, draw_losses
 from netbandit.plots.network import MOST_AGENTS, draw_network
 from netbandit.plots.regret import draw_regret
 from netbandit.plots.style import subtitle
@@ -131,6 +132,7 @@ def planned(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "mean
     - ``tradeoff``: regret against cost, if three points or more differ in it and a budget of communication varies, or
       none of the above is there;
     - ``waits``: what a round waits for, by cause, if rewards are late or nodes compute;
+    - ``losses``: what became of 100 messages, by cause, if one or more of them do not arrive at some point;
     - ``network``: the network with its links coloured by messages, if all points have one and the same, and ``lost``,
       by the share of messages that they lost, if any did; and ``bottleneck``, the busiest links and the waits for them,
       if bandwidth is limited.
@@ -170,7 +172,9 @@ def planned_of(arrangement: Arrangement) -> list[Planned]:
         budget = alike and any(key in (*BUDGETS, "learner.participation") for key in arrangement.keys)
         found.append(Planned("tradeoff", lambda: draw_chart(cost_chart(arrangement)), budget or not answered))
     waits = [Planned("waits", lambda: draw_waits(arrangement), True)] if any(map(causes, arrangement.points)) else []
-    return [*found, *tradeoffs, *waits, *networks]
+    some_lost = any(map(are_lost, arrangement.points))
+    losses = [Planned("losses", lambda: draw_losses(arrangement), answers=True)] if some_lost else []
+    return [*found, *tradeoffs, *waits, *losses, *networks]
 
 
 def _only_shapes(arrangement: Arrangement) -> bool:

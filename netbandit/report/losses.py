@@ -14,6 +14,7 @@ from netbandit.results import intervals
 from netbandit.results.intervals import CONFIDENCE
 from netbandit.results.link_use import same_links, with_copies
 from netbandit.results.loads import node_names
+from netbandit.results.message_fates import failing, of_a_hundred
 from netbandit.results.numbers import cell, rounded, scaled
 from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.summary import failures
@@ -25,7 +26,10 @@ _LINKS = 5
 _NOTHING = "–"
 _ACKNOWLEDGEMENT = "ACK"
 _REPETITION = "-RETRY"
-_WRONG = ("lost", "duplicates", "retransmissions", "given_up", "late", "absent_slots", "stalled", "broadcasts_missed")
+_WRONG = (
+    *("lost", "dropped", "duplicates", "retransmissions", "given_up", "late", "absent_slots", "stalled"),
+    "broadcasts_missed",
+)
 _WHAT_FAILS = (".loss", ".jitter", ".duplicate", ".overtaking")
 
 
@@ -78,6 +82,11 @@ def _metric(name: str) -> Callable[[RunResult], float | None]:
     return lambda run: run.metrics.get(name)
 
 
+def _share_failing(run: RunResult) -> float | None:
+    shares = of_a_hundred([run.metrics])
+    return None if shares is None else failing(shares) / 100
+
+
 def _share_lost(run: RunResult) -> float | None:
     lost, messages = run.metrics.get("lost"), run.metrics.get("messages")
     return None if lost is None or not messages else lost / messages
@@ -97,6 +106,7 @@ def _absent(run: RunResult) -> float | None:
 
 
 _COLUMNS = (
+    _Column("do not arrive", "of all messages and copies handed to links", _share_failing, True),
     _Column("lost", "messages and copies that never arrived, for each message that was sent", _share_lost, True),
     _Column("sent again", "messages sent again because no acknowledgement came in time", _metric("retransmissions")),
     _Column("given up", "messages whose sender stopped trying", _metric("given_up")),

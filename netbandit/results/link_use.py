@@ -33,7 +33,7 @@ LINK_FIGURES = {
     "activations": LinkFigure("slots in which each link is used", "slots in use"),
     "cost": LinkFigure("cost of each link", "cost"),
     "energy": LinkFigure("energy spent on each link", "energy (J)"),
-    "lost": LinkFigure("share of messages and copies lost on each link", "share lost"),
+    "lost": LinkFigure("share of messages and copies that do not arrive, on each link", "share lost"),
 }
 """The figures of a link between two agents, the most informative first; runs without records of loss have none lost."""
 
@@ -45,8 +45,9 @@ def link_figures(run: RunResult) -> Figures:
     """
     use = run.links
     messages, size = use.messages.astype(np.float64), use.bytes.astype(np.float64)
-    lost = getattr(use, "lost", None)
-    share = np.asarray(0.0 * messages if lost is None else lost / np.maximum(with_copies(use), 1), dtype=np.float64)
+    failed = sum((each for each in (use.lost, use.dropped, use.unsent) if each is not None), np.zeros(len(messages)))
+    never_put = sum((each for each in (use.dropped, use.unsent) if each is not None), np.zeros(len(messages)))
+    share = failed / np.maximum(with_copies(use) + never_put, 1)
     return {
         "messages": messages,
         "bytes": size,

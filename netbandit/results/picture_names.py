@@ -18,8 +18,9 @@ PICTURE_NAMES: Mapping[str, str] = {
     "communication": "regret against the data sent",
     "battery": "how long batteries last",
     "waits": "what a round waits for: late rewards, computing, messages",
+    "losses": "what became of 100 messages, by cause, at each point and on each link",
     "network": "the network, its links coloured by messages",
-    "lost": "the network, its links coloured by lost messages",
+    "lost": "the network, its links coloured by messages that do not arrive",
     "bottleneck": "the busiest links, and how long messages wait for them",
 }
 """The pictures that a study can have, for commands and their help: name -> content."""

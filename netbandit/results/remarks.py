@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from netbandit.checks.exploration import unequal_exploration
 from netbandit.results.failures import BEST_LOST, MARKED, MEDIANS, TROUBLE, too_few, troubles
+from netbandit.results.message_fates import CAUSES, failing, of_a_hundred
 from netbandit.results.numbers import duration, rounded, shortest
 from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.summary import failures
@@ -140,7 +141,7 @@ def trouble_lines(study: StudyResult) -> list[str]:
 
     Stalled agents are in the remarks of the runs.
     """
-    lines = []
+    lines = _not_arrived(study)
     for name in TROUBLE:
         points = [point for point in study.points if name in troubles([run.metrics for run in point.finished])]
         runs = [[run for run in point.finished if name in troubles([run.metrics])] for point in points]
@@ -148,6 +149,21 @@ def trouble_lines(study: StudyResult) -> list[str]:
             text = _TROUBLES[name]([run for some in runs for run in some])
             lines.append(_at(study, points, text, [len(some) for some in runs]))
     return lines
+
+
+_MANY = 10
+"""So many of 100 messages that do not arrive are said first."""
+
+
+def _not_arrived(study: StudyResult) -> list[str]:
+    """Return where many messages do not arrive, how many, and why most of these."""
+    found = [(point, of_a_hundred(run.metrics for run in point.finished)) for point in study.points]
+    bad = [(point, shares) for point, shares in found if shares is not None and failing(shares) > _MANY]
+    if not bad:
+        return []
+    numbers = spread([rounded(failing(shares), 2) for _, shares in bad])
+    cause = max(CAUSES, key=lambda cause: sum(shares[cause] for _, shares in bad))
+    return [_at(study, [point for point, _ in bad], f"of 100 messages {numbers} do not arrive, most {CAUSES[cause]}")]
 
 
 def energy_lines(study: StudyResult) -> list[str]:
@@ -213,7 +229,6 @@ _TROUBLES: Mapping[str, Callable[[Sequence[RunResult]], str]] = {
         f"in {_values(runs, 'unanswered')} of {_values(runs, 'rounds')} rounds no agent had an answer: "
         "the server waits for all, and what is lost is not repeated unless links.*.retry is on"
     ),
-    "delivery_ratio": lambda runs: f"only {_values(runs, 'delivery_ratio', 100, 3)} % of messages are delivered",
     "unsent": lambda runs: (
         f"{_values(runs, 'unsent')} of {_values(runs, 'handed')} messages waited for their link or the air and were "
         "never sent (unsent)"

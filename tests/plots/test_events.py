@@ -1,5 +1,4 @@
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 from helpers.made_up_runs import arranged, made_up, study_of
@@ -60,8 +59,7 @@ def test_lost_messages_have_a_picture_of_their_own():
     run = made_up()
     lost = np.zeros(len(run.links.messages), dtype=np.int64)
     lost[4] = run.links.messages[4] // 2
-    links = SimpleNamespace(**{**vars(run.links), "lost": lost})
-    losing = replace(run, links=links)
+    losing = replace(run, links=replace(run.links, lost=lost))
     assert [one.name for one in pictures(study_of([losing]))] == ["regret", "network", "lost"]
     assert "lost" not in [one.name for one in pictures(study_of([run]), every=True)]
     arrangement = arranged([losing])

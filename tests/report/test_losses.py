@@ -1,5 +1,4 @@
 from dataclasses import replace
-from types import SimpleNamespace
 
 import networkx
 import numpy as np
@@ -14,10 +13,17 @@ PATH = networkx.path_graph(4)
 def run(loss, lost, kind="gis", replication=0, regret=100.0, **metrics):
     """A path of four whose links carried 10, 60 and 30 messages, and lost so many."""
     parameters = {"links.peer.loss": loss, "protocol.kind": kind}
-    figures = {"regret": regret, "lost": sum(lost), "messages": 100, "availability": 1.0, **metrics}
+    figures = {
+        "regret": regret,
+        "lost": sum(lost),
+        "delivered": 100 - sum(lost),
+        "messages": 100,
+        "availability": 1.0,
+        **metrics,
+    }
     made = made_up(PATH, family="path", replication=replication, parameters=parameters, metrics=figures)
     made.links.messages[:] = [10, 60, 30]
-    links = SimpleNamespace(**{**vars(made.links), "lost": np.array(lost)})
+    links = replace(made.links, lost=np.array(lost))
     kinds = {"DATA": (60, 6_000), "DATA-RETRY": (10, 1_000), "ACK": (30, 1_000)}
     return replace(made, links=links, kinds=kinds)
 
@@ -41,11 +47,11 @@ def test_it_tells_how_much_was_lost_where_and_what_it_cost():
     ]
     found = losses(study_of(runs))
     headings = [heading for heading, _ in found.points.headings]
-    assert headings == ["point", "loss", "lost", "sent again", "data for it", "regret"]
+    assert headings == ["point", "loss", "do not arrive", "lost", "sent again", "data for it", "regret"]
     first, second = texts(found.points)
-    assert first == ["1", "0.0", "0 %", "–", "25 %", "–"]
-    assert second[:5] == ["2", "0.1", "7 %", "11.5", "25 %"]
-    assert second[5].startswith("× 1.49 [")
+    assert first == ["1", "0.0", "0 %", "0 %", "–", "25 %", "–"]
+    assert second[:6] == ["2", "0.1", "7 %", "7 %", "11.5", "25 %"]
+    assert second[6].startswith("× 1.49 [")
     assert texts(found.links) == [
         ["2", "0.1", "1 – 2", "6", "10 %", "85.7 %"],
         ["2", "0.1", "0 – 1", "1", "10 %", "14.3 %"],

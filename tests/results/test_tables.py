@@ -381,15 +381,16 @@ def test_what_tells_that_the_network_failed_comes_before_all_else():
     """On 80 characters and on 200, with the points it is of."""
     good = {"regret": 9.0, "cost": 8.0, "bytes": 7.0, "messages": 3.0, "alive": 1.0, "delivery_ratio": 0.95}
     bad = {**good, "alive": 0.0, "first_death": 471.0, "delivery_ratio": 0.27, "collided": 5.0, "stalled": 2.0}
+    bad |= {"delivered": 27.0, "lost": 73.0}
     found = study([{"a.b": 1}, {"a.b": 2}], [good | {"collided": 0.0}, bad], replications=1)
     order = metrics_with_columns([estimates(point) for point in found.points])
     assert order[:6] == ["regret", "alive", "first_death", "stalled", "delivery_ratio", "collided"]
     for width in (80, 200):
         lines = shown(found, width).splitlines()
         assert lines[1:5] == [
+            "at b = 2: of 100 messages 73 do not arrive, most lost on the way",
             "at b = 2: batteries are empty: 0 % of agents are alive at the horizon",
             "at b = 2: batteries do not last: the first is empty in slot 471 of 1,000",
-            "at b = 2: only 27 % of messages are delivered",
             "at b = 2: 5 messages collided on the air",
         ]
         (row,) = (line.split() for line in lines if line.strip().startswith("2 "))

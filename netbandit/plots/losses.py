@@ -1,0 +1,85 @@
+"""What became of a hundred messages, by cause, at each point, and on the links that lost most."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netbandit.plots.bars import draw_bars, legend_of_parts
+from netbandit.plots.grouping import Arrangement, evenly, titled, value_of
+from netbandit.plots.style import NEUTRAL, drawing, figure
+from netbandit.results.loads import ends_of_links, mean_loads, nodes_of
+from netbandit.results.message_fates import FATES, failing, of_a_hundred
+from netbandit.results.numbers import scaled, shortest
+from netbandit.results.study_result import PointResult
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST = 12
+"""The number of points, and of links, shown."""
+
+_LEAST = 1.0
+"""A picture is worth drawing where so many of 100 messages do not arrive."""
+
+_COLOURS = dict(
+    zip(FATES, ("#CFE8DE", "#56B4E9", "#F0E442", "#D55E00", "#CC79A7", "#8C8C8C", "#E69F00", "#0072B2"), strict=True)
+)
+
+
+def fates(point: PointResult) -> dict[str, float] | None:
+    """Return what became of 100 messages at *point*; None if there was none."""
+    return of_a_hundred(run.metrics for run in point.finished)
+
+
+def are_lost(point: PointResult) -> bool:
+    """Return whether so many messages did not arrive that a picture is worth drawing."""
+    found = fates(point)
+    return found is not None and failing(found) >= _LEAST
+
+
+@drawing()
+def draw_losses(arrangement: Arrangement) -> "Figure":
+    """Draw for each point of *arrangement* what became of 100 messages, and beside it on the links of the worst."""
+    known = [(point, found) for point in arrangement.points if (found := fates(point)) is not None]
+    worst, found = max(known, key=lambda one: failing(one[1]))
+    shown = evenly(known, MOST)
+    links = _worst_links(worst)
+    where = titled({key: value_of(worst, key) for key in arrangement.keys}) if len(known) > 1 else ""
+    notes = [f"sums over {max(len(point.finished) for point, _ in shown):,} replications, each attempt and copy counts"]
+    if len(shown) < len(known):
+        notes.append(f"{len(shown)} of {scaled(len(known))} points")
+    if links:
+        notes.append(f"right: the links that lost most{', ' if where else ''}{where}")
+    for metric, what in (("stalled", "agents stalled"), ("late", "items came too late")):
+        most = max(float(np.mean([run.metrics.get(metric) or 0 for run in point.finished])) for point, _ in known)
+        notes += [f"up to {shortest(most, 3)} {what}"] if most else []
+    share = f"{shortest(failing(found), 2)} of 100 messages do not arrive"
+    title = f"{arrangement.name}: {share}{f' at {where}' if where else ''}"
+    drawn, panels = figure(title, "; ".join(notes), columns=2 if links else 1)
+    names = [titled({key: value_of(point, key) for key in arrangement.keys}) or "all runs" for point, _ in shown]
+    tables = [[(name, each) for name, (_, each) in zip(names, shown, strict=True)], links]
+    for panel, table in zip(panels, tables, strict=False):
+        parts = [[*each.values()] for _, each in table]
+        draw_bars(panel, [name for name, _ in table], parts, [*_COLOURS.values()], "of 100 messages")
+        panel.set_xlim(0, 100)
+        for row, (_, each) in enumerate(table):
+            text = shortest(failing(each), 2)
+            panel.text(101, row, text, va="center", color=NEUTRAL, fontsize=8, clip_on=False)
+    used = {fate for table in tables for _, each in table for fate, number in each.items() if number}
+    legend_of_parts(drawn, {FATES[fate]: colour for fate, colour in _COLOURS.items() if fate in used})
+    return drawn
+
+
+def _worst_links(point: PointResult) -> list[tuple[str, dict[str, float]]]:
+    """Return the links on which most messages did not arrive, by name; none of a network of one link."""
+    runs, loads, _ = mean_loads(point.finished)
+    ends, names = ends_of_links(runs[0])[0], nodes_of(runs[0])
+    found = []
+    for link, (one, other) in enumerate(ends):
+        counts = {fate: float(np.nan_to_num(loads[fate][link])) for fate in FATES if fate in loads}
+        each = of_a_hundred([counts])
+        if each is not None and failing(each):
+            lost = sum(counts.get(fate, 0.0) for fate in ("lost", "dropped", "unsent"))
+            found.append((lost, f"{names[one]} – {names[other]}", each))
+    found.sort(key=lambda one: -one[0])
+    return [(name, each) for _, name, each in found[:MOST]] if len(ends) > 1 else []

@@ -1,0 +1,42 @@
+"""The picture of what became of a hundred messages, by cause."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.made_up_runs import made_up, study_of
+
+from netbandit.plots.grouping import arrange
+from netbandit.plots.losses import are_lost, draw_losses
+from netbandit.plots.study_pictures import pictures
+from netbandit.plots.style import subtitle
+
+
+def fleet(queue, dropped, **metrics):
+    run = made_up(parameters={"links.peer.queue": queue})
+    links = replace(run.links, dropped=np.where(np.arange(len(run.links.first)) < 1, dropped, 0))
+    return replace(run, links=links, metrics=run.metrics | {"delivered": 100 - dropped, "dropped": dropped} | metrics)
+
+
+def test_the_worst_point_is_the_title_and_each_bar_ends_at_a_hundred():
+    study = study_of([fleet(1, 79, stalled=2), fleet(9, 20)])
+    drawn = draw_losses(arrange(study))
+    assert drawn.get_suptitle() == "quickstart: 79 of 100 messages do not arrive at queue 1"
+    assert "up to 2 agents stalled" in subtitle(drawn)
+    points, links = drawn.axes
+    ends = {}
+    for bar in points.patches:
+        row = round(bar.get_y() + bar.get_height() / 2)
+        ends[row] = max(ends.get(row, 0), bar.get_x() + bar.get_width())
+    assert ends == {0: pytest.approx(100), 1: pytest.approx(100)}
+    assert [text.get_text() for text in points.texts] == ["79", "20"]
+    assert len(links.get_yticks()) == 1
+    (legend,) = drawn.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["delivered", "found a full queue"]
+
+
+@pytest.mark.parametrize(("dropped", "there"), [(0, False), (5, True)])
+def test_it_is_drawn_where_messages_do_not_arrive(dropped, there):
+    study = study_of([fleet(1, dropped), fleet(9, 0)])
+    assert any(map(are_lost, study.points)) == there
+    assert ("losses" in [one.name for one in pictures(study)]) == there

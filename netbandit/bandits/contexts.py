@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from netbandit.bandits import context_tables
 from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import GeneratorOf, Outline
-from netbandit.bandits.context_tables import ArmsError, Columns, ContextTable, LogColumns, Numbers
+from netbandit.bandits.context_tables import ArmsError, Columns, ContextTable, LogColumns, Numbers, blocks
 from netbandit.bandits.decision_numbers import DecisionNumbers, uniform
 from netbandit.bandits.table_sources import MOST_CELLS, OfTables, TableError, as_frame, in_order, source_mistakes
 from netbandit.parts.component import Checks, Mistake, Note, Others, UnknownError, state
@@ -78,8 +78,8 @@ class Contexts(OfTables, ActionSetBandit):
     ``score - cost_weight * cost``. As that is known of every arm, regret is exact: the best arm of the row (among those
     shown) minus the chosen one. Learners of arms ignore the features.
 
-    With `logged` the table is a log of recommendations. Each agent goes through its rows in order. Where its choice is
-    the arm that was shown, it learns the reward, and the event is kept; else the decision teaches nothing (Li, Chu,
+    With ``logged`` the table is a log of recommendations. Each agent goes through its rows in order. Where its choice
+    is the arm that was shown, it learns the reward, and the event is kept; else the decision teaches nothing (Li, Chu,
     Langford & Wang 2011). Where arms were not shown uniformly, an event that matches is kept with the probability
     ``least propensity of the log / its own``, so that those that are kept are as if they had been. Regret is unknown;
     ``ctr`` is the mean reward of the kept events.
@@ -242,7 +242,7 @@ class Contexts(OfTables, ActionSetBandit):
         finally:
             watch("the table of contexts", 1, 1)
         if self._use == "in-order" and not self.repeat and others.horizon > fewest:
-            text = f"is {others.horizon}, but some agent has {pluralize(fewest, 'row')}: at most so many slots"
+            text = f"is {others.horizon}, but an agent may have only {pluralize(fewest, 'row')}: at most so many slots"
             also = "" if self.logged is not None else ", or bandit.repeat = true starts over"
             yield Mistake("horizon", f"{text}{also}", table="run")
         learner = others.kinds["learner"]
@@ -440,10 +440,13 @@ class Contexts(OfTables, ActionSetBandit):
         self._decided = np.zeros(agents, dtype=np.int64)
         self._row = np.zeros(agents, dtype=np.int64)
         self._subset = np.zeros((agents, self.arm_count), dtype=np.int64)
-        self._draws = DecisionNumbers(generator, agents, uniform, purpose="bandit.rows")
         self._subsets = [generator("bandit.shown", agent) for agent in range(agents if self.shown else 0)]
-        self._normals = DecisionNumbers(generator, agents, np.random.Generator.standard_normal)
-        self._keeps = DecisionNumbers(generator, agents, uniform, purpose="bandit.kept")
+        if self._use == "drawn":
+            self._draws = DecisionNumbers(generator, agents, uniform, purpose="bandit.rows")
+        if self.noise:
+            self._normals = DecisionNumbers(generator, agents, np.random.Generator.standard_normal)
+        if self.table_of_contexts.propensities is not None:
+            self._keeps = DecisionNumbers(generator, agents, uniform, purpose="bandit.kept")
         self._always: Numbers | None = None  # what all agents see in each slot
         if self.ignored or self.fixed_actions is not None:
             actions = np.zeros((1, self.dimension)) if self.fixed_actions is None else self.fixed_actions
@@ -547,4 +550,5 @@ def _by_owner(owners: NDArray[np.int64], agents: int) -> list[NDArray[np.int64]]
 
 
 def _norms(vectors: Numbers) -> Numbers:
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", vectors, vectors)))
+    squares = [(vectors[rows] ** 2).sum(axis=1) for rows in blocks(len(vectors))]
+    return np.asarray(np.sqrt(np.concatenate([np.zeros(0), *squares])))

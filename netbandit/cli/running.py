@@ -103,8 +103,6 @@ def run(
     Runs that are already in the folder of results are reused, unless their files are damaged. How long a study still
     takes is shown as it goes.
     """
-    from netbandit.results.results_folder import ResultsFolder
-    from netbandit.results.run_keys import run_keys
     from netbandit.util.extras import require
 
     if as_json and len(files) > 1:
@@ -130,10 +128,11 @@ def run(
                     click.echo(f"{file}: {line}" if len(files) > 1 else line, err=as_json)
             return
         if not replace and len(studies) > 1:  # before the first of them runs
+            from netbandit.results.results_folder import ResultsFolder
+            from netbandit.running.sweeps import plan_of
+
             for study, folder in zip(studies, folders, strict=True):
-                document = study.document
-                keys = [run_keys(point) for point in study.points]
-                ResultsFolder(folder).refuse_other(document.data["name"], study.points, keys, document.written)
+                ResultsFolder(folder).refuse_other(plan_of(study))
         how = _RunOptions(jobs, scheduler, trace, replace, parquet, as_json, statistic, output, first, everything)
         failed = False
         for study, folder in zip(studies, folders, strict=True):

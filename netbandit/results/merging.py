@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from netbandit.results.held_folders import described
@@ -10,7 +10,7 @@ from netbandit.results.results_folder import RUNS, STUDY, ResultsFolder
 from netbandit.results.run_folder import RESULT, DamagedRunError
 from netbandit.results.safe_files import UNFINISHED, discard, storage, whole
 from netbandit.results.study_identity import differences, same_points_made_otherwise, told, united
-from netbandit.results.study_result import StudyResult
+from netbandit.results.study_result import StudyPlan, StudyResult
 from netbandit.results.tables import write_summary, write_table
 
 
@@ -76,12 +76,11 @@ def _merged(
     there = studies[0][1]
     together = there
     for _, study in studies[1:]:
-        points = [point for point in study.points if point.finished]
-        union = united(together, points, [point.keys for point in points], study.written, done)
-        out.describe(there.name, union.points, union.keys, union.written)
+        out.describe(united(together, replace(study.plan(), name=there.name), done)[0])
         together = out.study(details=False, most_runs=1)
     if len(studies) == 1:
-        out.describe(there.name, there.points, [point.keys for point in there.points], there.written)
+        keys = [point.keys for point in there.points]
+        out.describe(StudyPlan(there.name, there.points, keys, there.written))
     out.remove_tables()
     merged = out.study(details=False)
     write_table(out.path, merged)

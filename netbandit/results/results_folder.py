@@ -7,7 +7,7 @@ different parameters, so name and parameters come from ``study.json`` and everyt
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -28,10 +28,9 @@ from netbandit.results.safe_files import (
     write_whole,
 )
 from netbandit.results.study_identity import differences, told, united
-from netbandit.results.study_result import PointResult, StudyResult
+from netbandit.results.study_result import PointResult, StudyPlan, StudyResult
 from netbandit.results.tables import PARQUET, SUMMARY, TABLE, write_summary, write_table
 from netbandit.simulation.result import RunResult
-from netbandit.simulation.sweep_point import Point
 from netbandit.util.nesting import any_depth, read_json
 from netbandit.util.text import pluralize
 
@@ -132,14 +131,8 @@ class ResultsFolder:
             runs = [Path(entry.path) for entry in os.scandir(self.path / RUNS) if entry.is_dir(follow_symlinks=False)]
         return remove_leftovers(self.path, self.path / RUNS, *runs)
 
-    def describe(
-        self,
-        name: str,
-        points: Sequence[Point],
-        keys: Sequence[Sequence[str]],
-        written: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Write ``study.json``, unless it says so already: the runs of each point, and the scenario as *written*.
+    def describe(self, plan: StudyPlan) -> None:
+        """Write ``study.json``, unless it says so already: the runs of each point, and the scenario as written.
 
         Tables of what it said before are removed.
 
@@ -147,10 +140,11 @@ class ResultsFolder:
             StorageError: The folder cannot be written.
         """
         entries = [
-            {"parameters": dict(point.parameters), "runs": list(runs)} for point, runs in zip(points, keys, strict=True)
+            {"parameters": dict(point.parameters), "runs": list(runs)}
+            for point, runs in zip(plan.points, plan.keys, strict=True)
         ]
-        whole = {"format": FORMAT, "name": name, "points": entries, "inputs": sorted(inputs(points))}
-        text = sealed(whole if written is None else {**whole, "written": written})
+        whole = {"format": FORMAT, "name": plan.name, "points": entries, "inputs": sorted(inputs(plan.points))}
+        text = sealed(whole if plan.written is None else {**whole, "written": plan.written})
         with suppress(OSError, ValueError):
             if self._read()[0] == text.encode():
                 return
@@ -172,22 +166,12 @@ class ResultsFolder:
 
     @contextmanager
     def begun(
-        self,
-        name: str,
-        points: Sequence[Point],
-        keys: Sequence[Sequence[str]],
-        written: Mapping[str, Any] | None,
-        *,
-        replace: bool = False,
-        alone: bool = False,
+        self, plan: StudyPlan, *, replace: bool = False, alone: bool = False
     ) -> Iterator[tuple[tuple[str, ...], set[str]]]:
         """Describe a study whose runs begin, and hold the folder until they have ended.
 
         Args:
-            name: The name of the study.
-            points: Its points.
-            keys: The keys of their runs.
-            written: Their scenario as written.
+            plan: The study.
             replace: Whether the results of another study, if there are any, are removed.
             alone: Whether the study has these points and no others, whatever is there.
 
@@ -205,26 +189,16 @@ class ResultsFolder:
             with described(self.path):  # only one command starts at a time
                 running = not ours.alone()
                 if replace and not alone and not running:
-                    self.remove_other(name, points, keys, written)
-                held = None
-                if running or not alone:
-                    held = self.refuse_other(name, points, keys, written, running=running)
+                    self._remove_other(plan)
+                held = self.refuse_other(plan, running=running) if running or not alone else None
                 self.tidy()
                 there_is = self.run_names()
-                union = united(None if alone else held, points, keys, written, there_is)
-                self.describe(name, union.points, union.keys, union.written)
+                together, replaced = united(None if alone else held, plan, there_is)
+                self.describe(together)
                 ours.together()
-            yield union.replaced, there_is
+            yield replaced, there_is
 
-    def ended(
-        self,
-        name: str,
-        points: Sequence[Point],
-        keys: Sequence[Sequence[str]],
-        written: Mapping[str, Any] | None,
-        *,
-        alone: bool = False,
-    ) -> StudyResult:
+    def ended(self, plan: StudyPlan, *, alone: bool = False) -> StudyResult:
         """Describe a study whose runs have ended, write its tables, and return it without curves and links.
 
         Another command may have added points meanwhile, or have described a study of its own: the folder belongs to the
@@ -236,9 +210,8 @@ class ResultsFolder:
         with described(self.path):
             held = None
             with suppress(OtherStudyError):
-                held = None if alone else self.refuse_other(name, points, keys, written)
-            union = united(held, points, keys, written, self.run_names())
-            self.describe(name, union.points, union.keys, union.written)
+                held = None if alone else self.refuse_other(plan)
+            self.describe(united(held, plan, self.run_names())[0])
             study = self.study(details=False)
             write_table(self.path, study)
             write_summary(self.path, study)
@@ -288,32 +261,17 @@ class ResultsFolder:
             raise ValueError(f"{self.path} has no finished run")
         return study
 
-    def refuse_other(
-        self,
-        name: str,
-        points: Sequence[Point],
-        keys: Sequence[Sequence[str]],
-        written: Mapping[str, Any] | None,
-        *,
-        running: bool = False,
-    ) -> StudyResult | None:
-        """Return the study whose results are here, if *points* belong to it; None if there is none.
+    def refuse_other(self, plan: StudyPlan, *, running: bool = False) -> StudyResult | None:
+        """Return the study whose results are here, if the points of *plan* belong to it; None if there is none.
 
         A folder without a readable ``study.json``, or without a finished run, belongs to no study: its runs are found
-        by their keys alone. While another process is running it, it belongs to that process's study.
-
-        Args:
-            name: The name of the points' study; a name alone does not distinguish studies.
-            points: The points to run.
-            keys: The keys of their runs.
-            written: Their scenario as written.
-            running: Whether another process is running the study of the folder.
+        by their keys alone. While another process is *running* it, it belongs to that process's study.
 
         Raises:
             OtherStudyError: The folder holds the results of another study; see `study_identity`.
         """
         out = self.path
-        ours = {runs[0] for runs in keys if runs}
+        ours = {runs[0] for runs in plan.keys if runs}
         try:
             there = self.study(details=False, most_runs=0)
             theirs = {point.keys[0] for point in there.points if point.keys}
@@ -323,7 +281,7 @@ class ResultsFolder:
         except (OSError, ValueError):
             return None
         if any(point.finished for point in there.points):
-            found = differences(there, points, written)
+            found = differences(there, plan.points, plan.written)
         elif running and ours <= theirs:
             found = []
         elif running:
@@ -343,21 +301,15 @@ class ResultsFolder:
         lost += [file for file in _DERIVED if (out / file).exists()]
         raise OtherStudyError(
             f"{out} holds the results of another study, {there.name!r}: {told(found)}; these would be lost: "
-            f"{', '.join(lost)}; name another folder by --out (in Python out=), or let {name!r} take its place by "
+            f"{', '.join(lost)}; name another folder by --out (in Python out=), or let {plan.name!r} take its place by "
             "--replace (replace=True)"
         )
 
-    def remove_other(
-        self, name: str, points: Sequence[Point], keys: Sequence[Sequence[str]], written: Mapping[str, Any] | None
-    ) -> None:
-        """Remove all results of a study to which *points* do not belong; foreign files stay.
-
-        Raises:
-            StorageError: It cannot be removed.
-        """
+    def _remove_other(self, plan: StudyPlan) -> None:
+        """Remove all results of a study to which the points of *plan* do not belong; foreign files stay."""
         out = self.path
         try:
-            self.refuse_other(name, points, keys, written)
+            self.refuse_other(plan)
         except OtherStudyError:
             with storage(out):
                 for picture in self._drawn_files():

@@ -145,6 +145,7 @@ def _may_write(process: int, path: Path) -> bool:
 LABELS = ("name", "description")
 """Keys of a scenario whose values are descriptive text only."""
 
+_SIMPLE = {str, int, bool, type(None)}
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
 
 
@@ -160,11 +161,13 @@ def as_text(value: object) -> str:
 
 def portable(value: object) -> object:
     """Return *value* in types that JSON has; infinities become the words of TOML."""
+    if type(value) in _SIMPLE:
+        return value
     if isinstance(value, Mapping):
         return {str(key): portable(entry) for key, entry in value.items()}
-    if isinstance(value, list) and value and all(type(entry) in (int, str) for entry in value):
-        return value  # the long columns of curves and links: nothing to convert, and no copy
     if isinstance(value, list | tuple):
+        if {*map(type, value)} <= {*_SIMPLE, float} and math.inf not in value and -math.inf not in value:
+            return value  # the long columns of curves and links: nothing to convert, and no copy
         return [portable(entry) for entry in value]
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"

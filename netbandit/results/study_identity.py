@@ -6,13 +6,13 @@ and so does a newly swept key if its former value is among its values.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from netbandit.results.run_keys import deciding_keys, run_key
 from netbandit.results.safe_files import canonical
-from netbandit.results.study_result import PointResult, StudyResult
+from netbandit.results.study_result import PointResult, StudyPlan, StudyResult
 from netbandit.simulation.sweep_point import Point
 from netbandit.util.key_paths import lookup
 
@@ -25,23 +25,6 @@ _ABSENT = object()
 
 Facts = dict[tuple[str, str], dict[str, dict[str, int]]]
 """For each table (and kind of part, where kinds are swept): how many points have each value of each key."""
-
-
-@dataclass(frozen=True)
-class Union:
-    """The union of the points of a folder and of a new run into it, which belong to one study.
-
-    Attributes:
-        points: All points; each has a value for every key that varies, where its part has that key.
-        keys: The keys of the runs of each point.
-        written: The scenario as written that covers most of them.
-        replaced: Runs left out because a file or a class behind them has changed; a line each.
-    """
-
-    points: list[Point]
-    keys: list[list[str]]
-    written: Mapping[str, Any] | None
-    replaced: tuple[str, ...] = ()
 
 
 def swept_keys(written: Mapping[str, Any] | None, points: Sequence[Point]) -> set[str]:
@@ -104,25 +87,24 @@ def told(found: Sequence[str]) -> str:
     return "; ".join(found[:_MOST_NAMED]) + more
 
 
-def united(
-    there: StudyResult | None,
-    points: Sequence[Point],
-    keys: Sequence[Sequence[str]],
-    written: Mapping[str, Any] | None,
-    done: set[str],
-) -> Union:
-    """Return the points of a folder together with the points to run into it.
+def united(there: StudyResult | None, plan: StudyPlan, done: set[str]) -> tuple[StudyPlan, tuple[str, ...]]:
+    """Return the points of a folder together with those to run into it, as one study.
+
+    Each point has a value for every key that varies, where its part has that key. The scenario as written is the one
+    that covers most of them.
 
     Args:
         there: The study of the folder, to which the points belong; None if there is none.
-        points: The points to run.
-        keys: The keys of their runs.
-        written: Their scenario as written.
+        plan: The study to run.
         done: The keys of runs that have a folder.
+
+    Returns:
+        The study, and the runs that it leaves out because a file or a class behind them has changed, a line each.
     """
+    points, keys = plan.points, plan.keys
     all_keys = [list(runs) for runs in keys]
     if there is None:
-        return Union(list(points), all_keys, written)
+        return plan, ()
     place = {runs[0]: number for number, runs in enumerate(keys) if runs}
     ours: set[str] = set()
     kept: list[PointResult] = []
@@ -144,10 +126,10 @@ def united(
         what = ", ".join(sorted({key for point in points for key in (*point.inputs, *point.identities)})) or "a part"
         lines.append(f"{replaced} of the points that were here are replaced: what {what} names has changed since")
     if not kept:
-        return Union(list(points), all_keys, written, tuple(lines))
+        return replace(plan, keys=all_keys), tuple(lines)
     # If none is new, the folder's scenario still covers all points.
     known = {point.keys[0] for point in there.points if point.keys}
-    whole = there.written if place.keys() <= known else written
+    whole = there.written if place.keys() <= known else plan.written
     together = [*kept, *points]
     names = list(dict.fromkeys(name for point in together for name in point.parameters))
     inputs = {name: Path() for name in there.inputs}  # for existing results only the keys are known
@@ -159,7 +141,8 @@ def united(
         for point in together
     ]
     filled = [replace(point, inputs=inputs) if isinstance(point, PointResult) else point for point in filled]
-    return Union(list(filled), [*(list(point.keys) for point in kept), *all_keys], whole, tuple(lines))
+    all_keys = [*(list(point.keys) for point in kept), *all_keys]
+    return StudyPlan(plan.name, filled, all_keys, whole), tuple(lines)
 
 
 def _facts(points: Sequence[Point], swept: set[str]) -> Facts:

@@ -1,11 +1,28 @@
 """A study as its results folder has it: its points, each with its replications."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from netbandit.simulation.result import RunResult
 from netbandit.simulation.sweep_point import Point
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """A study whose runs are in a results folder, or will be.
+
+    Attributes:
+        name: The scenario's name; it does not distinguish studies.
+        points: The points.
+        keys: The keys of the runs of each point.
+        written: The scenario as written.
+    """
+
+    name: str
+    points: Sequence[Point]
+    keys: Sequence[Sequence[str]]
+    written: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,3 +71,8 @@ class StudyResult:
     inputs: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+
+    def plan(self) -> StudyPlan:
+        """Return its finished points as what is to be in another folder."""
+        points = [point for point in self.points if point.finished]
+        return StudyPlan(self.name, points, [point.keys for point in points], self.written)

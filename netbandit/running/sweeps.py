@@ -1,7 +1,7 @@
 """Runs a study: all runs missing in its results folder, in this process or in several."""
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from netbandit.compilation.compile_notice import to_stderr
 from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.run_folder import DamagedRunError, complete, was_traced
 from netbandit.results.run_keys import run_keys
-from netbandit.results.study_result import StudyResult
+from netbandit.results.study_result import StudyPlan, StudyResult
 from netbandit.running.pool import Lost, Pool
 from netbandit.running.worker import Ended, Failure, Order, copy_run, perform, perform_order
 from netbandit.simulation.result import versions
@@ -107,6 +107,12 @@ class _Task:
     trace: bool
 
 
+def plan_of(study: "RunPlan") -> StudyPlan:
+    """Return a checked scenario as the study of a results folder."""
+    keys = [run_keys(point) for point in study.points]
+    return StudyPlan(study.document.data["name"], study.points, keys, study.document.written)
+
+
 def run(
     study: "RunPlan",
     out: Path,
@@ -144,18 +150,16 @@ def run(
         SchedulerError: Nothing answers at *scheduler*.
         Interrupted: Ctrl-C was pressed. No process of ours is left then.
     """
-    out, name = out.absolute(), study.document.data["name"]
-    folder = ResultsFolder(out)
-    written, looked = study.document.written, 0
-    keys = [run_keys(point) for point in study.points]
-    with folder.begun(name, study.points, keys, written, replace=replace, alone=alone) as (replaced, there_is):
+    folder = ResultsFolder(out.absolute())
+    looked, plan = 0, plan_of(study)
+    with folder.begun(plan, replace=replace, alone=alone) as (replaced, there_is):
         tasks: dict[str, _Task] = {}
         known: set[str] = set()
         repeated: list[str] = []
         equal: dict[str, Path] = {}  # by what decides their numbers, runs that are there or will be
         copies: list[tuple[_Task, Path]] = []
-        equal_keys = [_equal_keys(point, runs) for point, runs in zip(study.points, keys, strict=True)]
-        for point, runs, effective in zip(study.points, keys, equal_keys, strict=True):
+        equal_keys = [_equal_keys(point, runs) for point, runs in zip(study.points, plan.keys, strict=True)]
+        for point, runs, effective in zip(study.points, plan.keys, equal_keys, strict=True):
             for replication, key in enumerate(runs):
                 if key in known or replication < first:
                     continue
@@ -175,7 +179,7 @@ def run(
                         repeated.append(f"{there}: {error}")
                         traced = trace or was_traced(there)
                 tasks[key] = _Task(key, point, replication, folder.run_folder(key), traced)
-        for point, runs, effective in zip(study.points, keys, equal_keys, strict=True):
+        for point, runs, effective in zip(study.points, plan.keys, equal_keys, strict=True):
             for replication, key in enumerate(runs):
                 if key in tasks and tasks[key].point is point:
                     source = equal.setdefault(effective[replication], tasks[key].folder)
@@ -192,7 +196,7 @@ def run(
             failure = failures.get(source.name) or copy_run(source, task.point, task.folder, task.trace)
             if failure is not None:
                 failures[task.key] = failure
-        loaded = folder.ended(name, study.points, keys, written, alone=alone)
+        loaded = folder.ended(plan, alone=alone)
         failed = [
             FailedRun(
                 dict(point.parameters),
@@ -217,7 +221,7 @@ def run(
         )
 
 
-def _equal_keys(point: "RunnablePoint", keys: list[str]) -> list[str]:
+def _equal_keys(point: "RunnablePoint", keys: Sequence[str]) -> Sequence[str]:
     """Return for each run of a point what is the same for equal runs of others: *keys*, unless keys decide nothing."""
     effective = point.effective
     return keys if effective is point.resolved else run_keys(Point({}, effective, point.inputs, point.identities))

@@ -1,8 +1,13 @@
 """Decisions from a table or a log of the user's own: what is shown and paid, regret, and what is wrong with it."""
 
+from random import Random
+
 import numpy as np
 import pandas
 import pytest
+from helpers.examples import examples
+from hypothesis import given
+from hypothesis import strategies as st
 
 import netbandit as nb
 from netbandit.bandits import table_sources
@@ -341,6 +346,11 @@ def test_arrays_are_columns(tmp_path):
     assert next(differences(mine, theirs, digits=12), None) is None
     with pytest.raises(ValueError, match=r"data=...\): arrays have different numbers of rows: x0 has 2, y has 3"):
         nb.bandits.Contexts(data={"x": np.eye(2), "y": [1, 2, 3]})
+    np.savez(tmp_path / "objects.npz", x=np.eye(3), arm=np.array(["a", "b", "c"], dtype=object))
+    (tmp_path / "text.npz").write_text("x1,y_a\n")
+    for name in ("objects", "text"):
+        (line,) = scenario(nb.bandits.Contexts(path=str(tmp_path / f"{name}.npz"), features="x*", scores="y*")).check()
+        assert f"{name}.npz: is no file of numpy.savez with numbers and texts (astype(str)): " in line
     with pytest.raises(ValueError, match=r"data=...\): the array x has 3 dimensions: must be one or two"):
         nb.bandits.Contexts(data={"x": np.zeros((1, 1, 1))})
 
@@ -402,7 +412,7 @@ def test_a_scenario_with_tables_can_be_written_and_is_known_again(tmp_path):
         (
             "x1,y_a\n1,2\n1,2\n",
             {"rows": "in-order"},
-            "run.horizon: is 40, but some agent has 2 rows: at most so many slots, or ",
+            "run.horizon: is 40, but an agent may have only 2 rows: at most so many slots, or ",
         ),
         ("x1,y_a\n1,2\n", {"shown": 2}, "bandit.shown: is 2, more than the 1 arm there are"),
         ("x1,y_a\n1,2\n", {"scores": None}, "bandit.scores: is missing: the columns of what arms pay, or else logged"),
@@ -620,7 +630,7 @@ def test_what_cannot_be_with_a_log():
     assert lines(split="sorted") == ["bandit.split: cannot be so with logged: nobody knows which arm is best"]
     assert lines(noise=0.1, shown=2)[0] == "bandit.noise: cannot be so with logged: a reward is what the log says"
     assert lines(scores="y_*") == ["bandit.scores: excludes logged: give one of the two"]
-    assert lines(horizon=134) == ["run.horizon: is 134, but some agent has 133 rows: at most so many slots"]
+    assert lines(horizon=134) == ["run.horizon: is 134, but an agent may have only 133 rows: at most so many slots"]
     (line,) = lines({"kind": "gosine"})
     assert line.startswith('bandit.logged: cannot be with learner.kind = "gosine": what it would make of decisions')
     made = scenario(contexts(data, scores=None, logged=LOGGED))
@@ -663,3 +673,29 @@ def test_what_cannot_be_with_a_made_table():
     assert lines(made={"queries": 2, "features": 2, "arms": 3}) == [
         "bandit.made: has 2 rows, which is not one for each of 3 agents"
     ]
+
+
+@examples(60)
+@given(st.integers(0, 10**6))
+def test_a_damaged_file_is_read_or_refused_in_one_line(tmp_path_factory, seed):
+    rng = Random(seed)
+    text = bytearray(frame(X[:6], Y[:6], user=[0, 1, 2] * 2).to_csv(index=False).encode())
+    signs = [b",", b'"', b"\n", b";", b"x", b"-", b"\xff", b"\0", b"1e999"]
+    for _ in range(rng.randint(1, 3)):
+        place = rng.randrange(len(text))
+        text[place : place + rng.randint(0, 2)] = rng.choice(signs)
+    path = tmp_path_factory.getbasetemp() / f"damaged{seed}.csv"
+    path.write_bytes(text)
+    bandit = nb.bandits.Contexts(path=str(path), features="x*", scores="y_*", agent="user").fresh()
+    refused = None
+    try:
+        bandit.start(3, Streams(0, 0).generator)
+    except TableError as error:
+        refused = str(error)
+    if refused is None:
+        found = bandit.table_of_contexts
+        assert np.isfinite(found.contexts).all()
+        assert np.isfinite(found.scores).all()
+    else:
+        assert refused.startswith(str(path))
+        assert "\n" not in refused

@@ -12,7 +12,7 @@ from netbandit.plots.grouping import Arrangement, arrange
 from netbandit.results.results_folder import RUNS, ResultsFolder
 from netbandit.results.run_folder import read_run, save_run
 from netbandit.results.run_keys import run_keys
-from netbandit.results.study_result import PointResult, StudyResult
+from netbandit.results.study_result import PointResult, StudyPlan, StudyResult
 from netbandit.simulation.result import Curve, LinkUse, Nodes, RunResult
 from netbandit.simulation.sweep_point import Point
 
@@ -148,4 +148,4 @@ def write(folder: Path, runs: list[RunResult], written: dict[str, Any] | None = 
     keys = {name: run_keys(point)[:replications] for name, point in points.items()}
     for run in runs:
         save_run(folder / RUNS / keys[repr(run.parameters)][run.replication], run)
-    ResultsFolder(folder).describe(runs[0].name, list(points.values()), list(keys.values()), written)
+    ResultsFolder(folder).describe(StudyPlan(runs[0].name, list(points.values()), list(keys.values()), written))

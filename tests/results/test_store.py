@@ -16,6 +16,7 @@ from netbandit.results.results_folder import ResultsFolder
 from netbandit.results.run_folder import complete, load_run, save_run
 from netbandit.results.run_keys import run_key, run_keys
 from netbandit.results.safe_files import StorageError, partial, remove_leftovers, sealed, unsealed, write_whole
+from netbandit.results.study_result import StudyPlan
 from netbandit.simulation.result import Nodes
 
 
@@ -271,7 +272,7 @@ def test_a_file_counts_by_its_content_and_not_by_its_path(tmp_path):
 def test_a_study_comes_back_by_point_and_replication(tmp_path):
     points = [FakePoint({"topology.agents": size}, resolved(size, 2)) for size in (3, 4)]
     keys = [run_keys(point) for point in points]
-    ResultsFolder(tmp_path).describe("mine", points, keys)
+    ResultsFolder(tmp_path).describe(StudyPlan("mine", points, keys))
     assert finished_runs(tmp_path) == []
     for chosen, runs in zip(points, keys, strict=True):
         for replication, key in enumerate(runs):
@@ -296,14 +297,14 @@ def test_runs_of_an_earlier_study_in_the_same_folder_are_left_out(tmp_path):
     for size in (3, 4):
         points = [FakePoint({}, resolved(size, 1))]
         keys = [run_keys(points[0])]
-        ResultsFolder(tmp_path).describe("mine", points, keys)
+        ResultsFolder(tmp_path).describe(StudyPlan("mine", points, keys))
         save_run(tmp_path / "runs" / keys[0][0], fake_result({}, points[0].resolved, 0))
     assert [run.topology["agents"] for run in finished_runs(tmp_path)] == [4]
 
 
 def test_infinite_parameters_survive(tmp_path):
     points = [FakePoint({"learner.epsilon": math.inf}, resolved(replications=1))]
-    ResultsFolder(tmp_path).describe("mine", points, [["00"]])
+    ResultsFolder(tmp_path).describe(StudyPlan("mine", points, [["00"]]))
     assert ResultsFolder(tmp_path).study().points[0].parameters == {"learner.epsilon": math.inf}
 
 

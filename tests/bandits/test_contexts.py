@@ -291,6 +291,7 @@ def test_the_order_of_the_columns_changes_nothing():
     assert (permuted.table_of_contexts.contexts == X[order]).all()
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("learner", ["linucb", "lints", "feducb", "oful", "ucb", "thompson", "otflinucb"])
 def test_each_execution_gives_the_same_numbers(learner):
     keys = {"linucb": {"every": 5}, "lints": {"every": 5}, "feducb": {"threshold": 1.0}, "oful": {"threshold": 1.0}}
@@ -312,6 +313,7 @@ def test_each_execution_gives_the_same_numbers(learner):
     assert (found[0].metrics["messages"] > 0) != alone
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.tsv", "t.parquet", "t.npz"])
 def test_files_of_each_kind_and_tables_of_python_give_the_same_numbers(tmp_path, name):
     data, arms = frame(user=[2, 0, 1] * 20, price_a=0.1, price_b=0.2, price_c=0.3, price_d=0.4), arms_of(np.eye(4))
@@ -571,6 +573,7 @@ class Counted(nb.Learner):
 COUNTED = []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("learner", "protocol"),
     [

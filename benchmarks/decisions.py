@@ -128,9 +128,9 @@ def _compiled() -> Done:
     if "bare" not in _LOOPS:
         from numba import njit
 
-        from netbandit.bandits.linear_draws import draw_reward
+        from netbandit.bandits.linear_draws import beta_reward
 
-        _LOOPS["reward"] = draw_reward
+        _LOOPS["reward"] = beta_reward
         _LOOPS["bare"] = njit(_bare)
     world = _world(AGENTS)
     began = time.perf_counter()

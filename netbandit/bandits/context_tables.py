@@ -279,7 +279,7 @@ def made(
     With z of directions that are uniform: the context of a row is (1, z), that of an arm (price, z), both over
     sqrt(2), and prices are uniform in [0, 1]. Arm k pays agent i ``(price + <theta, z>) / 2``, z being that of the row
     where *vectors* are ``blocks``, with theta of i and k, and else that of the arm, with theta of i. Each theta is a
-    direction common to all agents plus `spread` times one of the agent's own, scaled to the norm 1.
+    direction common to all agents plus *spread* times one of the agent's own, scaled to the norm 1.
 
     Args:
         rows: The number R of rows; row r is of agent r mod M.
@@ -300,11 +300,10 @@ def made(
     theta = directions(blocks_of) + spread * directions(agents, blocks_of)
     theta /= np.linalg.norm(theta, axis=-1, keepdims=True)
     owners = np.arange(rows) % agents
-    liked = (
-        np.einsum("rkf,rf->rk", theta[owners], z)
-        if vectors == "blocks"
-        else np.einsum("rf,kf->rk", theta[owners, 0], z)
-    )
+    if vectors == "blocks":
+        liked = np.column_stack([(theta[owners, arm] * z).sum(axis=1) for arm in range(arms)])
+    else:
+        liked = np.array([(theta[agent, 0] * z).sum(axis=1) for agent in range(agents)])[owners]
     known = np.column_stack([np.ones(rows) if vectors == "blocks" else prices, z]) / np.sqrt(2)
     return ContextTable(
         tuple(map(str, range(arms))),

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from netbandit.bandits import context_tables
 from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import GeneratorOf, Outline
-from netbandit.bandits.context_tables import ArmsError, Columns, ContextTable, LogColumns, Numbers
+from netbandit.bandits.context_tables import ArmsError, Columns, ContextTable, LogColumns, Numbers, blocks
 from netbandit.bandits.decision_numbers import DecisionNumbers, uniform
 from netbandit.bandits.table_sources import MOST_CELLS, OfTables, TableError, as_frame, in_order, source_mistakes
 from netbandit.parts.component import Checks, Mistake, Note, Others, UnknownError, state
@@ -78,8 +78,8 @@ class Contexts(OfTables, ActionSetBandit):
     ``score - cost_weight * cost``. As that is known of every arm, regret is exact: the best arm of the row (among those
     shown) minus the chosen one. Learners of arms ignore the features.
 
-    With `logged` the table is a log of recommendations. Each agent goes through its rows in order. Where its choice is
-    the arm that was shown, it learns the reward, and the event is kept; else the decision teaches nothing (Li, Chu,
+    With ``logged`` the table is a log of recommendations. Each agent goes through its rows in order. Where its choice
+    is the arm that was shown, it learns the reward, and the event is kept; else the decision teaches nothing (Li, Chu,
     Langford & Wang 2011). Where arms were not shown uniformly, an event that matches is kept with the probability
     ``least propensity of the log / its own``, so that those that are kept are as if they had been. Regret is unknown;
     ``ctr`` is the mean reward of the kept events.
@@ -550,4 +550,5 @@ def _by_owner(owners: NDArray[np.int64], agents: int) -> list[NDArray[np.int64]]
 
 
 def _norms(vectors: Numbers) -> Numbers:
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", vectors, vectors)))
+    squares = [(vectors[rows] ** 2).sum(axis=1) for rows in blocks(len(vectors))]
+    return np.asarray(np.sqrt(np.concatenate([np.zeros(0), *squares])))

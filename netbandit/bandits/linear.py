@@ -1,5 +1,6 @@
 """A bandit whose mean reward is linear in the action: <theta, x>."""
 
+from collections.abc import Callable
 from math import sqrt
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -9,6 +10,7 @@ from pydantic import Field, model_validator
 
 from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import GeneratorOf, Outline
+from netbandit.compilation.steps import Compiled
 from netbandit.parts.component import Checks, Mistake, Note, state
 from netbandit.parts.settings import KeyPath, Settings
 
@@ -30,6 +32,9 @@ class GapMeans(Settings):
 
 POOL = 1_000
 """The vectors of a pool."""
+
+_WORTH_COMPILING = 50_000
+"""From so many numbers on, a set that is drawn once takes longer than to compile its draw."""
 
 
 class Linear(ActionSetBandit):
@@ -125,8 +130,9 @@ class Linear(ActionSetBandit):
         """
         from netbandit.bandits import draws, linear_draws
 
-        self._draws = linear_draws
+        self._draw, self._pay = linear_draws.SETS[self.draw], linear_draws.REWARDS[self.rewards]
         self._states = draws.states
+        self._compiled: dict[Callable[..., None], Compiled] = {}
         self.agents = agents
         self.arm_count = self.arms
         self.sub_gaussian = self.deviation if self.rewards == "gaussian" else 0.5
@@ -141,20 +147,22 @@ class Linear(ActionSetBandit):
         sources = 1 if fixed else agents
         self.world = linear_draws.World(
             theta=self.vector,
-            way=linear_draws.WAYS.index(self.draw),
             bands=np.array([bands.best, bands.others]),
             pool=pool,
             order=np.arange(len(pool)),
-            law=linear_draws.LAWS.index(self.rewards),
             deviation=self.deviation,
             sets=draws.states([generator("bandit.actions", source) for source in range(sources)]),
             rewards=np.zeros((agents, 4), dtype=np.uint64),
             means=np.zeros((sources, self.arms)),
+            best=np.zeros(sources),
         )
         self.shown: NDArray[np.float64] = np.zeros((sources, self.arms, self.dimension))
         self.fixed = fixed
         if fixed:
-            linear_draws.draw_set(self.world, 0, self.shown[0])
+            draw = self._draw
+            if self.shown.size < _WORTH_COMPILING:
+                draw = getattr(draw, "py_func", draw)
+            draw(self.world, 0, self.shown[0])
             self.fixed_actions = self.shown[0]
 
     def _drawn_theta(self, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -176,29 +184,57 @@ class Linear(ActionSetBandit):
         """See :meth:`ActionSetBandit.actions`."""
         if self.fixed_actions is not None:
             return np.broadcast_to(self.fixed_actions, (len(agents), *self.fixed_actions.shape))
-        self._draws.draw_sets(self.world, agents, self.shown)
+        self._each(show_each, agents)
         return self.shown if len(agents) == self.agents else self.shown[agents]
 
     def show_one(self, agent: int) -> Any:
         """Return the actions that *agent* sees next, shape (K, d)."""
-        if self.fixed:
-            return self.shown[0]
-        self._draws.draw_set(self.world, agent, self.shown[agent])
-        return self.shown[agent]
+        if self.fixed_actions is None:
+            self._draw(self.world, agent, self.shown[agent])
+        return self.shown[0 if self.fixed else agent]
+
+    def action_one(self, agent: int, arm: int) -> Any:
+        """Return *arm* of the actions that *agent* saw last, shape (d,)."""
+        return self.shown[0 if self.fixed else agent, arm]
 
     def pay_one(self, agent: int, arm: int) -> Any:
         """Return what *arm* of the set that *agent* saw last pays."""
-        return self._draws.draw_reward(self.world, agent, self.world.means[0 if self.fixed else agent, arm])
+        return self._pay(self.world, agent, self.world.means[0 if self.fixed else agent, arm])
 
     def regret_of(self, agent: int, arm: int) -> Any:
         """Return how much less than the best *arm* of the set that *agent* saw last pays on average."""
-        means = self.world.means[0 if self.fixed else agent]
-        return means.max() - means[arm]
+        source = 0 if self.fixed else agent
+        return self.world.best[source] - self.world.means[source, arm]
 
     def pull(
         self, agents: NDArray[np.int64], arms: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """See :meth:`ActionSetBandit.pull`."""
         rewards, regrets = np.empty(len(agents)), np.empty(len(agents))
-        self._draws.draw_rewards(self.world, self.fixed, agents, arms, rewards, regrets)
+        self._each(pay_each, agents, arms, rewards, regrets)
         return rewards, regrets
+
+    def _each(self, function: Callable[..., None], *given: Any) -> None:
+        """Call *function*, which takes steps of it for several agents, compiled."""
+        if function not in self._compiled:
+            self._compiled[function] = Compiled(function, {"bandit": self}, f"{function.__name__}_Linear")
+        self._compiled[function](*given)
+
+
+def show_each(bandit: Any, agents: NDArray[np.int64]) -> None:
+    """Show each of *agents* its next actions."""
+    for row in range(agents.size):
+        bandit.show_one(agents[row])
+
+
+def pay_each(
+    bandit: Any,
+    agents: NDArray[np.int64],
+    arms: NDArray[np.int64],
+    rewards: NDArray[np.float64],
+    regrets: NDArray[np.float64],
+) -> None:
+    """Write what *arms* pay *agents* into *rewards*, and their regret into *regrets*, shape (n,) each."""
+    for row in range(agents.size):
+        rewards[row] = bandit.pay_one(agents[row], arms[row])
+        regrets[row] = bandit.regret_of(agents[row], arms[row])

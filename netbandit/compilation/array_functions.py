@@ -53,16 +53,20 @@ class ArrayFunction(NamedTuple):
         paths: The source of each of its last arguments: an object's name and attributes.
         files: The source files of its text.
         nothing: Whether each object or attribute that it compares with None is None, by path: the text depends on it.
+        called: The compiled functions that it calls and that are attributes, by path.
     """
 
     function: Callable[..., Any]
     paths: Sequence[str]
     files: Sequence[str]
     nothing: Mapping[str, bool]
+    called: Mapping[str, Any]
 
     def fits(self, objects: Mapping[str, Any]) -> bool:
         """Return whether it is also the text for other *objects* of the same classes."""
-        return all((_value(objects, path) is None) is none for path, none in self.nothing.items())
+        if any((_value(objects, path) is None) is not none for path, none in self.nothing.items()):
+            return False
+        return all(_value(objects, path) is one for path, one in self.called.items())
 
     def place(self, line: int) -> str:
         """Return the source position of a *line* of it."""
@@ -96,7 +100,7 @@ def array_function(function: Callable[..., Any], objects: Mapping[str, Any], nam
     made = FunctionType(next(one for one in code.co_consts if isinstance(one, CodeType)), whole.globals)
     made.__module__ = function.__module__
     made.__written_from__ = whole.files  # type: ignore[attr-defined]
-    return ArrayFunction(made, paths, whole.files, whole.nothing)
+    return ArrayFunction(made, paths, whole.files, whole.nothing, whole.called)
 
 
 @cache
@@ -147,6 +151,7 @@ class _Whole:
         writing: The functions being written.
         count: The number of functions written so far.
         nothing: Whether each object or attribute that is compared with None is None, by path.
+        called: The compiled functions that are attributes, by path.
     """
 
     def __init__(self, objects: Mapping[str, Any]) -> None:
@@ -159,6 +164,7 @@ class _Whole:
         self.writing: list[FunctionType] = []
         self.count = 0
         self.nothing: dict[str, bool] = {}
+        self.called: dict[str, Any] = {}
 
     def named(self, name: str, value: Any) -> str:
         """Return the global name of a module's *value*."""
@@ -271,8 +277,9 @@ class _Writer(ast.NodeTransformer):
             raise self._error(node, f"{ast.unparse(node)} is given a new value; only arrays can change")
         if _is_plain(value) and "." in path:
             return self._argument(path, node)
-        if isinstance(node, ast.Attribute) and hasattr(value, "py_func"):
-            return self._named(self._whole.named(node.attr, value), node)
+        if isinstance(node, ast.Attribute) and value is not None and hasattr(value, "py_func"):
+            self._whole.called[path] = value
+            return self._named(self._whole.named(value.__name__, value), node)
         if isinstance(node, ast.Name):
             raise self._error(node, "an object can only be read, or given to functions of Python")
         kind = type(value).__name__

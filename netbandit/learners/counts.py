@@ -68,7 +68,7 @@ class Combination(NamedTuple):
     """The N and S that an agent decides by, if these differ from its counts, and work space.
 
     Attributes:
-        rule: The number of the rule in `RULES`; 0: own outstanding pulls count in N.
+        rule: The number of the rule in `RULES`; 0: rewards are late, and own outstanding pulls may count in N.
         tolerate: f', the number of liars to withstand.
         kappa: See `netbandit.byzantine.aggregation.one_arm.resilient_of`.
         pulls, sums: N and S of the agent that decides, shape (1, K).
@@ -222,6 +222,7 @@ class CountingLearner(StepLearner):
         self._open = self.known.open if world.late else None
         self._ages = np.zeros(0) if world.ages is None else world.ages
         self._all_known = np.zeros(agents, dtype=np.bool_)  # each own arm, for good
+        self._open_count = self.counts == "pulled"
         self._in_turn, self._pulls_count = world.in_turn, world.log == "pulls"
         self._level = np.zeros(1)
         self._level_of = np.full(2, -1)  # the slot, and the one in which the life began of those for whom it is
@@ -238,7 +239,7 @@ class CountingLearner(StepLearner):
         self._totals: Numbers = np.zeros((agents, agents, 2, world.arms)) if totals else np.zeros((0, 0, 2, 0))
         rule = RULES.index(self.robust)
         self._combined: Combination | None = None
-        if rule > 0 or (world.late and self.counts == "pulled"):
+        if rule > 0 or (world.late and self._combines):
             pulls, sums = np.zeros((2, 1, world.arms))
             tolerate = world.liars if self.tolerate is None else self.tolerate
             self._combined = Combination(rule, tolerate, self.kappa, pulls, sums, *np.zeros((2, agents)))
@@ -317,9 +318,12 @@ class CountingLearner(StepLearner):
             combine_totals(self._robust, agent, self._own[agent], self._totals[agent])
         else:
             for arm in range(self.known.pulls.shape[1]):
-                known = self.known.pulls[agent, arm]
-                combined.pulls[0, arm] = known + self.known.open[agent, arm]
-                combined.sums[0, arm] = self.known.sums[agent, arm] / max(known, 1.0) * combined.pulls[0, arm]
+                known, total = self.known.pulls[agent, arm], self.known.sums[agent, arm]
+                combined.pulls[0, arm] = known
+                combined.sums[0, arm] = total
+                if self._open_count:
+                    combined.pulls[0, arm] += self.known.open[agent, arm]
+                    combined.sums[0, arm] = total / max(known, 1.0) * combined.pulls[0, arm]
 
     def best_upper_one(self, pulls: Numbers, sums: Numbers, row: int, agent: int, width: float) -> Any:
         """Return the own arm of *agent* with the largest ``S/N + width / sqrt(N)``, the lowest index among equals.
@@ -345,19 +349,22 @@ class CountingLearner(StepLearner):
 
     def level(self, slot: int, agent: int) -> Any:
         """Return `level_of` ln tau, tau the slots since the agent began or the sum of discounted N."""
-        if self.discount < 1.0:
-            total = 0.0
-            for arm in range(self.known.pulls.shape[1]):
-                total += self.known.pulls[agent, arm]
-            return self.level_of(log(max(total, 1.0)))
-        if self._pulls_count:
-            return self.level_of(log(max(slot * self.world.agents + agent, 1)))
         since = self.known.since[agent]
-        if self._level_of[0] != slot or self._level_of[1] != since:  # the same for all that began together
-            self._level[0] = self.level_of(log(max(slot - since, 1)))
+        if self._level_of[0] == slot and self._level_of[1] == since:  # the same for all that began together
+            return self._level[0]
+        passed = float(slot - since)
+        if self.discount < 1.0:
+            passed = 0.0
+            for arm in range(self.known.pulls.shape[1]):
+                passed += self.known.pulls[agent, arm]
+        elif self._pulls_count:
+            passed = float(slot * self.world.agents + agent)
+        else:
             self._level_of[0] = slot
             self._level_of[1] = since
-        return self._level[0]
+        level = self.level_of(log(max(passed, 1.0)))
+        self._level[0] = level
+        return level
 
     def level_of(self, log_time: float) -> float:
         """Return the term of the index that depends on ln tau; by default ln tau."""

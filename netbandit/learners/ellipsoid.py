@@ -14,13 +14,13 @@ Plain functions here are compiled by `netbandit.compilation`, for `netbandit.lea
 functions of the arrays they read; linear algebra is compiled once, in functions of the arrays of one agent.
 """
 
-from math import log, log1p, sqrt
+from math import isfinite, log, log1p, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.util.jit import Floats, Integers, copy_matrix, copy_vector, njit
+from netbandit.util.jit import External, Floats, Integers, njit
 
 
 class Ellipsoids(NamedTuple):
@@ -153,34 +153,81 @@ def ellipsoids(
     )
 
 
-def _choose_by(beliefs: Ellipsoids, param_set: int, agent: int, gram: Floats, response: Floats, arms: Floats) -> None:
-    """Have *agent* choose by this matrix and this vector from now on; see `refresh`."""
-    beliefs.log_det[param_set, agent] = _solve(
-        gram,
-        response,
-        arms,
-        beliefs.inverse[param_set, agent],
-        beliefs.estimate[param_set, agent],
-        beliefs.fits[param_set, agent],
-        beliefs.widths[param_set, agent],
-    )
+_GETRF, _GETRI = External("cython_lapack", "dgetrf", 6), External("cython_lapack", "dgetri", 7)
+_GEMV = External("cython_blas", "dgemv", 11)
+
+_ROWS = 64
+"""How many rows of work space LAPACK wants to invert a matrix."""
+_AS_IT_IS = ord("N") * 0x01010101
+"""BLAS's letter for a matrix that is not transposed, in each byte of a number."""
+
+
+@njit(cache=True)
+def _factor(matrix: Floats, factors: Floats, numbers: NDArray[np.int32]) -> float:
+    """Fill in the LU decomposition of *matrix*, columns as rows, and return log det: minus infinity if it is singular.
+
+    Args:
+        matrix: Shape (d, d).
+        factors: Takes L and U, shape (d, d).
+        numbers: Takes the order of the rows, then d, work space, and 1; shape (d + 3,).
+    """
+    dimension = len(matrix)
+    for row in range(dimension):
+        for column in range(dimension):
+            factors[column, row] = matrix[row, column]
+    size, singular = numbers[dimension:], numbers[dimension + 1 :]
+    size[0] = dimension
+    size[2] = 1
+    _GETRF(size.ctypes, size.ctypes, factors.ctypes, size.ctypes, numbers.ctypes, singular.ctypes)
+    if singular[0] > 0:
+        return -np.inf
+    log_det = 0.0
+    for row in range(dimension):
+        log_det += log(abs(factors[row, row]))
+    return log_det
+
+
+@njit(cache=True)
+def _invert(matrix: Floats, inverse: Floats, numbers: NDArray[np.int32]) -> float:
+    """Fill in the inverse of *matrix*, columns as rows, and return log det; see `_factor`.
+
+    Raises:
+        numpy.linalg.LinAlgError: The matrix is singular, or not finite.
+    """
+    log_det = _factor(matrix, inverse, numbers)
+    if not isfinite(log_det):
+        raise np.linalg.LinAlgError("sums of observations that no matrix is the inverse of")
+    dimension = len(matrix)
+    work = np.empty((_ROWS, dimension))
+    size, rows = numbers[dimension:], numbers[dimension + 1 :]
+    rows[0] = _ROWS * dimension
+    _GETRI(size.ctypes, inverse.ctypes, size.ctypes, numbers.ctypes, work.ctypes, rows.ctypes, rows[1:].ctypes)
+    return log_det
 
 
 @njit(cache=True)
 def _solve(
-    gram: Floats, response: Floats, arms: Floats, solved: Floats, found: Floats, fits: Floats, widths: Floats
+    gram: Floats, response: Floats, arms: Floats, inverse: Floats, estimate: Floats, fits: Floats, widths: Floats
 ) -> float:
     """Fill in what an agent chooses by, and return log det; compiled once, where loops would each compile it again."""
-    inverse = np.linalg.inv(gram)
     dimension = len(gram)
+    numbers = np.empty(dimension + 3, dtype=np.int32)
+    log_det = _invert(gram, inverse, numbers)
     for row in range(dimension):  # rounding must not make it lopsided: columns are read as rows
         for column in range(row):
             middle = 0.5 * (inverse[row, column] + inverse[column, row])
             inverse[row, column] = middle
             inverse[column, row] = middle
-    copy_matrix(inverse, solved)
-    estimate = inverse @ response
-    copy_vector(estimate, found)
+    factors = np.empty((1, 2))
+    factors[0, 0] = 1.0
+    factors[0, 1] = 0.0
+    size, one, letter = numbers[dimension:], numbers[dimension + 2 :], numbers
+    letter[0] = _AS_IT_IS
+    one[0] = 1
+    _GEMV(
+        letter.ctypes, size.ctypes, size.ctypes, factors.ctypes, inverse.ctypes, size.ctypes, response.ctypes,
+        one.ctypes, factors[0, 1:].ctypes, estimate.ctypes, one.ctypes,
+    )  # fmt: skip
     for arm in range(arms.shape[1]):
         fit = 0.0
         width = 0.0
@@ -192,7 +239,41 @@ def _solve(
             width += arms[row, arm] * partial
         fits[arm] = fit
         widths[arm] = width
-    return float(np.linalg.slogdet(gram)[1])
+    return log_det
+
+
+@njit(cache=True)
+def _afresh(
+    shared: Floats, own: Floats, shared_response: Floats, own_response: Floats, received: bool, arms: Floats,
+    inverse: Floats, estimate: Floats, fits: Floats, widths: Floats, inflation: float, inflated: Floats,
+) -> tuple[float, float]:  # fmt: skip
+    """Fill in all that follows from S, U, s and u of an agent; see `refresh`.
+
+    Returns:
+        log det(V), unless the agent chooses by what it *received*, and log det(V + c I) - log det(S).
+    """
+    dimension = len(shared)
+    gram = np.empty((dimension, dimension))
+    for row in range(dimension):
+        for column in range(dimension):
+            gram[row, column] = shared[row, column] + own[row, column]
+    numbers = np.empty(dimension + 3, dtype=np.int32)
+    factors = np.empty((dimension, dimension))
+    log_det = 0.0
+    if received:
+        grown = _factor(gram, factors, numbers)
+    else:
+        for row in range(dimension):
+            factors[0, row] = shared_response[row] + own_response[row]
+        log_det = grown = _solve(gram, factors[0], arms, inverse, estimate, fits, widths)
+    if inflated.size:
+        for row in range(dimension):
+            gram[row, row] += inflation
+        grown = _invert(gram, factors, numbers)
+        for row in range(dimension):
+            for column in range(dimension):
+                inflated[row, column] = factors[column, row]
+    return log_det, grown - _factor(shared, factors, numbers)
 
 
 def refresh(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> None:
@@ -206,37 +287,43 @@ def refresh(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> No
         agent: The agent.
         arms: The arms that stay the same, one a column, shape (d, K); K = 0 where they do not.
     """
-    shared = beliefs.shared_gram[param_set, agent]
-    dimension = len(shared)
-    gram = np.empty((dimension, dimension))
-    for row in range(dimension):
-        for column in range(dimension):
-            gram[row, column] = shared[row, column] + beliefs.own_gram[param_set, agent, row, column]
+    log_det, log_ratio = _afresh(
+        beliefs.shared_gram[param_set, agent],
+        beliefs.own_gram[param_set, agent],
+        beliefs.shared_response[param_set, agent],
+        beliefs.own_response[param_set, agent],
+        beliefs.received,
+        arms,
+        beliefs.inverse[param_set, agent],
+        beliefs.estimate[param_set, agent],
+        beliefs.fits[param_set, agent],
+        beliefs.widths[param_set, agent],
+        beliefs.inflation[agent],
+        beliefs.inflated[param_set, agent],
+    )
     if not beliefs.received:
-        response = np.empty(dimension)
-        for row in range(dimension):
-            response[row] = beliefs.shared_response[param_set, agent, row] + beliefs.own_response[param_set, agent, row]
-        _choose_by(beliefs, param_set, agent, gram, response, arms)
-    inflated, inflation = beliefs.inflated[param_set, agent], beliefs.inflation[agent]
-    beliefs.log_ratio[param_set, agent] = _grown(gram, shared, inflation, inflated)
+        beliefs.log_det[param_set, agent] = log_det
+    beliefs.log_ratio[param_set, agent] = log_ratio
     beliefs.updates[param_set, agent] = 0
 
 
-@njit(cache=True)
-def _grown(gram: Floats, shared: Floats, inflation: float, inflated: Floats) -> float:
-    """Fill in (V + c I)^-1 where the test inflates V, and return log det(V + c I) - log det(S); as `_solve`."""
-    if inflated.size:
-        for row in range(len(gram)):
-            gram[row, row] += inflation
-        copy_matrix(np.linalg.inv(gram), inflated)
-    return float(np.linalg.slogdet(gram)[1] - np.linalg.slogdet(shared)[1])
+def choose_by_shared(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> None:
+    """Have *agent* choose by S and s from now on; see `refresh`."""
+    beliefs.log_det[param_set, agent] = _solve(
+        beliefs.shared_gram[param_set, agent],
+        beliefs.shared_response[param_set, agent],
+        arms,
+        beliefs.inverse[param_set, agent],
+        beliefs.estimate[param_set, agent],
+        beliefs.fits[param_set, agent],
+        beliefs.widths[param_set, agent],
+    )
 
 
 def renew(beliefs: Ellipsoids, param_set: int, agent: int, arms: Floats) -> None:
     """Make everything afresh once S is another one, all of which was received; see `refresh`."""
     if beliefs.received:
-        shared, response = beliefs.shared_gram[param_set, agent], beliefs.shared_response[param_set, agent]
-        _choose_by(beliefs, param_set, agent, shared, response, arms)
+        choose_by_shared(beliefs, param_set, agent, arms)
     refresh(beliefs, param_set, agent, arms)
 
 
@@ -261,7 +348,7 @@ def take_in(beliefs: Ellipsoids, agent: int, arms: Floats) -> None:
         response[row] = total[place + row]
     beliefs.held[param_set, agent] = beliefs.counts[agent, 0]
     if beliefs.received:
-        _choose_by(beliefs, param_set, agent, shared, response, arms)
+        choose_by_shared(beliefs, param_set, agent, arms)
     else:
         beliefs.held[param_set, agent] += beliefs.counts[agent, 1] + beliefs.uses[param_set, agent]
     if beliefs.counts[agent, 1]:
@@ -279,13 +366,16 @@ def take_in(beliefs: Ellipsoids, agent: int, arms: Floats) -> None:
 
 def copy(beliefs: Ellipsoids, param_set: int, source: int, agent: int) -> None:
     """Let *agent* believe in *param_set* all that *source* does; only where neither has anything of its own."""
-    copy_matrix(beliefs.inverse[param_set, source], beliefs.inverse[param_set, agent])
-    copy_vector(beliefs.estimate[param_set, source], beliefs.estimate[param_set, agent])
-    copy_matrix(beliefs.inflated[param_set, source], beliefs.inflated[param_set, agent])
-    beliefs.log_ratio[param_set, agent] = beliefs.log_ratio[param_set, source]
-    copy_vector(beliefs.fits[param_set, source], beliefs.fits[param_set, agent])
-    copy_vector(beliefs.widths[param_set, source], beliefs.widths[param_set, agent])
-    beliefs.log_det[param_set, agent] = beliefs.log_det[param_set, source]
+    for part in (
+        beliefs.inverse,
+        beliefs.estimate,
+        beliefs.inflated,
+        beliefs.log_ratio,
+        beliefs.fits,
+        beliefs.widths,
+        beliefs.log_det,
+    ):
+        part[param_set, agent] = part[param_set, source]
     beliefs.updates[param_set, agent] = 0
 
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from netbandit.byzantine.adversaries.attack_kinds import Form
-from netbandit.compilation.steps import Compiled
 from netbandit.learners.defence import Defence, SumRule, Tally
 from netbandit.learners.robust_sums import robust_sums, unpacked_gram
 from netbandit.learners.steps import StepLearner
@@ -150,16 +149,15 @@ class EllipsoidLearner(StepLearner):
             )
         self.beliefs: Ellipsoids = self._common["beliefs"]
         self._waiting = self.beliefs.waiting if begin.growth >= 0 else None
-        of_beliefs = {"beliefs": self.beliefs}
-        self._renew, self._copy = (Compiled(one, of_beliefs, one.__name__) for one in (ellipsoid.renew, ellipsoid.copy))
         param_set = world.param_set
         alike = np.append(begin.diagonal, begin.inflation).reshape(2, agents)
         for agent in range(agents):
             self.beliefs.shared_gram[param_set, agent] = begin.diagonal[agent] * np.eye(world.dimension)
             if agent and (alike[:, agent] == alike[:, agent - 1]).all():
-                self._copy(param_set, agent - 1, agent)
+                self._steps.copy(self.beliefs, param_set, agent - 1, agent)
             else:
-                self._renew(param_set, agent, self.columns)
+                self._steps.renew(self.beliefs, param_set, agent, self.columns)
+        self._fixed = world.fixed_actions
         self._product = np.empty(world.dimension)  # room
         self._bonus = np.zeros(1)
         self._bonus_of = np.full(2, -1)  # the slot and the agent of this bonus
@@ -187,7 +185,7 @@ class EllipsoidLearner(StepLearner):
             self._steps.take_in(self.beliefs, agent, self.columns)
         self.beliefs.tally[1] += self.beliefs.tally[0] - self.beliefs.held[param_set, agent]
         bonus = self._bonus_now(param_set, slot, agent)
-        if self.columns.shape[1]:
+        if self._fixed is not None:
             return self._steps.choose_fixed(
                 self.beliefs.fits[param_set, agent], self.beliefs.widths[param_set, agent], bonus
             )
@@ -198,7 +196,10 @@ class EllipsoidLearner(StepLearner):
     def _bonus_now(self, param_set: int, slot: int, agent: int) -> Any:
         """Return what widths are multiplied with; where it grows with the slots alone, many agents have the same."""
         terms = self.bonus_terms[agent]
-        if self._bonus_of[0] != slot or not self._steps.same_bonus(terms, self.bonus_terms[self._bonus_of[1]]):
+        same = self._bonus_of[0] == slot
+        if same:
+            same = self._steps.same_bonus(terms, self.bonus_terms[self._bonus_of[1]])
+        if not same:
             held, log_det = self.beliefs.held[param_set, agent], self.beliefs.log_det[param_set, agent]
             self._bonus[0] = self._steps.bonus_at(log_det, held, terms, self._product.size, slot)
             self._bonus_of[0] = slot
@@ -223,13 +224,14 @@ class EllipsoidLearner(StepLearner):
             grown = log1p(width)
             self.beliefs.held[param_set, agent] += 1
             self.beliefs.log_det[param_set, agent] += grown
-        self.beliefs.leaf_square[param_set, agent] += self._steps.add(
+        square = self._steps.add(
             self.beliefs.own_gram[param_set, agent],
             self.beliefs.own_response[param_set, agent],
             self.beliefs.leaf_response[param_set, agent],
             action,
             reward,
         )
+        self.beliefs.leaf_square[param_set, agent] += square
         if self.beliefs.inflated.shape[2]:
             grown = log1p(self._steps.divide(self.beliefs.inflated[param_set, agent], action, self._product))
         self.beliefs.log_ratio[param_set, agent] += grown
@@ -337,9 +339,9 @@ class EllipsoidLearner(StepLearner):
             beliefs.shared_response[param_set, agent] = beliefs.shared_response[param_set, source]
             self._hold(agent, self._observations)
             if nothing_new and beliefs.uses[param_set, source] == 0 and source not in self._lent:
-                self._copy(param_set, source, agent)
+                self._steps.copy(self.beliefs, param_set, source, agent)
             else:
-                self._renew(param_set, agent, self.columns)
+                self._steps.renew(self.beliefs, param_set, agent, self.columns)
             return
         adopted = self._sums(agent, combined)
         beliefs.shared_gram[param_set, agent] = adopted.gram
@@ -347,7 +349,7 @@ class EllipsoidLearner(StepLearner):
         self._observations = adopted.observations
         self._hold(agent, adopted.observations)
         self._adopted = agent, combined
-        self._renew(param_set, agent, self.columns)
+        self._steps.renew(self.beliefs, param_set, agent, self.columns)
 
     def included(self, agents: NDArray[np.int64], shared: NDArray[np.int64]) -> None:
         """Subtract of the agent's own, when the next sums are adopted, no more than what is in them."""
@@ -380,7 +382,7 @@ class EllipsoidLearner(StepLearner):
             self._bonus_of[0] = -1
             if self._adopted is not None and self._adopted[0] == agent:
                 self._adopted = None
-            self._renew(param_set, agent, self.columns)
+            self._steps.renew(self.beliefs, param_set, agent, self.columns)
 
     def _hold(self, agent: int, count: int) -> None:
         """Note how many observations *agent* holds, of which *count* were shared."""

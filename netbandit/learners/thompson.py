@@ -23,7 +23,7 @@ class Thompson(CountingLearner):
         """Initialise the state."""
         super().start(world, agents, rng)
         self.rngs = [world.streams.generator("thompson", agent) for agent in range(agents)]
-        self._gaussian = world.law == "gaussian"
+        self._deviation = world.sub_gaussian if world.law == "gaussian" else None
 
     def why_no_loop(self, *, isolated: bool) -> str | None:
         """See `StepLearner.why_no_loop`."""
@@ -43,11 +43,9 @@ class Thompson(CountingLearner):
                 continue
             arms = known.arms[agent, : known.counts[agent]]
             pulls, sums = known.pulls[agent, arms], known.sums[agent, arms]
-            if self._gaussian:
+            if self._deviation is not None:
                 some = np.maximum(pulls, 1e-300)
-                drawn = sums / some + self.world.sub_gaussian / np.sqrt(some) * self.rngs[agent].standard_normal(
-                    len(arms)
-                )
+                drawn = sums / some + self._deviation / np.sqrt(some) * self.rngs[agent].standard_normal(len(arms))
                 drawn[pulls == 0] = inf
             else:
                 drawn = self.rngs[agent].beta(1.0 + sums, 1.0 + np.maximum(pulls - sums, 0.0))
@@ -65,11 +63,11 @@ class Thompson(CountingLearner):
         for place in range(self.known.counts[agent]):
             arm = self.known.arms[agent, place]
             pulls, sums = self.known.pulls[agent, arm], self.known.sums[agent, arm]
-            if not self._gaussian:
+            if self._deviation is None:
                 drawn = self.rngs[agent].beta(1.0 + sums, 1.0 + max(pulls - sums, 0.0))
             else:
                 drawn = self.rngs[agent].standard_normal()
-                drawn = inf if pulls == 0.0 else sums / pulls + self.world.sub_gaussian / sqrt(pulls) * drawn
+                drawn = inf if pulls == 0.0 else sums / pulls + self._deviation / sqrt(pulls) * drawn
             if drawn > highest:
                 highest = drawn
                 best = arm

@@ -139,34 +139,50 @@ class BanditEnvironment(ABC):
             feedback: `netbandit.conditions.feedback_queue.FeedbackQueue` of the rewards; None: they are learned at
                 once.
         """
-        if feedback is not None:
-            self.learn_due_one(slot, agent, learner, feedback)
-            feedback.note_one(agent)
-        arm = learner.choose_one(slot, agent)
-        self.check_one(slot, agent, arm)
-        reward = self.pay_one(slot, agent, arm)
-        self.rewards[agent] += reward * self.counted[agent]
+        arm = -1
         if feedback is None:
-            learner.learn_one(slot, agent, arm, reward)
+            arm = self.choose_one(slot, agent, learner)
+            reward = self.pay_one(slot, agent, arm)
+            self.rewards[agent] += reward * self.counted[agent]
+            self.learn_one(slot, agent, arm, reward, learner)
         else:
-            row = feedback.put_one(slot, agent, slot * feedback.slot_ns, arm, reward)
-            if feedback.is_due_one(agent, row, slot * feedback.slot_ns):
-                self.learn_late_one(slot, agent, row, learner, feedback)
+            # Rewards that are due are learned before the choice, and after it one that is due at once: one text for
+            # both, which is compiled once.
+            now = slot * feedback.slot_ns
+            waits = True
+            while waits:
+                row = feedback.first_one(agent, now)
+                if row >= 0:
+                    feedback.take_one(slot, agent, row)
+                    self.learn_late_one(agent, row, learner, feedback)
+                elif arm >= 0:
+                    waits = False
+                else:
+                    feedback.note_one(agent)
+                    arm = self.choose_one(slot, agent, learner)
+                    reward = self.pay_one(slot, agent, arm)
+                    self.rewards[agent] += reward * self.counted[agent]
+                    put = feedback.put_one(slot, agent, now, arm, reward)
+                    self.put_vector_one(agent, arm, put, feedback)
+                    waits = feedback.is_due_one(agent, put, now)
         account.note_arm(agent, arm)
         return self.regret_of(slot, agent, arm)
 
-    def learn_due_one(self, slot: int, agent: int, learner: Any, feedback: Any) -> None:
-        """Let *agent* learn all rewards that are due when *slot* begins."""
-        waits = True
-        while waits:
-            row = feedback.first_one(agent, slot * feedback.slot_ns)
-            waits = row >= 0
-            if waits:
-                self.learn_late_one(slot, agent, row, learner, feedback)
+    def choose_one(self, slot: int, agent: int, learner: Any) -> Any:
+        """Return the arm that *agent* chooses, which is valid."""
+        arm = learner.choose_one(slot, agent)
+        self.check_one(slot, agent, arm)
+        return arm
 
-    def learn_late_one(self, slot: int, agent: int, row: int, learner: Any, feedback: Any) -> None:
-        """Let *agent* learn, in *slot*, the reward in a *row* of the queue, which is due first."""
-        feedback.take_one(slot, agent, row)
+    def learn_one(self, slot: int, agent: int, arm: int, reward: float, learner: Any) -> None:
+        """Let *agent* learn the *reward* of the *arm* that it has just pulled."""
+        learner.learn_one(slot, agent, arm, reward)
+
+    def put_vector_one(self, agent: int, arm: int, row: int, feedback: Any) -> None:  # noqa: B027
+        """Queue the vector of an *arm* with its reward, which is in a *row* of the queue; -1: it is not."""
+
+    def learn_late_one(self, agent: int, row: int, learner: Any, feedback: Any) -> None:
+        """Let *agent* learn the reward in a *row* of the queue, from which it has just been taken."""
         pulled, arm = feedback.slots[agent, row], feedback.arms[agent, row]
         learner.learn_one(pulled, agent, arm, feedback.rewards[agent, row])
 
@@ -426,30 +442,27 @@ class ActionSetEnvironment(BanditEnvironment):
         """See `BanditEnvironment.why_no_loop`."""
         return None if type(self.bandit) is Linear else "this world is not written in steps"
 
-    def decide_one(self, slot: int, agent: int, learner: Any, account: Any, feedback: Any) -> Any:
-        """See `BanditEnvironment.decide_one`; the learner is shown vectors."""
-        if feedback is not None:
-            self.learn_due_one(slot, agent, learner, feedback)
-            feedback.note_one(agent)
+    def choose_one(self, slot: int, agent: int, learner: Any) -> Any:
+        """See `BanditEnvironment.choose_one`; the learner is shown vectors."""
         actions = self.bandit.show_one(agent)
         arm = learner.choose_one(slot, agent, actions)
         self.check_one(slot, agent, arm)
-        reward = self.pay_one(slot, agent, arm)
-        self.rewards[agent] += reward * self.counted[agent]
-        if feedback is None:
-            learner.learn_one(slot, agent, arm, reward, actions[arm])
-        else:
-            row = feedback.put_one(slot, agent, slot * feedback.slot_ns, arm, reward)
-            if row >= 0:
-                feedback.vectors[agent, row] = actions[arm]
-            if feedback.is_due_one(agent, row, slot * feedback.slot_ns):
-                self.learn_late_one(slot, agent, row, learner, feedback)
-        account.note_arm(agent, arm)
-        return self.regret_of(slot, agent, arm)
+        return arm
 
-    def learn_late_one(self, slot: int, agent: int, row: int, learner: Any, feedback: Any) -> None:
+    def learn_one(self, slot: int, agent: int, arm: int, reward: float, learner: Any) -> None:
+        """See `BanditEnvironment.learn_one`."""
+        action = self.bandit.action_one(agent, arm)
+        learner.learn_one(slot, agent, arm, reward, action)
+
+    def put_vector_one(self, agent: int, arm: int, row: int, feedback: Any) -> None:
+        """See `BanditEnvironment.put_vector_one`."""
+        if row >= 0:
+            action = self.bandit.action_one(agent, arm)
+            for axis in range(action.size):
+                feedback.vectors[agent, row, axis] = action[axis]
+
+    def learn_late_one(self, agent: int, row: int, learner: Any, feedback: Any) -> None:
         """See `BanditEnvironment.learn_late_one`; vectors are queued with the rewards."""
-        feedback.take_one(slot, agent, row)
         pulled, arm = feedback.slots[agent, row], feedback.arms[agent, row]
         learner.learn_one(pulled, agent, arm, feedback.rewards[agent, row], feedback.vectors[agent, row])
 

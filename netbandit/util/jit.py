@@ -2,14 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from ctypes import CFUNCTYPE, c_void_p
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
 import numpy as np
+from llvmlite.binding import add_symbol
 from numba import njit as _njit
+from numba import types
 from numba.core.caching import IndexDataCacheFile
+from numba.extending import get_cython_function_address, models, register_model
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -57,6 +61,31 @@ def njit(*given: Any, **options: Any) -> Any:
     if given:
         return checked(made)
     return lambda function: checked(made(function))
+
+
+class External(types.ExternalFunction):  # type: ignore[misc]  # numba has no types
+    """A routine of ``scipy.linalg`` for compiled functions, which call it with addresses: ``array.ctypes``.
+
+    It is the one that ``np.linalg`` calls in compiled functions, without the checks and messages of that, which take
+    a second or two to compile.
+
+    Args:
+        module: ``cython_blas`` or ``cython_lapack``.
+        name: The name of the routine, which returns nothing.
+        arguments: How many it takes.
+    """
+
+    def __init__(self, module: str, name: str, arguments: int) -> None:
+        super().__init__(f"netbandit_{name}", types.void(*[types.voidptr] * arguments))
+        self._address = get_cython_function_address(f"scipy.linalg.{module}", name)
+        add_symbol(self.symbol, self._address)  # by which machine code on disk finds it in another process
+
+    def __call__(self, *given: Any) -> None:
+        """Call it from functions that are not compiled."""
+        CFUNCTYPE(None, *[c_void_p] * len(given))(self._address)(*given)
+
+
+register_model(External)(models.OpaqueModel)
 
 
 def checked(dispatcher: Any) -> Any:

@@ -13,8 +13,8 @@ The parts of a scenario
 
 Parts of your own
     derive from ``Bandit`` (``ArmBandit``, ``FiniteBandit``, ``ActionSetBandit``, ``VerticalContextBandit``),
-    ``Learner``, ``StepLearner`` or ``EpochLearner``, ``RoundProtocol``, ``NeighbourRounds`` (handlers)
-    or ``NetworkProtocol``, ``Family``; their checks yield a ``Mistake`` or a ``Note``, and
+    ``Learner``, ``AgentLearner``, ``StepLearner`` or ``EpochLearner``, ``RoundProtocol``, ``NeighbourRounds``
+    (handlers) or ``NetworkProtocol``, ``Family``; their checks yield a ``Mistake`` or a ``Note``, and
     ``netbandit.testing`` tests them. ``audit`` measures how private what leaves an agent is, ``optimize`` searches for
     the best values of keys, ``advise_links`` says which links to add to a network,
     and ``suite`` compares a learner and a protocol with all others on the same networks.
@@ -54,6 +54,7 @@ _LAZY = {
     "Outline": "netbandit.bandits.bandit:Outline",
     "VerticalContextBandit": "netbandit.bandits.vertical_context:VerticalContextBandit",
     "Learner": "netbandit.learners.slots:Learner",
+    "AgentLearner": "netbandit.learners.agents:AgentLearner",
     "StepLearner": "netbandit.learners.steps:StepLearner",
     "World": "netbandit.learners.world:World",
     "EpochLearner": "netbandit.learners.learner:EpochLearner",

@@ -24,6 +24,7 @@ from netbandit.conditions.compute import Compute as Compute
 from netbandit.conditions.energy import Energy as Energy
 from netbandit.conditions.faults import Faults as Faults
 from netbandit.conditions.feedback import Feedback as Feedback
+from netbandit.learners.agents import AgentLearner as AgentLearner
 from netbandit.learners.learner import EpochLearner as EpochLearner
 from netbandit.learners.slots import Learner as Learner
 from netbandit.learners.steps import StepLearner as StepLearner

@@ -1,6 +1,7 @@
 """``[energy]``: batteries of agents, and the consumption of their activities."""
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from math import inf, nan
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -240,7 +241,7 @@ class Consumed(Model):
             agents, horizon = network.agents, network.clock.horizon
             decisions = found.get("decisions", agents * horizon - int(found["absent_slots"] or 0))
             computed = 0 if network.computing is None else network.computing.energy
-            spent = int(decisions or 0) * plan.pull + self._up_time() * plan.idle + network.spent_on_messages(plan)
+            spent = int(decisions or 0) * plan.pull + self._up_time() * plan.idle + self._spent_on_messages()
             return {"energy_j": (spent + computed) / JOULE}
         drained = self._drained = network.batteries.drained()
         lifetime = drained.lifetime
@@ -253,6 +254,28 @@ class Consumed(Model):
             "lifetime_slots": None if lifetime is None or lifetime == inf else lifetime / slot,
             "sustained": None if lifetime is None else int(lifetime == inf),
         }
+
+    def _spent_on_messages(self) -> int:
+        """Return the energy of messages (aJ), at sender and receiver, whether they arrived or were lost.
+
+        The receiver of what is under way at the end has spent nothing on it. Over a radio channel, each transmission
+        costs its sender, and all agents in reach.
+        """
+        network, plan, spent = self._network, self._plan, 0
+        radio, server = network.radio, network.server
+        if radio is not None:
+            spent += plan.to_send(False, radio.transmissions, radio.size, radio.airtime)
+            spent += plan.to_receive(False, radio.heard, radio.heard_size, radio.heard_airtime)
+        wires = network.links.peer_channels() if radio is None else ()
+        for channel in chain(wires, network.links.uplink_channels()):
+            uplink = server in (channel.sender, channel.receiver)
+            busy, coming = (0, 0) if channel.queue is None else (channel.queue.busy, channel.queue.under_way)
+            if channel.sender != server:
+                spent += plan.to_send(uplink, channel.messages, channel.bytes, busy)
+            if channel.receiver != server:
+                messages, size = channel.fates.get("in_flight", (0, 0))
+                spent += plan.to_receive(uplink, channel.messages - messages, channel.bytes - size, busy - coming)
+        return spent
 
     def _up_time(self) -> int:
         """Return the total up time (ns) of all agents."""

@@ -85,6 +85,9 @@ class Learner(AnyLearner):
     plays: ClassVar[Literal["arms", "vectors", "market"]] = "arms"
     """The set it chooses from: arms of any bandit with finitely many, arms that are vectors, or quantities."""
 
+    may_be_silent: ClassVar[bool] = False
+    """Whether :meth:`share` may leave out some agents of a broadcast; if so, messages go one by one, not in bulk."""
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "talks" not in cls.__dict__:
@@ -168,7 +171,9 @@ class Learner(AnyLearner):
         """Return the row that each of *agents* sends after its decision of *slot*; None: no agent sends anything.
 
         Without this method agents never send anything. In exchanges None means that all postpone their first step: the
-        driver calls again in the next slot.
+        driver calls again in the next slot. In broadcasts of a class with ``may_be_silent = True`` it may also return a
+        masked array, or rows and a mask of agents, ``(rows, mask)``: agents that are masked send nothing, where others
+        wait for them (over protocols of rounds) a message without a row.
         """
         raise NotImplementedError
 

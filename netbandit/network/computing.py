@@ -9,18 +9,15 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from netbandit.network.calendar import enter
 from netbandit.network.delays import Delay
 from netbandit.network.draws import Draws
+from netbandit.network.engine import Engine
 from netbandit.network.jitter import UniformJitter
 from netbandit.network.link import Channel
 from netbandit.network.message import Message
 from netbandit.network.node_changes import NodeChanges
-
-if TYPE_CHECKING:
-    from netbandit.network.network import Network
 
 Work = Literal["message", "item", "decision", "aggregate"]
 """A job that a node computes: the handling of a message, or one of its own."""
@@ -155,7 +152,7 @@ class Computing:
         jobs: The calendar of ends of jobs.
     """
 
-    def __init__(self, network: "Network", plan: ComputePlan) -> None:
+    def __init__(self, network: Engine, plan: ComputePlan) -> None:
         self._network = network
         self._plan = plan
         self.limited = any(times.handles and times.inbox is not None for times in (plan.agents, plan.server))
@@ -302,7 +299,7 @@ class Computing:
         self._computing += 1
         if self._powered:
             self._draw_power(node, on=True)
-        enter(self._network, self.jobs, now + job.duration, (node, job))
+        self._network.enter(self.jobs, now + job.duration, (node, job))
 
     def _stop(self, node: _Node, job: _Job, now: int) -> None:
         """Note that *node* does its *job* no more."""
@@ -354,7 +351,7 @@ class Computing:
         network = self._network
         first, second = channel.link.first, channel.link.second
         if second != network.server:
-            return 2 * network.link_numbers[first, second] + (channel.sender != first)
+            return 2 * network.links.numbers[first, second] + (channel.sender != first)
         kind = 0 if channel.sender == first else 2 if channel.rank & 1 else 1
         return 2 * len(network.links) + 3 * first + kind
 

@@ -6,22 +6,20 @@ after instant for as long as nothing else is due before, so a message costs no S
 
 from heapq import heappop, heappush
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simpy import Event
 from simpy.core import Infinity
 
-from netbandit.network.calendar import NEVER, enter
+from netbandit.network.downtimes import NEVER
+from netbandit.network.engine import Engine
 from netbandit.network.link import BY_RANK, Arrival, Channel
-
-if TYPE_CHECKING:
-    from netbandit.network.network import Network
 
 _FLUSH_AT = 1 << 16
 _RANK_AND_SERIAL = itemgetter(0, 1)
 
 
-def deliver_due(network: "Network", event: Event) -> None:
+def deliver_due(network: Engine, event: Event) -> None:
     """Deliver instant after instant, until something else in the simulation is due first.
 
     At an instant, each receiver gets all its arrivals in one call. Replies over channels without latency arrive at the
@@ -40,7 +38,7 @@ def deliver_due(network: "Network", event: Event) -> None:
         due = calendar.pop(now)
         if len(due) > 1:
             due.sort(key=BY_RANK)
-            if network.instantaneous:
+            if network.links.instantaneous:
                 deliver_together(network, due, now)
                 continue
         receiver = -1
@@ -75,7 +73,7 @@ def deliver_due(network: "Network", event: Event) -> None:
         network.appoint(instants[0])
 
 
-def deliver_together(network: "Network", due: list[Channel], now: int) -> None:
+def deliver_together(network: Engine, due: list[Channel], now: int) -> None:
     """Deliver all arrivals of an instant at which a reply may be due as well: pop all before any receiver acts."""
     inboxes: dict[int, list[Arrival]] = {}
     for channel in due:
@@ -88,12 +86,12 @@ def deliver_together(network: "Network", due: list[Channel], now: int) -> None:
             inbox.append(arrival)
             following = flight[0][0] if flight else NEVER
         if following != NEVER:
-            enter(network, network.due, following, channel)
+            network.enter(network.due, following, channel)
     for receiver, inbox in inboxes.items():
         network.handler(receiver, inbox)
 
 
-def deliver_deciding(network: "Network", event: Event) -> None:
+def deliver_deciding(network: Engine, event: Event) -> None:
     """As `deliver_due`, where the arrival decides whether a message is new, or lost."""
     if event is not network.appointment:
         return
@@ -120,10 +118,10 @@ def deliver_deciding(network: "Network", event: Event) -> None:
         network.appoint(instants[0])
 
 
-def decide(network: "Network", due: list[Any], now: int) -> None:
+def decide(network: Engine, due: list[Any], now: int) -> None:
     """Decide the entries due *now* (ns), and pass each receiver the new messages among them."""
     handler = network.handler
-    together = network.instantaneous or network.decides_on_arrival
+    together = network.links.instantaneous or network.flags.decides
     inboxes: list[tuple[int, list[Arrival]]] = []
     inbox: list[Arrival] = []
     receiver = -1
@@ -144,9 +142,9 @@ def decide(network: "Network", due: list[Any], now: int) -> None:
             handler(receiver, inbox)
 
 
-def pop_entries(network: "Network", due: list[Any], now: int) -> list[tuple[Channel, tuple[Any, ...]]]:
+def pop_entries(network: Engine, due: list[Any], now: int) -> list[tuple[Channel, tuple[Any, ...]]]:
     """Pop all entries due *now* (ns); return them with their channels, by receiver and sender, then as sent."""
-    if not network.in_order:
+    if not network.flags.in_order:
         due.sort(key=_RANK_AND_SERIAL)
         return [(channel, entry) for _, _, channel, entry in due]
     if len(due) > 1:

@@ -10,6 +10,9 @@ import numpy as np
 
 from netbandit.network.draws import Draws
 
+NEVER = 1 << 62
+"""Later than any time (ns)."""
+
 Interval = tuple[int, float]
 """From when (ns) until when (ns, or infinity) an entity is down; it is up again at the end."""
 

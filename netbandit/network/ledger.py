@@ -184,6 +184,12 @@ class Ledger:
         self.copies = BroadcastCopies()
         self.outcomes = Outcomes()
 
+    def count(self, kind: Kind, size: int, messages: int) -> None:
+        """Enter so many *messages* of a *kind*, of *size* bytes each."""
+        counts = self.counts[kind]
+        counts[0] += messages
+        counts[1] += messages * size
+
     @property
     def kinds(self) -> dict[str, tuple[int, int]]:
         """For the kinds of each name, in alphabetical order, their messages and bytes."""

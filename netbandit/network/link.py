@@ -141,6 +141,8 @@ are never used."""
 class Carrier(Protocol):
     """The links of a class, which carry the messages of their channels; see `netbandit.network.wire.Wire`."""
 
+    uplink: bool
+
     def put(self, channels: "Sequence[Channel]", message: Message, packet: Packet | None, excepted: int = -1) -> int:
         """Put a message on *channels*, of this class of links."""
 
@@ -168,7 +170,7 @@ class Channel:
         latest: The arrival (ns) behind which others are held back.
         messages: Messages put on it so far.
         bytes: Bytes put on it so far.
-        fates: What became of those that were not delivered, see `netbandit.network.metering.note`.
+        fates: What became of those that were not delivered, see `note`.
         queue: The state of its queue; None: it was never used, or its bandwidth is unlimited.
     """
 
@@ -210,6 +212,25 @@ class Channel:
         self.bytes = 0
         self.fates: Counted = NO_FATES
         self.queue: Queue | None = None
+
+    @property
+    def is_broadcast(self) -> bool:
+        """Whether it carries the server's broadcasts to an agent."""
+        return bool(self.rank & 1)
+
+    def note(self, fate: Fate, size: int, messages: int = 1) -> None:
+        """Count so many *messages*, *size* bytes all together, that have a *fate*."""
+        if self.fates is NO_FATES:
+            self.fates = {}
+        counted = self.fates.setdefault(fate, [0, 0])
+        counted[0] += messages
+        counted[1] += size
+
+    def note_under_way(self, size: int, busy: int) -> None:
+        """Count a message of *size* bytes that is under way at the end, and how long (ns) it occupies this by then."""
+        self.note("in_flight", size)
+        if self.queue is not None:
+            self.queue.under_way += busy
 
     def count_of(self, fate: Fate) -> int:
         """Return how many of its messages and copies have a *fate*."""

@@ -10,17 +10,14 @@ Each step is a function of a model that is there, or None: what is absent costs 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from netbandit.network.draws import Draws
+from netbandit.network.engine import Engine
 from netbandit.network.link import Channel, LinkClass
 from netbandit.network.message import Message
-from netbandit.network.metering import never_begin
 from netbandit.network.packet import Packet
 from netbandit.parts.metric import Metric
-
-if TYPE_CHECKING:
-    from netbandit.network.network import Network
 
 T = TypeVar("T")
 
@@ -179,7 +176,7 @@ class Steps:
     )
 
     def __init__(
-        self, network: "Network", name: str, columns: int, link_class: LinkClass, models: Sequence[Model]
+        self, network: Engine, name: str, columns: int, link_class: LinkClass, models: Sequence[Model]
     ) -> None:
         self.network, self.name, self.columns = network, name, columns
         self.link_class, self.models = link_class, models
@@ -215,7 +212,7 @@ class Steps:
 
     def withhold(self, channel: Channel, message: Message, put_at: int) -> None:
         """Count a message that never starts: its turn comes too late, or its sender goes down before."""
-        never_begin(self.network, channel, message, put_at, "unsent")
+        self.network.never_begin(channel, message, put_at, "unsent")
         if self.queue is not None:
             self.queue.keep_place(channel, put_at, message.size)
 
@@ -225,7 +222,7 @@ class Steps:
 
     def channels(self) -> Iterable[Channel]:
         """Return its channels, of uplinks those in use."""
-        return self.network.uplink_channels() if self.uplink else self.network.peer_channels()
+        return self.network.links.uplink_channels() if self.uplink else self.network.links.peer_channels()
 
     @staticmethod
     def state_column(channel: Channel) -> int:

@@ -6,7 +6,6 @@ from types import TracebackType
 
 from netbandit.network.link import Channel
 from netbandit.network.message import Message
-from netbandit.network.metering import is_broadcast
 from netbandit.network.observer import Observer
 
 
@@ -75,7 +74,7 @@ class Trace(Observer):
             "bytes": message.size,
             **when,
         }
-        if is_broadcast(channel):
+        if channel.is_broadcast:
             line["broadcast"] = True
         if lost:
             line["lost"] = True

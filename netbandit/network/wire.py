@@ -18,19 +18,16 @@ air. Both ask the same models by the same `turn` and `begin`.
 from collections import deque
 from collections.abc import Iterable, Sequence
 from heapq import heappush
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from netbandit.network.calendar import NEVER, enter, expect
 from netbandit.network.computing import HANDLED, REFUSED
+from netbandit.network.downtimes import NEVER
+from netbandit.network.engine import Engine
 from netbandit.network.link import NOTHING_YET, Channel, LinkClass
 from netbandit.network.message import Message
-from netbandit.network.metering import count, is_broadcast, note, note_under_way
 from netbandit.network.packet import ACK, DROPPED, LATE, LOST, NOT_SENT, Packet
 from netbandit.network.steps import Model, Steps, Test
 from netbandit.network.transmit_queue import QueuedMessage
-
-if TYPE_CHECKING:
-    from netbandit.network.network import Network
 
 
 class Wire(Steps):
@@ -47,7 +44,7 @@ class Wire(Steps):
     ahead = True
 
     def __init__(
-        self, network: "Network", name: str, columns: int, link_class: LinkClass, models: Sequence[Model]
+        self, network: Engine, name: str, columns: int, link_class: LinkClass, models: Sequence[Model]
     ) -> None:
         super().__init__(network, name, columns, link_class, models)
         self.is_cut, self.is_missed = any_of(self.cuts), any_of(self.misses)
@@ -155,7 +152,7 @@ class Wire(Steps):
         network = self.network
         queue, contacts, absent, spend, late, lose, is_stopped, double, retry = self._steps
         ahead, uplink, observers = self.ahead, self.uplink, network.observers
-        decides, in_order, end = network.decides_on_arrival, network.in_order, network.end
+        decides, in_order, end = network.flags.decides, network.flags.in_order, network.end
         size, slot = message.size, put_at // network.slot
         duration = 0 if queue is None else queue.duration(size)
         period = message.round if uplink else slot
@@ -202,9 +199,9 @@ class Wire(Steps):
                 record, ack_index = retry.begun(channel, message, packet, index, sent, arrival, stops)
             if stops:
                 if lost:
-                    note(channel, "lost", size)
+                    channel.note("lost", size)
                 else:
-                    note_under_way(channel, size, min(sent, end) - start)
+                    channel.note_under_way(size, min(sent, end) - start)
                 arrival = LOST
                 continue
             if late is not None and packet is None:
@@ -213,7 +210,7 @@ class Wire(Steps):
             if contacts is not None:
                 arrival = contacts.taken_in(channel, put_at, start, arrival)
             if arrival >= end:
-                note_under_way(channel, size, min(sent, end) - start)
+                channel.note_under_way(size, min(sent, end) - start)
             if later >= 0:
                 record = record or Packet(message)
                 self._copy(channel, message, record, put_at, start, sent + channel.latency + later, arrival)
@@ -229,12 +226,12 @@ class Wire(Steps):
                 if not flight:
                     if flight is NOTHING_YET:
                         channel.flight = flight = deque()
-                    enter(network, network.due, arrival, channel)
+                    network.enter(network.due, arrival, channel)
                 flight.append(entry)
             else:
-                expect(network, channel, entry)
+                network.expect(channel, entry)
         if begun:
-            count(network, message.kind, size, begun)
+            network.ledger.count(message.kind, size, begun)
         return arrival
 
     def is_lost_in_time(self, channel: Channel, size: int, start: int, arrival: int) -> bool:
@@ -249,25 +246,25 @@ class Wire(Steps):
         network, size = self.network, message.size
         if not self.overtaking:
             arrival = max(arrival, first)
-        note(channel, "duplicates", size)
+        channel.note("duplicates", size)
         stops = self.is_stopped is not None and self.is_stopped(channel, size, start, arrival)
         lost = stops and self.is_lost_in_time(channel, size, start, arrival)
         if lost:
-            note(channel, "lost", size)
+            channel.note("lost", size)
         elif arrival >= network.end:
-            note(channel, "in_flight", size)
+            channel.note("in_flight", size)
         if stops or self.ahead:
             for observer in network.observers:
                 observer.hop(channel, message, put_at, start, arrival, lost, copy=True)
         if stops:
             return
         if self.ahead:
-            expect(network, channel, (arrival, message, packet, LATE))
+            network.expect(channel, (arrival, message, packet, LATE))
         else:
-            expect(network, channel, (arrival, message, packet, put_at, start, arrival, True))
+            network.expect(channel, (arrival, message, packet, put_at, start, arrival, True))
 
-    def broadcast(self, message: Message, agents: Iterable[int]) -> None:
-        """Broadcast *message* of the server to *agents*, without using any link.
+    def broadcast(self, message: Message, channels: Iterable[Channel]) -> None:
+        """Broadcast *message* of the server over these *channels* to agents, without using any link.
 
         It reaches each agent after the transmission time and the latency of its uplink, which it does not occupy, and
         faults are those of the uplink. Where uplinks retransmit, each agent acknowledges it over its own uplink, over
@@ -276,8 +273,7 @@ class Wire(Steps):
         network, tally = self.network, self.network.tally
         now, end = network.environment._now, network.end
         sent = now + self.link_class.transmission(message.size)
-        for agent in agents:
-            channel = network.air(agent)
+        for channel in channels:
             index = channel.messages
             channel.messages = index + 1
             arrival: int = sent + channel.latency
@@ -302,11 +298,11 @@ class Wire(Steps):
                 continue
             channel.latest = arrival
             if not self.ahead:
-                expect(network, channel, (arrival, message, packet, now, now, arrival, False))
-            elif network.decides_on_arrival:
-                expect(network, channel, (arrival, message, packet, ack_index))
+                network.expect(channel, (arrival, message, packet, now, now, arrival, False))
+            elif network.flags.decides:
+                network.expect(channel, (arrival, message, packet, ack_index))
             else:
-                expect(network, channel, (arrival, channel.sender, message))
+                network.expect(channel, (arrival, channel.sender, message))
 
     def arrive(self, channel: Channel, entry: tuple[Any, ...], now: int) -> bool:
         """Resolve an arrival that is due *now* (ns), the second half of a hop; return whether it is new."""
@@ -343,15 +339,15 @@ class Wire(Steps):
                 return False
         if packet is not None:
             packet.received_in = incarnation
-        if now < network.end and not (news and network.in_order):
+        if now < network.end and not (news and network.flags.in_order):
             # In order, all that are new are counted when the network closes.
             tally = network.tally
-            if is_broadcast(channel):
-                tally.copies_delivered += not network.in_order
+            if channel.is_broadcast:
+                tally.copies_delivered += not network.flags.in_order
             elif news:
                 tally.delivered += 1
             else:
-                note(channel, "duplicates_dropped", message.size)
+                channel.note("duplicates_dropped", message.size)
                 for observer in network.observers:
                     observer.fate(channel, message, "duplicates_dropped", now)
         if message.kind is ACK:
@@ -365,10 +361,10 @@ class Wire(Steps):
 
     def miss(self, channel: Channel, message: Message) -> None:
         """Count a message that its receiver does not take in."""
-        if is_broadcast(channel):
+        if channel.is_broadcast:
             self.network.tally.copies_missed += 1
         else:
-            note(channel, "lost", message.size)
+            channel.note("lost", message.size)
 
 
 class DeferredWire(Wire):
@@ -391,7 +387,7 @@ class DeferredWire(Wire):
                 queue.others.append(queued)
             else:
                 self.start_next(channel, queued)
-            if network.drops and (waiting := sum(1 for _ in queue)) > network.tally.waiting_most:
+            if network.flags.drops and (waiting := sum(1 for _ in queue)) > network.tally.waiting_most:
                 network.tally.waiting_most = waiting
         return NOT_SENT
 
@@ -405,7 +401,7 @@ class DeferredWire(Wire):
             again = self.turn(channel, queued, now)
         queue.first = None
         if again != NEVER:
-            enter(network, network.starts, again, (self, channel, queued))
+            network.enter(network.starts, again, (self, channel, queued))
             if queued.duration:
                 queue.first = queued
 
@@ -439,7 +435,7 @@ def any_of(tests: Sequence[Test]) -> Test | None:
     return lambda channel, size, start, due: any(test(channel, size, start, due) for test in tests)
 
 
-def send(network: "Network", message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
+def send(network: Engine, message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
     """Put *message* on all of these *channels*, of one class of links, but not on the one to the node *excepted*.
 
     The channels are its sender's; nodes that send the same message at an instant may share a call.
@@ -448,7 +444,7 @@ def send(network: "Network", message: Message, channels: Sequence[Channel], exce
         channels[0].wire.put(channels, message, None, excepted)
 
 
-def send_reliably(network: "Network", message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
+def send_reliably(network: Engine, message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
     """As `send`, if nothing queues, fails, waits or is traced (`Network.is_reliable`), which is the most common case.
 
     It is `Wire.put` and `Wire.begin` without everything that cannot happen then, with the calls of `enter` and

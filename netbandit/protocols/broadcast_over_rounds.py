@@ -7,9 +7,10 @@ from typing import Self
 from simpy import Event
 
 from netbandit.network.clock import AGENTS, InstantQueue
+from netbandit.network.engine import Receive
 from netbandit.network.link import Arrival
 from netbandit.network.message import LABEL_BYTES
-from netbandit.network.network import Network, Receive
+from netbandit.network.network import Network
 from netbandit.parts.component import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
 from netbandit.protocols.everybody import Everybody

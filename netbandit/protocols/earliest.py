@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from netbandit.network.clock import AGENTS, InstantQueue
 from netbandit.network.link import Arrival
+from netbandit.network.models.contacts import contact_from
 from netbandit.network.network import Network
 from netbandit.parts.component import CommunicationPattern
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
@@ -67,7 +68,7 @@ class Earliest(BroadcastProtocol):
             known[agent] = time
             for channel in network.channels[agent]:
                 if channel.receiver not in known:
-                    start = network.contact_from(channel, time)
+                    start = contact_from(network, channel, time)
                     if start < end:
                         if agent == source:
                             leaves = min(leaves, start)

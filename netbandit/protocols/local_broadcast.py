@@ -4,8 +4,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from netbandit.network.engine import Receive
 from netbandit.network.link import Arrival
-from netbandit.network.network import Network, Receive
+from netbandit.network.network import Network
 from netbandit.parts.component import Checks, Mistake, Note, Others, state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear
 from netbandit.protocols.deadline import DeadlineKey

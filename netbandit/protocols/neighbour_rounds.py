@@ -6,12 +6,13 @@ from typing import ClassVar
 
 from simpy import Event
 
+from netbandit.network.engine import Receive
 from netbandit.network.link import Arrival
-from netbandit.network.network import Network, Receive
+from netbandit.network.network import Network
 from netbandit.parts.component import Checks, Mistake, Others, state
 from netbandit.protocols.deadline import DeadlineKey, WaitList, deadline_without_rounds
-from netbandit.protocols.node import AgentMask, LabelMessage, Node
-from netbandit.protocols.open_rounds import OpenRound, OpenRounds
+from netbandit.protocols.node import AgentMask, LabelMessage, Node, OpenRound
+from netbandit.protocols.open_rounds import OpenRounds
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, Overhear, contributed
 
 

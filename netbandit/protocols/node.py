@@ -1,16 +1,20 @@
-"""A node in a round: the items that it holds, and the send methods for handler protocols; see `NeighbourRounds`."""
+"""A round, and a node in it: the items that it holds, and what handlers send by; see `NeighbourRounds`."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from netbandit.network.clock import effective_time
+from netbandit.network.clock import InstantQueue, effective_time
+from netbandit.network.link import Channel
 from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message, negative_size
-
-if TYPE_CHECKING:
-    from netbandit.protocols.open_rounds import OpenRound, OpenRounds
+from netbandit.network.network import Network
+from netbandit.protocols.protocol import Item
 
 AgentMask = int
 """A set of agents, or of their items, as a bit mask, bit i for agent i; 0: nobody."""
+
+
+Part = tuple[int, AgentMask]
+"""The number of a round, and the labels of the items that a node takes in."""
 
 
 class LabelMessage(Message):
@@ -43,6 +47,22 @@ class LabelMessage(Message):
         self.begun = begun
 
 
+class Rounds(Protocol):
+    """What a node asks of all rounds; see `netbandit.protocols.open_rounds.OpenRounds`."""
+
+    network: Network
+    slotted: bool
+    acting: AgentMask
+    steps: InstantQueue[Part]
+    taken_in: "list[tuple[Node, AgentMask]]"
+
+    def busy_until(self, node: int) -> int:
+        """See `Node.busy_until`."""
+
+    def draw_neighbour(self, node: int) -> Channel | None:
+        """Return the channel to a neighbour of *node*, drawn uniformly; None: no neighbour is in contact."""
+
+
 class Node:
     """The state of an agent in an open round.
 
@@ -71,10 +91,10 @@ class Node:
         "round",
     )
 
-    def __init__(self, rounds: "OpenRounds", round: "OpenRound", number: int) -> None:
+    def __init__(self, rounds: Rounds, round: "OpenRound", number: int) -> None:
         self._rounds = rounds
         self._network = rounds.network
-        self._out = rounds.network.out(number)
+        self._out = rounds.network.links.out(number)
         self._channels = rounds.network.channels[number]
         self.round = round
         self.number = number
@@ -220,3 +240,104 @@ class Node:
         if channel is not None:
             now = self._network.environment._now
             self._network.send(LabelMessage(self.round, kind, labels, items, size, now), (channel,))
+
+
+class OpenRound:
+    """A round in a group of agents.
+
+    Attributes:
+        number: Its number, from 1.
+        group: The number of the group.
+        members: The agents of the group, ascending.
+        everybody: The same.
+        items: The item that each agent has contributed.
+        again: The second contribution of an agent that had lost its memory, which only that agent uses.
+        uniform: The bytes of every item contributed so far, with its label; None if they differ.
+        contributed: The agents that have contributed.
+        missed: The agents that were down at some time of the round.
+        required: The required agents: the round ends when each of them holds the items of all of them.
+        missing: The number of pairs of required agents of which the first, if it acts in this process, lacks the item
+            of the second.
+        went_on: The agents that have proceeded before the end.
+        deserted: Whether all required agents have contributed and none waits any more, so that no message is needed.
+        is_open: Whether it has not ended.
+        nodes: The node of each agent.
+    """
+
+    def __init__(self, rounds: Rounds, number: int, group: int, members: Sequence[int], everybody: AgentMask) -> None:
+        self.number = number
+        self.group = group
+        self.members = members
+        self.everybody = everybody
+        self.items: dict[int, Item] = {}
+        self.again: dict[int, Item] = {}
+        self.uniform: int | None = None
+        self.contributed: AgentMask = 0
+        self.missed: AgentMask = 0
+        self.required: AgentMask = 0
+        self.missing = 0
+        self.went_on: AgentMask = 0
+        self.deserted = False
+        self.is_open = True
+        self._acting = rounds.acting
+        self.nodes = {agent: Node(rounds, self, agent) for agent in members}
+
+    def contribute(self, agent: int, item: Item) -> None:
+        """Store the contribution of *agent*; the other agents keep an earlier one."""
+        if agent in self.items:
+            self.again[agent] = item
+            return
+        if not self.items:
+            self.uniform = LABEL_BYTES + item.size
+        elif LABEL_BYTES + item.size != self.uniform:
+            self.uniform = None
+        self.items[agent] = item
+        self.contributed |= 1 << agent
+
+    def require(self, required: AgentMask) -> None:
+        """Restrict the agents that the round waits for to *required*."""
+        self.required = required
+        self.missing = sum(
+            (required & ~self.nodes[agent].held).bit_count() for agent in self.in_order(required & self._acting)
+        )
+
+    def forget(self, agent: int) -> None:
+        """Discard all items that *agent* holds."""
+        self.nodes[agent].forget()
+        self.went_on &= ~(1 << agent)
+        self.again.pop(agent, None)
+
+    @property
+    def common(self) -> AgentMask:
+        """The labels of the items that all required agents hold, once none of them misses any."""
+        if self.required == self.everybody:
+            return self.everybody
+        held = -1
+        for agent in self.in_order(self.required):
+            held &= self.nodes[agent].held
+        return held
+
+    def in_order(self, agents: AgentMask) -> list[int]:
+        """Return those of *agents* that are members, ascending."""
+        return [agent for agent in self.members if agents >> agent & 1]
+
+    def named(self, labels: AgentMask) -> list[Item]:
+        """Return the items with these *labels*, in order of their agents."""
+        return [self.items[agent] for agent in self.in_order(labels & self.contributed)]
+
+    def held(self, agent: int, labels: AgentMask = -1) -> list[Item]:
+        """Return the items of *labels* that *agent* holds and always its own, in order of their agents."""
+        labels = (self.nodes[agent].held & labels | 1 << agent) & self.contributed
+        own = self.again.get(agent)
+        return [own if other == agent and own is not None else self.items[other] for other in self.in_order(labels)]
+
+    def size(self, labels: AgentMask) -> int:
+        """Return the bytes of the items with these *labels*, labels included."""
+        if self.uniform is not None:
+            return labels.bit_count() * self.uniform
+        total = 0
+        while labels:
+            lowest = labels & -labels
+            total += LABEL_BYTES + self.items[lowest.bit_length() - 1].size
+            labels ^= lowest
+        return total

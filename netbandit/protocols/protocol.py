@@ -8,8 +8,9 @@ from simpy import Event
 from simpy.events import EventPriority
 
 from netbandit.network.clock import Clock
+from netbandit.network.engine import Receive
 from netbandit.network.link import Arrival
-from netbandit.network.network import Network, Receive
+from netbandit.network.network import Network
 from netbandit.network.topology import Topology
 from netbandit.parts.component import CommunicationPattern, Part, state
 from netbandit.parts.settings import PositiveDuration

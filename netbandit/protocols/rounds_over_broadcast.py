@@ -6,8 +6,9 @@ from typing import Self
 
 from simpy import Event
 
+from netbandit.network.engine import Receive
 from netbandit.network.link import Arrival
-from netbandit.network.network import Network, Receive
+from netbandit.network.network import Network
 from netbandit.parts.component import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Heard
 from netbandit.protocols.deadline import DeadlineKey, WaitList

@@ -14,8 +14,8 @@ from netbandit.parts.component import Checks, Others, state
 from netbandit.protocols.deadline import DEADLINES, DeadlineKey, WaitList, deadline_without_rounds, only_a_server
 from netbandit.protocols.gis import Gis
 from netbandit.protocols.leave_notice import LEAVE, LeaveUpwards
-from netbandit.protocols.node import AgentMask
-from netbandit.protocols.open_rounds import OpenRound, OpenRounds
+from netbandit.protocols.node import AgentMask, OpenRound
+from netbandit.protocols.open_rounds import OpenRounds
 from netbandit.protocols.protocol import (
     SERVER,
     Aggregation,

@@ -10,6 +10,7 @@ from simpy import Event
 
 from netbandit.network.clock import AGENTS, ScheduledEvent
 from netbandit.network.link import Channel
+from netbandit.network.models.contacts import next_coming
 from netbandit.network.network import Network
 from netbandit.parts.component import Part
 from netbandit.protocols.protocol import SeenLinks
@@ -58,7 +59,7 @@ class CarryBuffer(Generic[T]):
         self._callbacks: list[Callable[[Event], None]] = [self._now]
         # When each link comes up next, and since when it is down, a pending event for the first of them alone.
         self._next: list[tuple[int, int, int]] = []
-        self._pairs = list(network.link_pairs())
+        self._pairs = list(network.links.pairs())
         for number in range(len(self._pairs)):
             self._expect(number, -1)
         self._appoint()
@@ -96,7 +97,7 @@ class CarryBuffer(Generic[T]):
 
     def _expect(self, number: int, after: int) -> None:
         """Note when a link comes up next that is up at a time (ns), or -1."""
-        away_since, comes = self._network.next_coming(self._pairs[number][0], after)
+        away_since, comes = next_coming(self._network, self._pairs[number][0], after)
         if comes < self._network.end:
             heappush(self._next, (comes, number, away_since))
 

@@ -35,7 +35,7 @@ def traffic(network: Network) -> dict[str, Metric]:
 def outcomes(network: Network) -> dict[str, Metric]:
     """Return what became of all messages handed to links; what is dropped only where queues are finite."""
     found: dict[str, Metric] = asdict(network.ledger.outcomes)
-    return {name: value for name, value in found.items() if network.drops or not name.startswith("dropped")}
+    return {name: value for name, value in found.items() if network.flags.drops or not name.startswith("dropped")}
 
 
 def of_models(network: Network) -> dict[str, Metric]:
@@ -97,7 +97,7 @@ def absent_slots(network: Network, agents: int, clock: Clock, but: Collection[in
 def link_use(network: Network, topology: Topology) -> LinkUse:
     """Return the use of links between agents, in the order of ``topology.edges``."""
     if network.links:
-        return use_of(network.link_pairs(), network.peer_class)
+        return use_of(network.links.pairs(), network.peer_class)
     # The protocol uses no peer links.
     names = (*_COUNTED[2:], "lost", *(_QUEUED if network.peer_class.takes_time else ()))
     none = {name: np.zeros(topology.links, dtype=np.int64) for name in names}

@@ -153,7 +153,7 @@ class Simulation:
             },
             curves=outcome.curves,
             links=link_use(network, topology),
-            uplinks=use_of(network.uplink_pairs(), network.uplink_class),
+            uplinks=use_of(network.links.uplink_pairs(), network.uplink_class),
             fingerprint=digest,
             versions=versions() | packages_of(_others_kinds(point)),
             machine=machine_text(machine()),
@@ -267,7 +267,7 @@ def _basic_composition(spent: PrivacySpent | None) -> dict[str, Metric]:
 
 def may_never_come(context: ReplicationContext) -> bool:
     """Return whether agents may wait for ever: for a lost message, one that waits for its link, or a mute agent."""
-    return context.network.may_lose or context.network.waits or context.some_are_mute
+    return context.network.may_lose or context.network.flags.waits or context.some_are_mute
 
 
 _holders: "list[weakref.ref[RunnablePoint]]" = []

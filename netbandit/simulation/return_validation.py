@@ -215,7 +215,35 @@ class _OfLearner(_OfAnyLearner):
         kind = type(self._part)
         # In a round every agent shares, and an agent that has begun to exchange does so in every step.
         or_none = kind.communication_pattern() != "call" and not (kind.has("mix") and self._width is not None)
-        return None if rows is None and or_none else self._rows(rows, agents, ", or None" if or_none else "")
+        if rows is None and or_none:
+            return None
+        silent, wanted = self._silent(rows, agents), ", or None" if or_none else ""
+        if silent is None:
+            return self._rows(rows, agents, wanted)
+        told = np.array(np.ma.getdata(rows[0] if isinstance(rows, tuple) else rows))
+        if told.shape[:1] == silent.shape:
+            told[silent] = 0  # never sent
+        return np.ma.array(
+            self._rows(told, agents, wanted), mask=np.repeat(silent[:, np.newaxis], told.shape[1], axis=1)
+        )
+
+    def _silent(self, rows: Any, agents: Agents) -> NDArray[np.bool_] | None:
+        """Return which agents send nothing; None: nobody said so."""
+        if isinstance(rows, tuple) and len(rows) == 2:
+            silent = rows[1]
+        elif isinstance(rows, np.ma.MaskedArray):
+            silent = np.ma.getmaskarray(rows).any(axis=-1)
+            if (np.ma.getmaskarray(rows).all(axis=-1) != silent).any():
+                raise _WrongError("rows that are masked as a whole", "one that is masked in part")
+        else:
+            return None
+        if not self._part.may_be_silent or type(self._part).communication_pattern() != "broadcast":
+            text = "mask no agent, unless it is of a class of broadcasts with may_be_silent: ClassVar[bool] = True"
+            self._refuse("share", text, "a mask")
+        found = _mismatch(silent, "b", agents.shape)
+        if found:
+            raise _WrongError(f"a mask of its {len(agents)} agents, booleans of shape ({len(agents)},)", found)
+        return np.asarray(silent)
 
     def answer_for(self, row: Any, agent: int) -> NDArray[Any] | None:
         if row is None:

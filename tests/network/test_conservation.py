@@ -153,7 +153,7 @@ def check_queues(network, sent, transmission, end):
         busy += min(line["start"] + transmission(line["bytes"]), end) - line["start"]
         found[line["from"], line["to"]] = busy, waited + wait, max(longest, wait)
     counted = {}
-    for channel in chain.from_iterable([*network.link_pairs(), *network.uplink_pairs()]):
+    for channel in chain.from_iterable([*network.links.pairs(), *network.links.uplink_pairs()]):
         if channel.messages:
             names = ("server" if node == network.server else node for node in (channel.sender, channel.receiver))
             counted[tuple(names)] = channel.queue.busy, channel.queue.waited, channel.queue.longest_wait

@@ -80,7 +80,7 @@ def test_repetitions_and_losses_are_the_same_in_both_calendars(loss, retry):
                 lab.network.ledger.kinds,
                 lab.network.peer_totals(),
                 lab.network.uplink_totals(),
-                [there.count_of("lost") + back.count_of("lost") for there, back in lab.network.link_pairs()],
+                [there.count_of("lost") + back.count_of("lost") for there, back in lab.network.links.pairs()],
                 lab.environment.now,
             )
         )

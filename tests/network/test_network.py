@@ -84,7 +84,7 @@ def test_a_channel_counts_how_long_it_is_busy_and_messages_wait():
     lab.send(lab.network.end - 30, 0, 1, 50)  # is still on the channel when the run ends
     lab.send(0, 1, 0, 7)
     lab.run()
-    there, back = next(lab.network.link_pairs())
+    there, back = next(lab.network.links.pairs())
     assert there.queue == Queue(busy=250 + 30, waited=100 + 140, longest_wait=140, under_way=30)
     assert back.queue == Queue(busy=7)
     assert Lab().network.channel(0, 1).queue is None

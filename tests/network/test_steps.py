@@ -66,7 +66,7 @@ def test_each_class_of_links_has_its_own_models():
         ["Jitter", "NodeOutages", "Fifo"],
     ]
     assert network.channel(0, 1).wire is network.peer_wire
-    assert network.uplink(0).wire is network.downlink(1).wire is network.air(2).wire is network.uplink_wire
+    assert network.uplink(0).wire is network.links.downlink(1).wire is network.links.air(2).wire is network.uplink_wire
 
 
 def test_any_number_of_tests_may_stop_a_message():

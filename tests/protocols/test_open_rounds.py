@@ -19,6 +19,7 @@ class Network:
         self.environment = Environment()
         self.clock = Clock(self.environment, 1_000, 100)
         self.channels = [()] * AGENTS
+        self.links = self  # of which there is none
 
     def out(self, sender):
         return {}

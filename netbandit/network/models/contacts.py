@@ -1,17 +1,14 @@
 """Store, carry, forward: messages wait for their link, where agents see which of their links are up."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
-from netbandit.network.calendar import NEVER
+from netbandit.network.downtimes import NEVER
+from netbandit.network.engine import Engine
 from netbandit.network.link import Channel, FaultyChannel
 from netbandit.network.message import Message
-from netbandit.network.metering import count, note, note_under_way
 from netbandit.network.steps import Model, Steps
 from netbandit.parts.metric import Metric
-
-if TYPE_CHECKING:
-    from netbandit.network.network import Network
 
 
 class Waiting(Model):
@@ -92,21 +89,21 @@ class Waiting(Model):
         if steps.queue is not None and duration:
             steps.queue.count(channel, start - put_at, on_the_link)
         if lost:
-            note(channel, "lost", size)
+            channel.note("lost", size)
             self.cut_off += 1
         else:
-            note_under_way(channel, size, on_the_link)
+            channel.note_under_way(size, on_the_link)
         if steps.spend is not None:
             steps.spend(channel, size, on_the_link)
         channel.link.activate_ahead(start // network.slot, put_at // network.slot)
         for skip in steps.skips:  # it draws what every message draws, so that later ones are as they are
             skip(channel)
-        count(network, message.kind, size, 1)
+        network.ledger.count(message.kind, size, 1)
         for observer in network.observers:
             observer.hop(channel, message, put_at, start, start + duration + channel.latency, lost, copy=False)
 
 
-def next_start(network: "Network", channel: Channel, time: int) -> int:
+def next_start(network: Engine, channel: Channel, time: int) -> int:
     """Return when (ns) a message that is ready at *time* may start on *channel*: as soon as its link is up.
 
     Slotted, at the first boundary at which it is up. `NEVER`, or a time from the horizon on: not in time, as a link may
@@ -133,6 +130,29 @@ def contact_end(channel: Channel, time: int) -> int:
     return int(min(channel.contacts.down(time), NEVER))
 
 
-def latest_start(network: "Network", put_at: int) -> int:
+def latest_start(network: Engine, put_at: int) -> int:
     """Return the time (ns) from which on a message that was put on its channel at *put_at* is started no more."""
     return min(network.end, put_at + network.carry + 1)
+
+
+def contact_from(network: Engine, channel: Channel, time: int) -> int:
+    """Return when (ns) a message may start that is ready at a *time*, takes its latency alone, and gets through.
+
+    Failures that agents do not see count as well.
+    """
+    if not isinstance(channel, FaultyChannel):
+        return time
+    start = next_start(network, channel, time)
+    while start < network.end and (over := contact_end(channel, start)) <= start + channel.latency:
+        start = next_start(network, channel, over)
+    return start
+
+
+def next_coming(network: Engine, channel: Channel, after: int) -> tuple[int, int]:
+    """Return when (ns) the neighbour on *channel* goes, and comes back, that is there at some time.
+
+    Slotted, it comes back at the first boundary at which it is there. At time -1 no neighbour is there.
+    """
+    assert isinstance(channel, FaultyChannel)  # all are where links come and go
+    goes = 0 if after < 0 else int(min(channel.contacts.down(after), NEVER))
+    return goes, next_start(network, channel, goes) if goes < network.end else NEVER

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Self
 
-from netbandit.network.calendar import NEVER
+from netbandit.network.downtimes import NEVER
 from netbandit.network.link import Channel, Queue
 from netbandit.network.message import Message
-from netbandit.network.metering import never_begin
 from netbandit.network.packet import ACK, Packet
 from netbandit.network.steps import Model, Steps
 from netbandit.parts.metric import Metric
@@ -66,7 +65,7 @@ class Fifo(Model):
             return True
         if (occupied + message.size if self._counts_bytes else waiting + 1) <= self._most:
             return True
-        never_begin(network, channel, message, now, "dropped")
+        network.never_begin(channel, message, now, "dropped")
         if retry is not None and message.kind is not ACK:
             retry.dropped(channel, message, packet)
         return False

@@ -2,7 +2,6 @@
 
 from netbandit.network.batteries import Batteries
 from netbandit.network.link import Channel
-from netbandit.network.metering import is_broadcast
 from netbandit.network.steps import Model, Steps
 
 
@@ -22,7 +21,7 @@ class Powered(Model):
                 batteries.pay_to_send(channel.sender, uplink=uplink, size=size, airtime=airtime)
 
         def receive(channel: Channel, size: int) -> None:
-            if channel.receiver != server and not is_broadcast(channel):
+            if channel.receiver != server and not channel.is_broadcast:
                 batteries.pay_to_receive(channel.receiver, uplink=uplink, size=size, airtime=airtime_of(size))
 
         steps.own(spend=spend, receive=receive)

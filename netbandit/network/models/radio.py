@@ -16,24 +16,21 @@ A transmission that would begin at or after the horizon is never sent; nor is on
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from simpy import Event
 
 from netbandit.network.air import Air
-from netbandit.network.calendar import NEVER
 from netbandit.network.clock import ARRIVALS, SENDS, ScheduledEvent
+from netbandit.network.downtimes import NEVER
+from netbandit.network.engine import Engine
 from netbandit.network.link import Channel, FaultyChannel
 from netbandit.network.message import Message
-from netbandit.network.metering import never_begin
 from netbandit.network.models.contacts import latest_start
 from netbandit.network.radio_plan import Aloha, Csma, RadioPlan
 from netbandit.network.steps import Model, Steps
 from netbandit.parts.metric import Metric
-
-if TYPE_CHECKING:
-    from netbandit.network.network import Network
 
 LEAST_EXPONENT, LARGEST_EXPONENT = 3, 5
 """macMinBE and macMaxBE, by default: a backoff takes up to 2^exponent - 1 units."""
@@ -92,7 +89,7 @@ class Radio(Model):
         heard, heard_size, heard_airtime: The same of all whom each reaches by the end, whomever it is for.
     """
 
-    def __init__(self, plan: RadioPlan, network: "Network") -> None:
+    def __init__(self, plan: RadioPlan, network: Engine) -> None:
         self._plan, self._network, self._clock = plan, network, network.clock
         self._transmitters = [Transmitter([partial(self._act, agent)]) for agent in range(network.agents)]
         self._air = Air(network.agents)
@@ -233,8 +230,8 @@ class Radio(Model):
             transmission.turn = now
         if not self._begin(transmission, now):
             return
-        airtime = network.transmission(transmission.message.size)
-        near = [channel for channel in network.channels[agent] if not is_down(channel, now)]
+        airtime = self._steps.link_class.transmission(transmission.message.size)
+        near = [channel for channel in network.links.channels[agent] if not is_down(channel, now)]
         self._air.transmit(agent, now, airtime, [(channel.receiver, channel.latency) for channel in near])
         heard = sum(now + airtime + channel.latency < self._clock.end for channel in near)
         self._count(transmission.message.size, airtime, heard)
@@ -252,7 +249,7 @@ class Radio(Model):
         """
         network, contacts = self._network, self._steps.contacts
         message, put_at = transmission.message, transmission.put_at
-        duration = network.transmission(message.size)
+        duration = self._steps.link_class.transmission(message.size)
         begun = 0
         for channel in transmission.channels:
             before, again = channel.messages, now
@@ -265,7 +262,7 @@ class Radio(Model):
                 elif again < latest_start(network, put_at):
                     self.wait_for_contact(transmission, channel, again, transmission.first)
                 elif transmission.first:
-                    never_begin(network, channel, message, put_at, "unsent")
+                    network.never_begin(channel, message, put_at, "unsent")
                 if again == now:
                     contacts.note_wait(now - transmission.turn)
             if again == now:
@@ -302,7 +299,7 @@ class Radio(Model):
     def _leave_unsent(self, transmission: Transmission) -> None:
         if transmission.first:
             for channel in transmission.channels:
-                never_begin(self._network, channel, transmission.message, transmission.put_at, "unsent")
+                self._network.never_begin(channel, transmission.message, transmission.put_at, "unsent")
 
 
 def is_down(channel: Channel, time: int) -> bool:

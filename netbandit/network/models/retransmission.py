@@ -11,10 +11,9 @@ from math import inf
 
 from pydantic import Field
 
-from netbandit.network.calendar import NEVER, enter
+from netbandit.network.downtimes import NEVER
 from netbandit.network.link import Channel
 from netbandit.network.message import Message
-from netbandit.network.metering import is_broadcast, is_uplink
 from netbandit.network.models.settings import nanoseconds
 from netbandit.network.packet import ACK, ACK_BYTES, DROPPED, LATE, NOT_SENT, Packet, repetition_of
 from netbandit.network.steps import Model, Steps
@@ -102,7 +101,7 @@ class Acknowledgements:
         """See `Retransmission.begun`."""
         network = self._network
         if packet is None:
-            if network.prompt and not stops and channel.latency <= self._least and not channel.rank & 1:
+            if network.flags.prompt and not stops and channel.latency <= self._least and not channel.rank & 1:
                 return None, index  # a message that may be acknowledged in time needs no record yet
             packet = Packet(message, channel, index)
         packet.since = sent
@@ -116,7 +115,7 @@ class Acknowledgements:
 
     def received(self, channel: Channel, message: Message, packet: Packet | None, ack_index: int, now: int) -> None:
         """See `Retransmission.received`: send the acknowledgement, or start the timeout of the sender."""
-        back = channel.back
+        back = self._network.links.uplink(channel.receiver) if channel.is_broadcast else channel.back
         if packet is None and channel.latency + back.latency > self._least:
             packet = _arrived(channel, message, ack_index, now)
         arrival = back.wire.put((back,), Message(ACK, ACK_BYTES, packet, message.round), None)
@@ -154,8 +153,8 @@ class Acknowledgements:
         now = network.environment._now
         if packet.settled or now >= network.end:
             return
-        if is_broadcast(channel):
-            channel = network.downlink(channel.receiver)
+        if channel.is_broadcast:
+            channel = network.links.downlink(channel.receiver)
         if packet.sent >= self._retry.attempts:
             self._give_up(channel, packet)
             return
@@ -188,7 +187,7 @@ class Acknowledgements:
         if network.is_down_during(channel.sender, network.environment._now, until):
             self._give_up(channel, packet)
         else:
-            enter(network, network.timers, until, (self, channel, packet))
+            network.enter(network.timers, until, (self, channel, packet))
 
     def _give_up(self, channel: Channel, packet: Packet) -> None:
         """Stop waiting for the acknowledgement of *packet*, without a retransmission."""
@@ -196,7 +195,7 @@ class Acknowledgements:
             packet.settled = True
             tally = self._network.tally
             tally.given_up += 1
-            tally.given_up_on_uplinks += is_uplink(self._network, channel)
+            tally.given_up_on_uplinks += channel.wire.uplink
 
 
 def _arrived(channel: Channel, message: Message, index: int, now: int) -> Packet:

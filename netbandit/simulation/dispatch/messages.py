@@ -97,6 +97,8 @@ class BroadcastChoice(BulkChoice):
             return "agents do not tell something in every slot"
         if tells_several(self.context, self.learner):
             return "rewards may be late, and agents send each of them"
+        if self.learner.may_be_silent:
+            return "some agents may have nothing to tell"
         if (why := self._single_reason()) is not None:
             return why
         if isinstance(protocol, Local) and not protocol.slotted:
@@ -153,6 +155,8 @@ class TreeChoice(BulkChoice):
             return NONE_FOR_PROTOCOL
         if tells_several(self.context, self.learner):
             return "rewards may be late, and agents send each of them"
+        if self.learner.may_be_silent:
+            return "some agents may have nothing to tell"
         if network.agents <= 1:
             return "there is one agent alone"
         if network.agents > _MOST_SOURCES:

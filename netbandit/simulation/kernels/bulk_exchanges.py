@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.network.message import HEADER_BYTES
-from netbandit.network.metering import note_under_way
 from netbandit.protocols.consensus import MIX, Consensus
 from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
 from netbandit.simulation.carriers import ExchangeCarrier, Mixed, Numbers
@@ -106,4 +105,4 @@ class LockstepInBulk(MixingInBulk):
         network.count_everywhere(MIX, self._size, self._times)
         for place in np.flatnonzero(self._events[:, 0] >= network.end).tolist():
             sender, receiver = (int(nodes[place]) for nodes in self._ends)
-            note_under_way(network.channel(sender, receiver), self._size, 0)
+            network.channel(sender, receiver).note_under_way(self._size, 0)

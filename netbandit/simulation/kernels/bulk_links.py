@@ -108,7 +108,7 @@ def reason_against(unknown: Set[Feature]) -> str | None:
 def too_many(network: Network) -> str | None:
     """Return why the messages that are under way at once are too many; None if they are not."""
     channels = [channel for out in network.channels for channel in out]
-    longest = max((channel.latency for channel in channels), default=0) + _longest(network.peer_faults)
+    longest = max((channel.latency for channel in channels), default=0) + _longest(network.faults.peer)
     slots = longest // network.clock.slot + 2
     number = slots * len(channels)
     fits = number <= _MOST_UNDER_WAY and network.clock.end <= _MOST_NANOSECONDS
@@ -119,7 +119,7 @@ def too_many(network: Network) -> str | None:
 
 def hop_slots(network: Network) -> NDArray[np.int64]:
     """Return all possible delays (slots) of a message, ascending, each at least 1."""
-    faults, slot = network.peer_faults, network.clock.slot
+    faults, slot = network.faults.peer, network.clock.slot
     latencies = np.array([channel.latency for out in network.channels for channel in out], dtype=np.int64)
     if faults.jitter is None:
         return np.unique(np.maximum(1, -(-latencies // slot))) if len(latencies) else np.ones(1, dtype=np.int64)
@@ -167,9 +167,9 @@ class BulkLinks:
         table = np.array(rows, dtype=np.int64).reshape(-1, 3)
         self.receivers, self.senders, self._latencies = map(np.ascontiguousarray, table.T)
         self.reverse = np.lexsort((self.receivers, self.senders))  # sorted by sender, then receiver
-        longest = int(self._latencies.max(initial=0)) + _longest(network.peer_faults)
+        longest = int(self._latencies.max(initial=0)) + _longest(network.faults.peer)
         self.slowest = max(1, -(-longest // clock.slot))
-        steady = network.peer_faults.jitter is None
+        steady = network.faults.peer.jitter is None
         self.delays = np.maximum(1, -(-self._latencies // clock.slot)) if steady else None
         self.due = np.full((len(rows), self.slowest), -1)
         self.used = False

@@ -248,7 +248,7 @@ class FaultyLinks:
         announce(put_all, "messages on all links", take_all, write_events)
         self._receivers, senders, latencies = map(np.ascontiguousarray, channels)
         self._code = kind.code
-        faults = network.peer_faults
+        faults = network.faults.peer
         number, depth = due.shape
         firsts = np.array([link.first for link in network.links], dtype=np.int64)
         columns = 2 * links + (senders != firsts[links])
@@ -352,7 +352,7 @@ class _Drawn:
         numbers = np.empty(shape, dtype=np.int64 if delays else np.float64)
         if is_drawn:
             draws = Draws(self._network.streams, f"{purpose}.peer", 2 * len(self._network.links))
-            self._kept.append((draws, self._network.peer_faults.jitter if delays else None, numbers))
+            self._kept.append((draws, self._network.faults.peer.jitter if delays else None, numbers))
         return numbers
 
     def look_ahead(self, messages: Numbers) -> None:

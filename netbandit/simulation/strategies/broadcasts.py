@@ -109,22 +109,28 @@ class Broadcasts(CommunicationStrategy):
             self.carrier.send(slot, agents, self.new_observations(agents))
             return
         told = self._learner.share(slot, agents) if len(agents) else None
-        if told is None:
+        if told is None or np.ma.getmaskarray(told).all():
             self.carrier.forward(slot)
             return
-        told = self.lies.told(slot, agents, told)
+        silent = np.all(np.ma.getmaskarray(told), axis=1)
+        told = self.lies.told(slot, agents, np.ma.getdata(told))
         speaking = self.lies.speaking(agents)
         if len(speaking) < len(agents):
-            agents, told = speaking, told[np.isin(agents, speaking)]
+            speaks = np.isin(agents, speaking)
+            agents, told, silent = speaking, told[speaks], silent[speaks]
         self._times += 1
-        self.carrier.send(slot, agents, told)
+        # No row is to the carrier what no observation is.
+        rows = (
+            [row[: not quiet] for row, quiet in zip(told[:, np.newaxis], silent, strict=True)] if silent.any() else told
+        )
+        self.carrier.send(slot, agents, rows)
 
     def _send_at_once(self, slot: int) -> None:
         """Let the agent that has just decided broadcast to all others, which receive it before the next one decides."""
         (agent,) = self.deciding.tolist()
         others = self.present[self.present != agent]
         told = self._learner.share(slot, self.deciding)
-        if told is None or not len(others) or self.lies.is_mute(agent):
+        if told is None or np.ma.getmaskarray(told).all() or not len(others) or self.lies.is_mute(agent):
             return
         told = self.lies.told(slot, self.deciding, told)
         sources, said = np.full(len(others), agent), np.full(len(others), slot)

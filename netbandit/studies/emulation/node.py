@@ -22,7 +22,7 @@ from netbandit.network.link import Channel
 from netbandit.network.message import Message
 from netbandit.network.network import Network
 from netbandit.protocols.neighbour_rounds import NeighbourRounds
-from netbandit.protocols.open_rounds import OpenRound
+from netbandit.protocols.node import OpenRound
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.studies.emulation.notes import Choice, Stage, digest, put
 from netbandit.studies.emulation.sockets import Counted, LinkEnd, Transport, counted

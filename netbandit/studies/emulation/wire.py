@@ -16,8 +16,7 @@ import numpy as np
 from netbandit.learners.differing_sets import Told
 from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES, Kind, Message
 from netbandit.protocols.broadcast import Heard
-from netbandit.protocols.node import AgentMask, LabelMessage
-from netbandit.protocols.open_rounds import OpenRound
+from netbandit.protocols.node import AgentMask, LabelMessage, OpenRound
 from netbandit.protocols.protocol import Item
 
 HEADER = struct.Struct("!IBBHIQ")

@@ -112,7 +112,7 @@ def _some_learner(kind, rng):
     return keys
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("kind", ["ucb", "klucb", "thompson", "queued", "otflinucb"])
 def test_each_decision_is_that_of_a_reference_written_apart(tmp_path, decisions, kind):
     rng = np.random.default_rng(49)
@@ -396,7 +396,7 @@ def test_what_was_hardly_meant_is_mentioned(tmp_path):
     assert any("learner.base: counts has no effect" in note for note in notes)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.ci
 @pytest.mark.parametrize("law", [{"geometric": 6.0}, {"pareto": ["3 ms", 1.3]}, "8 slots"])
 @pytest.mark.parametrize("kind", ["ucb", "thompson"])
 def test_what_a_queued_base_was_fed_gives_its_arms_and_its_pulls_exceed_them_by_what_is_outstanding(

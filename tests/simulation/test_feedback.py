@@ -266,6 +266,8 @@ def test_a_trace_changes_no_number_and_has_all_rewards_that_are_late(tmp_path, d
     ],
 )
 def test_each_pull_is_learned_outstanding_censored_or_late(tmp_path, monkeypatch, feedback):
+    with executed("plain"):  # what is compiled of the queue is made before it is patched
+        study(tmp_path, text=scene({"kind": "ucb"}, feedback)).points[0].simulation(0).run()
     learned = []
     take, take_one = FeedbackQueue.take, FeedbackQueue.take_one
 

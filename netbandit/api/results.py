@@ -213,7 +213,7 @@ class Results(_Table):
         columns: str | None = None,
         where: Mapping[str, Any] | None = None,
         statistic: str = "mean",
-        bands: Literal["mean", "comparison"] | None = "mean",
+        bands: Literal["auto", "mean", "comparison"] | None = "auto",
         within: frozenset[str] | None = None,
     ) -> "Figure":
         """Return a picture: one that the study has, or any metric against any key.
@@ -232,7 +232,8 @@ class Results(_Table):
             where: Keys that vary, with the value of the points to draw, or a list of them.
             statistic: The statistic over the replications: ``mean``, ``median`` or a quantile such as ``q90``.
             bands: Which 95 % intervals are drawn: ``mean``, that of each mean; ``comparison``, that which comparing
-                means needs, without the effects that all points share in a replication; None for neither.
+                means needs, without the effects that all points share in a replication; None for neither; ``auto``:
+                that of each mean, unless these hide a difference from the first point that pairs decide.
             within: Run folders by their names, of which points are drawn; all if not given. A part of the table gives
                 its own.
 
@@ -246,7 +247,7 @@ class Results(_Table):
             if text is not None and not isinstance(text, str):
                 raise ValueError(f"{given} must be a text, not {show(text)}")
         if bands not in plots.KINDS:
-            raise ValueError(f'bands must be "mean", "comparison" or None, not {show(bands)}')
+            raise ValueError(f'bands must be "auto", "mean", "comparison" or None, not {show(bands)}')
         study = ResultsFolder(self.folder).finished_study()
         values = {} if where is None else natives("where", by_name("where", where, _VALUE_EACH))
         chosen = {key: tuple(map(str, alternatives(value))) for key, value in values.items()}

@@ -279,7 +279,7 @@ def made(
     With z of directions that are uniform: the context of a row is (1, z), that of an arm (price, z), both over
     sqrt(2), and prices are uniform in [0, 1]. Arm k pays agent i ``(price + <theta, z>) / 2``, z being that of the row
     where *vectors* are ``blocks``, with theta of i and k, and else that of the arm, with theta of i. Each theta is a
-    direction common to all agents plus `spread` times one of the agent's own, scaled to the norm 1.
+    direction common to all agents plus *spread* times one of the agent's own, scaled to the norm 1.
 
     Args:
         rows: The number R of rows; row r is of agent r mod M.

@@ -78,8 +78,8 @@ class Contexts(OfTables, ActionSetBandit):
     ``score - cost_weight * cost``. As that is known of every arm, regret is exact: the best arm of the row (among those
     shown) minus the chosen one. Learners of arms ignore the features.
 
-    With `logged` the table is a log of recommendations. Each agent goes through its rows in order. Where its choice is
-    the arm that was shown, it learns the reward, and the event is kept; else the decision teaches nothing (Li, Chu,
+    With ``logged`` the table is a log of recommendations. Each agent goes through its rows in order. Where its choice
+    is the arm that was shown, it learns the reward, and the event is kept; else the decision teaches nothing (Li, Chu,
     Langford & Wang 2011). Where arms were not shown uniformly, an event that matches is kept with the probability
     ``least propensity of the log / its own``, so that those that are kept are as if they had been. Regret is unknown;
     ``ctr`` is the mean reward of the kept events.

@@ -375,7 +375,9 @@ class OfArrays(_OfFile):
         except TableError:
             raise
         except (OSError, ValueError, EOFError, AttributeError, BadZipFile) as error:  # AttributeError: a single array
-            raise self.error(f"is no file of numpy.savez: {one_line(str(error))}") from None
+            raise self.error(
+                f"is no file of numpy.savez with numbers and texts (astype(str)): {one_line(str(error))}"
+            ) from None
         try:
             self._columns = columns_of(arrays)
         except ValueError as error:

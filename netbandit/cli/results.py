@@ -43,10 +43,11 @@ def _with_names(command: click.Command) -> click.Command:
 @click.option("--columns", metavar="KEY", help="One column of panels for each value of a key that varies.")
 @click.option(
     "--bands",
-    type=click.Choice(["mean", "comparison", "none"]),
-    default="mean",
+    type=click.Choice(["auto", "mean", "comparison", "none"]),
+    default="auto",
     show_default=True,
-    help="95 % intervals: of each mean, or for comparing means (within replications).",
+    help="95 % intervals: of each mean, or for comparing means (within replications); auto: of each mean, unless these "
+    "hide a difference that pairs of replications decide.",
 )
 @click.option(
     "--format",
@@ -65,7 +66,7 @@ def plot(
     color: str | None,
     rows: str | None,
     columns: str | None,
-    bands: Literal["mean", "comparison", "none"],
+    bands: Literal["auto", "mean", "comparison", "none"],
     formats: tuple[str, ...],
     every: bool,
     statistic: "Statistic",

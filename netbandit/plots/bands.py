@@ -98,10 +98,13 @@ def _quantile_band(values: NDArray[np.float64], share: float) -> Band:
     return Band(middle, ordered[lower - 1], ordered[upper - 1], count)
 
 
-Kind = Literal["mean", "comparison"] | None
-"""The interval to draw: the 95 % interval of each mean, the one for comparing points, or none."""
+Kind = Literal["auto", "mean", "comparison"] | None
+"""The interval to draw: the 95 % interval of each mean, the one for comparing points, or none.
 
-KINDS: tuple[Kind, ...] = ("mean", "comparison", None)
+``auto``: of each mean, unless these hide a difference from the first point that pairs of replications decide.
+"""
+
+KINDS: tuple[Kind, ...] = ("auto", "mean", "comparison", None)
 
 
 def bands_of(

@@ -8,8 +8,9 @@ from typing import Any
 from netbandit.plots.bands import Kind
 from netbandit.plots.style import Look, looks
 from netbandit.plots.values import Scale, identity, in_order, name, scale, shown
-from netbandit.results.columns import class_names
+from netbandit.results.columns import class_names, main_metric, run_values
 from netbandit.results.intervals import MEAN, Statistic
+from netbandit.results.paired import means_hide
 from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.summary import TOPOLOGY
 from netbandit.results.varied_keys import NOT_A_POINT, parameter_names, short_names, without_case_keys
@@ -123,7 +124,7 @@ class Arrangement:
         return self
 
 
-def arrange(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "mean") -> Arrangement:
+def arrange(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "auto") -> Arrangement:
     """Return the points of *study* that have a finished run, and the keys that distinguish them.
 
     Points that differ in nothing but the seed are one point with more replications.
@@ -144,6 +145,9 @@ def arrange(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "mean
     for point in finished:
         grouped.setdefault(identity([value_of(point, key) for key in keys]), []).append(point)
     points = [_merged(group) for group in grouped.values()]
+    if bands == "auto":
+        metric = main_metric([run_values(point) for point in points])
+        bands = "comparison" if statistic.is_mean and means_hide(points, metric) else "mean"
     slot = _slot(points)
     values = {}
     for key in keys:

@@ -57,7 +57,7 @@ class Memory:
 
 
 def folder_pictures(
-    folder: ResultsFolder, study: StudyResult, *, every: bool = False, statistic: Statistic = MEAN, bands: Kind = "mean"
+    folder: ResultsFolder, study: StudyResult, *, every: bool = False, statistic: Statistic = MEAN, bands: Kind = "auto"
 ) -> Iterator[Planned]:
     """Yield the pictures of *study*, whose results are in *folder*, its timelines, and the requested ones.
 
@@ -85,7 +85,7 @@ def plot_folder(
     every: bool | None = None,
     study: StudyResult | None = None,
     statistic: Statistic = MEAN,
-    bands: Kind = "mean",
+    bands: Kind = "auto",
     outdated: PictureInputs | None = None,
 ) -> list[Path]:
     """Draw the pictures of a results folder and return their files; outdated files of earlier plots are removed.

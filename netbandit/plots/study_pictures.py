@@ -105,7 +105,7 @@ class Planned:
 
 
 def pictures(
-    study: StudyResult, *, every: bool = False, statistic: Statistic = MEAN, bands: Kind = "mean"
+    study: StudyResult, *, every: bool = False, statistic: Statistic = MEAN, bands: Kind = "auto"
 ) -> Iterator[Picture]:
     """Yield the few pictures about the varied keys of *study*, or *every* picture; none without a run."""
     for one in planned(study, statistic, bands):
@@ -113,7 +113,7 @@ def pictures(
             yield one.drawn()
 
 
-def planned(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "mean") -> list[Planned]:
+def planned(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "auto") -> list[Planned]:
     """Return the pictures that *study* has, with a *statistic* over the replications of each point.
 
     Each key that varies has the picture that answers it:
@@ -327,7 +327,7 @@ class Asked:
         name: One of the pictures that the study has, drawn of these points; then *x* and *y* are its own.
         rows: A key that varies, each value of which is a row of panels.
         columns: The same for columns.
-        bands: The intervals drawn: of each mean, for comparing points, or none.
+        bands: The kind of the intervals drawn.
     """
 
     x: str | None = None
@@ -338,7 +338,7 @@ class Asked:
     name: str | None = None
     rows: str | None = None
     columns: str | None = None
-    bands: Kind = "mean"
+    bands: Kind = "auto"
 
     def as_json(self) -> dict[str, Any]:
         """Return the argument of `from_json`."""
@@ -405,7 +405,7 @@ def plan_asked(study: StudyResult, asked: Asked, wanted: Collection[PointResult]
     words += [
         text for given, text in ((asked.rows, "rows"), (asked.columns, "columns")) if given for text in (text, given)
     ]
-    words += [asked.bands or "no-bands"] if asked.bands != "mean" else []
+    words += [asked.bands or "no-bands"] if asked.bands not in ("auto", "mean") else []
     words += ["-".join([name.rpartition(".")[2], *values]) for name, values in asked.where.items()]
     return Planned(stem("-".join(words), {}), draw, answers=True)
 

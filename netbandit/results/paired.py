@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from netbandit.results.failures import MEDIANS, Failures, is_regret, too_few
-from netbandit.results.intervals import Interval, Statistic
+from netbandit.results.intervals import CONFIDENCE, MEAN, Interval, Statistic
 from netbandit.results.numbers import cell
+from netbandit.results.study_result import PointResult
 from netbandit.results.tables import FIXED, Columns
 from netbandit.results.varied_keys import UnknownNameError, resolve, without_case_keys
 from netbandit.util.key_paths import CASE
@@ -126,6 +127,45 @@ def paired_difference(
         why_open=too_few(short) + MEDIANS if short and len(pairs) > 1 else "",
         stalled=(is_regret(metric) and failures[0].stalled, is_regret(metric) and failures[1].stalled),
     )
+
+
+def means_hide(points: Sequence[PointResult], metric: str) -> bool:
+    """Return whether pairs decide that *metric* differs between the first and another point whose intervals overlap.
+
+    The intervals of the means show what replications have in common, too, which cancels in pairs.
+    """
+    first, *others = (_samples_of(point, metric) for point in points)
+    if not any(_is_hidden(first, one) for one in others):
+        return False
+    found = [(one, paired_difference(one, first, metric, MEAN, CONFIDENCE)) for one in others]
+    known = [(one, difference.p) for one, difference in found if difference is not None]
+    levels = holm([p for _, p in known])  # of all that `compare` makes
+    return any(
+        level is not None and level <= 1 - CONFIDENCE and _is_hidden(first, one)
+        for (one, _), level in zip(known, levels, strict=True)
+    )
+
+
+def _is_hidden(first: Samples, other: Samples) -> bool:
+    """Return whether the interval of the paired difference leaves zero out, though those of the means overlap."""
+    differences = [value - first.values[run] for run, value in other.values.items() if run in first.values]
+    if len(differences) < 2:
+        return False
+    ours, theirs, both = (
+        MEAN.of(some, CONFIDENCE) for some in ([*first.values.values()], [*other.values.values()], differences)
+    )
+    return not both.low <= 0 <= both.high and ours.low <= theirs.high and theirs.low <= ours.high
+
+
+def _samples_of(point: PointResult, metric: str) -> Samples:
+    values: dict[tuple[Any, ...], float] = {}
+    failing: dict[tuple[Any, ...], dict[str, float | None]] = {}
+    for run in point.finished:
+        key, value = (run.seed, run.replication), run.metrics.get(metric)
+        if value is not None:
+            values[key] = float(value)
+        failing[key] = {name: run.metrics[name] for name in _FAILING if name in run.metrics}
+    return Samples(point.parameters, values, failing)
 
 
 def corrected(differences: Sequence[Difference]) -> list[Difference]:

@@ -26,7 +26,7 @@ class PictureInputs:
         bands: The kind of the intervals.
     """
 
-    def __init__(self, folder: ResultsFolder, statistic: Statistic, bands: str | None = "mean") -> None:
+    def __init__(self, folder: ResultsFolder, statistic: Statistic, bands: str | None = "auto") -> None:
         self._folder = folder
         made_by = {**versions(), "matplotlib": version("matplotlib")}
         self._common = [folder.digest(), made_by, statistic.key, bands]

@@ -143,6 +143,7 @@ class BanditEnvironment(ABC):
         if feedback is None:
             arm = self.choose_one(slot, agent, learner)
             reward = self.pay_one(slot, agent, arm)
+            self.rewards[agent] += reward * self.counted[agent]
             self.learn_one(slot, agent, arm, reward, learner)
         else:
             # Rewards that are due are learned before the choice, and after it one that is due at once: one text for
@@ -160,6 +161,7 @@ class BanditEnvironment(ABC):
                     feedback.note_one(agent)
                     arm = self.choose_one(slot, agent, learner)
                     reward = self.pay_one(slot, agent, arm)
+                    self.rewards[agent] += reward * self.counted[agent]
                     put = feedback.put_one(slot, agent, now, arm, reward)
                     self.put_vector_one(agent, arm, put, feedback)
                     waits = feedback.is_due_one(agent, put, now)

@@ -51,7 +51,7 @@ LISTS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("values", LISTS.values(), ids=LISTS)
 def test_what_holds_values_is_swept_like_a_list(tmp_path, values):
     for number, results in enumerate(

@@ -102,7 +102,7 @@ def test_pictures_are_figures(results):
         results.plot("regrets")
     with pytest.raises(ValueError, match=r"^x=\.\.\.: "):
         results.plot(x="latencie")
-    with pytest.raises(ValueError, match='bands must be "mean", "comparison" or None'):
+    with pytest.raises(ValueError, match='bands must be "auto", "mean", "comparison" or None'):
         results.plot(bands="both")
 
 

@@ -291,6 +291,7 @@ def test_the_order_of_the_columns_changes_nothing():
     assert (permuted.table_of_contexts.contexts == X[order]).all()
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("learner", ["linucb", "lints", "feducb", "oful", "ucb", "thompson", "otflinucb"])
 def test_each_execution_gives_the_same_numbers(learner):
     keys = {"linucb": {"every": 5}, "lints": {"every": 5}, "feducb": {"threshold": 1.0}, "oful": {"threshold": 1.0}}
@@ -312,6 +313,7 @@ def test_each_execution_gives_the_same_numbers(learner):
     assert (found[0].metrics["messages"] > 0) != alone
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.tsv", "t.parquet", "t.npz"])
 def test_files_of_each_kind_and_tables_of_python_give_the_same_numbers(tmp_path, name):
     data, arms = frame(user=[2, 0, 1] * 20, price_a=0.1, price_b=0.2, price_c=0.3, price_d=0.4), arms_of(np.eye(4))
@@ -346,6 +348,11 @@ def test_arrays_are_columns(tmp_path):
     assert next(differences(mine, theirs, digits=12), None) is None
     with pytest.raises(ValueError, match=r"data=...\): arrays have different numbers of rows: x0 has 2, y has 3"):
         nb.bandits.Contexts(data={"x": np.eye(2), "y": [1, 2, 3]})
+    np.savez(tmp_path / "objects.npz", x=np.eye(3), arm=np.array(["a", "b", "c"], dtype=object))
+    (tmp_path / "text.npz").write_text("x1,y_a\n")
+    for name in ("objects", "text"):
+        (line,) = scenario(nb.bandits.Contexts(path=str(tmp_path / f"{name}.npz"), features="x*", scores="y*")).check()
+        assert f"{name}.npz: is no file of numpy.savez with numbers and texts (astype(str)): " in line
     with pytest.raises(ValueError, match=r"data=...\): the array x has 3 dimensions: must be one or two"):
         nb.bandits.Contexts(data={"x": np.zeros((1, 1, 1))})
 
@@ -566,6 +573,7 @@ class Counted(nb.Learner):
 COUNTED = []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("learner", "protocol"),
     [

@@ -129,6 +129,7 @@ def test_the_geometric_median_of_gram_matrices_is_positive_semidefinite_and_thei
 
 def test_krum_picks_a_contribution_and_the_first_of_equal_ones():
     assert krum([[0], [1], [2], [3], [90]], 1) == 1
+    assert krum([[100.0], [100.1], [100.2], [0], [1]], 1) == 1  # by its two nearest; by three it would be the first
     assert krum([[5], [5], [5], [5], [5]], 1) == 0
     assert krum_row([[0], [1], [2], [3], [np.inf]], 1) == [1]
 

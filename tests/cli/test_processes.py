@@ -84,7 +84,7 @@ def test_a_scenario_leaves_a_table_results_and_a_picture(place, call):
     with (folder / "table.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     metrics = list(dict.fromkeys(row["metric"] for row in rows))
-    assert metrics[:5] == ["regret", "regret_per_agent", "rounds", "round_slots", "cost"]
+    assert metrics[:5] == ["regret", "regret_per_agent", "reward", "rounds", "round_slots"]
     assert len(rows) == 2 * len(metrics)
 
 

@@ -161,3 +161,22 @@ def test_a_function_without_source_is_refused():
         array_function(space["made"], {"counter": Counter()}, "made")
     with pytest.raises(StepError, match="no plain function of a module"):
         array_function(lambda counter: counter.weight, {"counter": Counter()}, "made")
+
+
+class Optional:
+    def __init__(self, factors):
+        self.factors = factors
+
+
+def scaled(agent, optional):
+    factor = 1.0
+    if optional.factors is not None:
+        factor = optional.factors[agent]
+    return factor
+
+
+@pytest.mark.parametrize("factors", [None, np.ones(3)])
+def test_the_text_for_something_is_none_for_nothing(factors):
+    made = array_function(scaled, {"optional": Optional(factors)}, "scaled")
+    for other in (None, np.zeros(4)):
+        assert made.fits({"optional": Optional(other)}) == ((factors is None) == (other is None))

@@ -61,6 +61,7 @@ print(loop(1))
 """
 
 
+@pytest.mark.ci
 @pytest.mark.compiled
 def test_what_is_kept_is_let_go_when_anything_it_calls_has_changed(tmp_path):
     (tmp_path / "caller.py").write_text(CALLER)

@@ -17,6 +17,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("family", "agents", "keys", "overrides"), CASES)
 def test_agents_choose_what_the_reference_chooses(tmp_path, monkeypatch, family, agents, keys, overrides):
     overrides = [f"topology.family={family}", f"topology.agents={agents}", *overrides]

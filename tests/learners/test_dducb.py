@@ -20,6 +20,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("family", "agents", "keys", "overrides"), CASES)
 def test_agents_choose_what_the_reference_chooses(tmp_path, monkeypatch, family, agents, keys, overrides):
     overrides = [f"topology.family={family}", f"topology.agents={agents}", *overrides]
@@ -103,6 +104,7 @@ def test_after_a_stage_agents_know_all_pulls_up_to_its_precision(tmp_path, monke
         np.testing.assert_allclose(agents * known, times, rtol=1e-12)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("accelerate", ["true", "false"])
 @pytest.mark.parametrize("overrides", [
     ('links.peer.latency={ uniform = ["0 ms", "4 ms"] }',), ("links.peer.loss=0.3", "links.peer.duplicate=0.2"),

@@ -15,6 +15,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("family", "agents", "keys", "overrides"), CASES)
 def test_agents_choose_what_the_reference_chooses(tmp_path, monkeypatch, family, agents, keys, overrides):
     rule = "uniform" if keys.get("theorem") == 1 else "metropolis"

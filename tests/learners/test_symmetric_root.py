@@ -76,7 +76,7 @@ def started(player, dimension):
 CASES = [(1, 400, 1.0, 1.0), (2, 400, 1.0, 1.0), (7, 300, 30.0, 0.01), (40, 200, 1.0, 1.0), (40, 120, 5.0, 1e-6)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(("dimension", "users", "spread", "regularizer"), CASES)
 def test_thompson_sampling_does_what_fresh_eigenvectors_say(dimension, users, spread, regularizer):
     contexts, rewards, normals = world(dimension, users, 6, dimension, spread)

@@ -90,8 +90,8 @@ FAULTS = (
         "none_is_any_object",
         "a loop compiled for something is used where that is None",
         "netbandit/compilation/array_functions.py",
-        "(_value(objects, path) is None) is none for path",
-        "(_value(objects, path) is None) <= none for path",
+        "(_value(objects, path) is None) is not none for path",
+        "(_value(objects, path) is None) > none for path",
     ),
     Fault(
         "idle_a_pull",

@@ -47,6 +47,7 @@ WAYS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("way", WAYS)
 @given(graph=graphs())
 @examples(60)
@@ -55,6 +56,7 @@ def test_eccentricities(graph, way):
         assert distances.eccentricities(adjacency(graph)).tolist() == expected_eccentricities(graph)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("way", WAYS)
 @given(graph=graphs())
 @examples(60)

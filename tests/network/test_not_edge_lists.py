@@ -159,6 +159,7 @@ def test_names_of_columns_may_be_said_to_be_those_of_ends(tmp_path):
     assert len(links(path, ["from", "to", "note"])) == 2
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(60))
 def test_edge_lists_of_random_graphs_are_read_as_they_are(tmp_path, seed):
     """What the rules above ask of a list, these fulfil but by an accident, which the seeds do not hold."""

@@ -106,6 +106,7 @@ def test_a_check_keeps_one_graph_however_many_points_there_are():
     assert sum(id(thing) not in others for thing in alive()) <= 1
 
 
+@pytest.mark.ci
 @pytest.mark.skipif(sys.platform != "linux", reason="sets a limit of Linux")
 def test_the_command_stays_below_a_ceiling(tmp_path):
     """2.5 GB of addresses: what does not fit is refused by the limit itself, and the rest is checked within it."""

@@ -1,11 +1,16 @@
 import numpy as np
 import pytest
 from helpers.examples import examples
+from helpers.made_up_runs import made_up, study_of
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from netbandit.plots.bands import band, side_by_side
+from netbandit.plots.chart import draw_chart
+from netbandit.plots.chart_kinds import chart_of
+from netbandit.plots.grouping import arrange
+from netbandit.plots.style import subtitle
 
 
 def named(rows):
@@ -91,3 +96,44 @@ def test_curves_are_compared_slot_by_slot():
     for one in bands:
         np.testing.assert_allclose(one.low, one.mean, atol=1e-9)
         assert (one.alone[1] > one.mean).all()
+
+
+def by_latency(better, replications=12):
+    """Two points whose replications have much in common, and between which there is a small difference."""
+    luck, noise = np.random.default_rng(1).normal(100, 30, replications), np.random.default_rng(2).normal(0, 1, (2, 99))
+    return study_of(
+        [
+            made_up(
+                parameters={"links.peer.latency": latency},
+                replication=number,
+                metrics={"regret": luck[number] + shift + noise[place, number]},
+            )
+            for place, (latency, shift) in enumerate((("0 ms", 0.0), ("5 ms", better)))
+            for number in range(replications)
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("better", "asked", "kind"),
+    [
+        (0.0, "auto", "mean"),
+        (9.0, "auto", "comparison"),  # pairs decide it, and the intervals of the means overlap
+        (200.0, "auto", "mean"),  # these say it themselves
+        (9.0, "mean", "mean"),
+        (9.0, None, None),
+    ],
+)
+def test_where_the_intervals_of_means_hide_a_difference_those_for_comparing_are_drawn(better, asked, kind):
+    arrangement = arrange(by_latency(better), bands=asked)
+    assert arrangement.bands == kind
+    drawn = draw_chart(chart_of(arrangement, "links.peer.latency", "regret", None))
+    assert ("95 % intervals for comparing" in subtitle(drawn)) == (kind == "comparison")
+
+
+def test_few_replications_of_what_may_fail_decide_nothing_by_themselves():
+    study = by_latency(9.0)
+    for point in study.points:
+        for run in point.finished:
+            run.metrics["best_lost"] = 0
+    assert arrange(study).bands == "mean"

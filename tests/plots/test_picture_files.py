@@ -44,6 +44,7 @@ def test_pictures_of_an_earlier_plot_go_away_and_what_is_not_ours_stays(tmp_path
     assert (tmp_path / "mine.png").exists()
 
 
+@pytest.mark.ci
 def test_a_folder_gets_a_png_and_an_svg_of_each(tmp_path):
     write(tmp_path, family_sweep())
     files = plot_folder(ResultsFolder(tmp_path))
@@ -64,6 +65,7 @@ def test_a_folder_without_results_is_a_clear_error(tmp_path):
     assert list(tmp_path.glob("*.png")) == []
 
 
+@pytest.mark.ci
 def test_a_full_disk_leaves_the_old_pictures_whole(tmp_path, monkeypatch):
     write(tmp_path, [made_up()])
     before = {file.name: file.read_bytes() for file in plot_folder(ResultsFolder(tmp_path))}
@@ -203,6 +205,7 @@ def test_a_figure_that_its_user_saves_has_letters_of_truetype(tmp_path):
     assert b"/Type3" not in (tmp_path / "mine.pdf").read_bytes()
 
 
+@pytest.mark.ci
 def test_a_run_draws_only_pictures_that_are_out_of_date(tmp_path, monkeypatch):
     (tmp_path / "small.toml").write_text(SMALL)
     out = tmp_path / "out"

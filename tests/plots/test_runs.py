@@ -43,6 +43,7 @@ def marks(panel):
     return [text for text in panel.texts if text.get_text() == "*"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("count", [1, 2, MOST_DOTS, MOST_DOTS + 1])
 def test_few_runs_are_dots_at_their_own_values(count):
     runs = sweep(count)
@@ -118,6 +119,7 @@ def test_points_whose_runs_fell_short_are_marked_whatever_is_drawn(x, y, what, s
     assert not marks(draw_asked(study_of(sweep()), Asked(LATENCY, "regret")).figure.axes[0])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "draw",
     [

@@ -186,6 +186,7 @@ def test_every_degenerate_result_is_drawn(tmp_path):
             assert len(save(picture.figure, tmp_path / picture.name)) == 2
 
 
+@pytest.mark.ci
 def test_the_users_own_settings_change_nothing_and_stay():
     run = made_up()
     plain = [encoded(picture.figure, "svg") for picture in pictures(study_of([run]))]

@@ -149,7 +149,7 @@ def test_error_bars_are_the_interval_of_the_mean():
     runs = [made_up(parameters={"learner.rounds": rounds}, replication=r) for rounds in (1, 2) for r in range(5)]
     for place, run in enumerate(runs[5:]):
         run.metrics["regret"] += 3 * place
-    panel = draw_chart(chart_of(arranged(runs), "learner.rounds")).axes[0]
+    panel = draw_chart(chart_of(arrange(study_of(runs), bands="mean"), "learner.rounds")).axes[0]
     table = np.array([[run.metrics["regret"] for run in some] for some in (runs[:5], runs[5:])])
     half = 2.7764451 * np.std(table[0], ddof=1) / math.sqrt(5)
     (bars,) = panel.containers[0][2]

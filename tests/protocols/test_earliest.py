@@ -63,6 +63,7 @@ def compare(seed):
             assert time >= found[pair], (kind, pair)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(20))
 def test_it_is_exact_and_no_protocol_is_earlier(seed):
     compare(seed)

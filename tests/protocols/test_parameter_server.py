@@ -123,6 +123,7 @@ class Once(Oful):
         return (slot == 10) & (agents == self.who)
 
 
+@pytest.mark.ci
 def test_what_is_hosted_by_an_agent_goes_hop_by_hop(tmp_path):
     hops, found = deposits_of(0, tmp_path)
     assert hops == [(10, "UPLOAD", 0, 1), (11, "UPLOAD", 1, 2), (12, "ANSWER", 2, 1), (13, "ANSWER", 1, 0)]

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from hashlib import sha256
 
+import pytest
 from helpers.made_up_runs import family_sweep, made_up, study_of
 
 import netbandit as nb
@@ -21,6 +22,7 @@ sweep.links.peer.latency = ["0 ms", "5 ms"]
 """
 
 
+@pytest.mark.ci
 def test_methods_name_versions_machine_runs_seed_and_digests(tmp_path):
     (tmp_path / "waits.toml").write_text(STUDY)
     nb.run(tmp_path / "waits.toml", out=tmp_path / "out")

@@ -90,6 +90,7 @@ LAWS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("share", "count"), [(0.55, 20), (0.75, 20), (0.75, 40)])
 def test_some_pairs_that_do_not_differ_make_no_interval_wider_than_student_s(count, share):
     """Differences of a continuous metric of which the others are exactly zero."""
@@ -116,7 +117,7 @@ def test_a_ratio_of_pairs_that_mostly_are_equal_covers():
     assert covered / given_ > 0.9 - 3 * math.sqrt(0.09 / given_)
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(55)
 @pytest.mark.parametrize("count", [3, 5, 10, 20])
 @pytest.mark.parametrize("law", LAWS)
 def test_intervals_of_95_percent_cover_in_90_at_least(law, count):

@@ -37,6 +37,7 @@ def reads(folder, *arguments):
     return Counter(file.removeprefix(f"{folder}/") for file in opened if file.startswith(f"{folder}/"))
 
 
+@pytest.mark.ci
 def test_a_command_reads_each_file_of_its_folder_once(scenario, tmp_path):
     out = tmp_path / "out"
     run = ("run", scenario, "--out", out)

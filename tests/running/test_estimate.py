@@ -55,6 +55,7 @@ def test_what_is_compiled_within_a_trial_is_not_taken_for_slots(file, monkeypatc
     assert [one.seconds for one in estimate(check(load(file)).points).tried] == pytest.approx([9.01, 12.01, 72.01])
 
 
+@pytest.mark.ci
 def test_what_dominates_is_said(found):
     uneven = [PointEstimate(one.point, seconds, 1.0) for one, seconds in zip(found.tried, (1.0, 1.0, 8.0), strict=True)]
     assert StudyEstimate(12, 40.0, 12.0, tuple(uneven), 3).dominating == "80 % of the time: topology.agents = 24"
@@ -81,6 +82,7 @@ def _text(folder):
     return (folder / "result.json").read_text()
 
 
+@pytest.mark.ci
 def test_some_points_stand_for_all(file):
     found = estimate(check(load(file)).points, most=2, enough=0.0)
     assert [one.point.parameters["topology.agents"] for one in found.tried] == [3, 24]

@@ -270,6 +270,7 @@ def test_a_folder_is_free_again_when_a_study_has_failed(tmp_path):
     assert sweep.run(longer(7), tmp_path).done == 3
 
 
+@pytest.mark.ci
 def test_workers_leave_what_one_process_leaves_and_report_what_fails(tmp_path):
     log = tmp_path / "log"
     study = fake_study(3, 4, replications=3, fails={2: ValueError("no route")})

@@ -124,7 +124,7 @@ LOOPS = {
 }
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("memory", ["kept", "lost"])
 @pytest.mark.parametrize("loop", LOOPS)
 def test_compiled_loops_leave_out_the_same_slots(monkeypatch, loop, memory):

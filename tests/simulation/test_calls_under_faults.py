@@ -105,7 +105,7 @@ class Books:
         return shared, own
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_nothing_is_believed_twice_and_nothing_of_ones_own_is_lost(monkeypatch, protocol, fault):

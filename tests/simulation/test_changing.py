@@ -85,7 +85,7 @@ ALL = {kind: over(kind) for kind in PROTOCOLS} | CHOOSING
 WAYS = [(name, "unknown") for name in ALL] + [(name, "sensed") for name in WAITING | CHOOSING]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("name", "neighbours"), WAYS)
 def test_links_that_are_always_up_change_nothing(tmp_path, name, neighbours):
     """By a law, and as a trace of contacts from the beginning to the horizon."""
@@ -123,7 +123,7 @@ def test_links_that_are_seen_up_all_the_time_change_nothing(tables):
     assert not any(found.metrics.get(name) for name in ("waited_slots", "cut_off", "unsent"))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("tables", CHOOSING.values(), ids=CHOOSING)
 def test_who_chooses_speaks_to_those_who_are_there(tables):
     """What is sent gets through, if the link does not go down on the way, and fewer messages are sent."""

@@ -128,7 +128,7 @@ def written(keys):
     return "".join(f", {key} = {value}" for key, value in keys.items())
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("kind", "keys"), CASES)
 def test_alone_agents_choose_what_the_reference_chooses(run, kind, keys):
     result, chosen = run(kind, written(keys), agents=3, horizon=200)
@@ -152,7 +152,7 @@ def test_the_compiled_loop_chooses_what_one_call_a_slot_does(run, monkeypatch, k
     assert (fast.curves["regret"].values == slow.curves["regret"].values).all()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("kind", "keys"),
     [("ucb", {}), ("ucb", {"use_after": 4}), ("ucb", {"discount": 0.95}), ("klucb", {}), ("thompson", {})],
@@ -335,6 +335,7 @@ def test_a_discount_that_leaves_nothing_to_go_by_is_noted(tmp_path, text, noted)
     assert noted is None or noted in found[0]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("log", ["pulls", "slots"])
 @pytest.mark.parametrize("kind", ["ucb", "klucb"])
 def test_one_after_the_other_is_one_agent_that_pulls_as_often_as_all(run, kind, log):

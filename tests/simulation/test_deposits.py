@@ -14,7 +14,7 @@ from netbandit.learners.oful import Oful
 from netbandit.learners.uploads import SumServer
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("activity", ["every", "one"])
 @pytest.mark.parametrize("latency", [0, 3, 40])
 @pytest.mark.parametrize(("answer", "decide"), [("uploader", "all"), ("uploader", "received"), ("lagging", "all")])
@@ -143,6 +143,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.ci
 @examples(25)
 @given(
     seed=st.integers(0, 1_000),

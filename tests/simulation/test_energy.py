@@ -94,7 +94,7 @@ def random_scenario(rng):
     return tables
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(5))
 def test_what_was_there_and_came_in_is_what_was_spent_and_is_left(seed, drained, tmp_path, monkeypatch):
     """Ten random scenarios each; and who is down neither sends, nor hears, nor decides."""
@@ -144,6 +144,7 @@ def test_batteries_that_never_run_empty_change_nothing(protocol):
     assert fed.metrics["first_death"] is None
 
 
+@pytest.mark.ci
 def test_energy_that_is_merely_counted_is_that_of_batteries_that_never_run_empty():
     slow = {"links": {"peer": {"bandwidth": "200 kbit/s"}}}
     keys = {"idle": "3 mW", "pull": "1 uJ"}
@@ -179,7 +180,7 @@ DAYS = {"power": "4 mW", "from": "30 ms", "until": "60 ms", "every": "100 ms"}
 """1.2 mJ in a day of 100 slots, of which an agent of 1 mW needs 0.1 mJ."""
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(17)
 @pytest.mark.parametrize("horizon", [165, 190, 220, 230, 250, 300, 650, 4_700, 4_731])
 @pytest.mark.parametrize(
     ("capacity", "power"), [("1 mJ", "2.6666666 mW"), ("0.1 mJ", "2.6666666 mW"), ("1 mJ", "0.5 mW")]
@@ -210,6 +211,7 @@ def test_whether_a_harvest_suffices_is_not_said_before_it_has_ended_twice():
     assert (dead["sustained"], dead["lifetime_slots"]) == (0, 10)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("capacity", [None, "1 kJ", "0.03 J"])
 @pytest.mark.parametrize("protocol", ["relay", "sink"])
 def test_what_nodes_spend_adds_up_and_batteries_last_as_long_as_the_run_says(capacity, protocol):
@@ -377,6 +379,7 @@ def test_no_advice_on_links_where_agents_run_empty(tmp_path):
     assert "agents that are always up" in found.output
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("capacity", [{}, {"capacity": "100 Wh"}])
 def test_over_the_air_a_transmission_is_paid_once(capacity):
     """Flooding tells two neighbours at once on a ring: a transmission each, of 1 mJ, whoever hears it."""

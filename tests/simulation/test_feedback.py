@@ -112,7 +112,7 @@ def _some_learner(kind, rng):
     return keys
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("kind", ["ucb", "klucb", "thompson", "queued", "otflinucb"])
 def test_each_decision_is_that_of_a_reference_written_apart(tmp_path, decisions, kind):
     rng = np.random.default_rng(49)
@@ -256,6 +256,7 @@ def test_a_trace_changes_no_number_and_has_all_rewards_that_are_late(tmp_path, d
     assert traced.fingerprint == runs(tmp_path, text).fingerprint
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     "feedback",
     [
@@ -299,6 +300,7 @@ def test_what_is_due_while_an_agent_is_down_is_learned_when_it_is_back(tmp_path,
     assert found.metrics["outstanding"] == 3
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("kind", ["ucb", "klucb", "thompson"])
 @pytest.mark.parametrize("feedback", [{"delay": "8 slots"}, {"delay": {"geometric": 6.0}}])
 def test_late_rewards_fade_with_the_decisions_of_their_agent(tmp_path, decisions, kind, feedback):
@@ -480,6 +482,7 @@ def test_a_window_of_years_is_one_of_the_whole_run(tmp_path, bonus):
     assert fingerprint("1000000000000 slots") == fingerprint("80 slots")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("bonus", ["paper", "tight"])
 def test_otflinucb_s_ellipsoid_holds_what_it_promises(tmp_path, monkeypatch, bonus):
     """With probability 1 - 2 delta ||theta^ - tau_m theta|| <= b in all slots; here it is never outside."""

@@ -68,6 +68,7 @@ def test_what_any_agent_observed_is_known_to_all(tmp_path, monkeypatch, keys):
         assert decisions - 4 <= round(known, 6) <= decisions  # all but what others decided in the last slot
 
 
+@pytest.mark.ci
 def test_users_who_come_at_any_time_are_known_of_from_the_next_slot_on(tmp_path):
     busy = run(tmp_path, 'run.activity={ poisson = "0.5 ms" }', "run.horizon=400", text=LINEAR)
     alone = run(tmp_path, 'run.activity={ poisson = "0.5 ms" }', "run.horizon=400", "protocol.kind=silent", text=LINEAR)

@@ -92,7 +92,7 @@ def reference(agents, horizon, near, *, wait, seed=0, ends=None):
     return regret, sets
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("overrides", "wait"), [((AT_ONCE,), 0), ((), 2), (("links.peer.latency=2.5 slots",), 6)])
 @pytest.mark.parametrize("family", ["complete", "ring"])
 def test_agents_do_what_the_reference_does(tmp_path, monkeypatch, held, overrides, wait, family):
@@ -148,6 +148,7 @@ def test_nobody_asks_where_everybody_holds_every_arm(tmp_path, held, agents):
     assert metrics["regret"] == alone.metrics["regret"]
 
 
+@pytest.mark.ci
 def test_what_is_lost_or_doubled_needs_no_repair(tmp_path):
     plain = run(tmp_path, text=SCENE).metrics
     doubled = run(tmp_path, "links.peer.duplicate=1.0", text=SCENE).metrics

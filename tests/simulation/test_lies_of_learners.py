@@ -83,6 +83,7 @@ def test_liars_that_tell_the_truth_are_only_not_counted_in_sums(tmp_path, name):
     assert found.metrics["regret_per_agent"] <= found.metrics["regret_worst_agent"] <= found.metrics["regret"]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("text", "own"),
     [
@@ -105,7 +106,7 @@ def test_liars_that_tell_the_truth_are_only_not_counted(tmp_path, text, own):
     assert found.metrics["regret_per_decision"] == pytest.approx(found.metrics["regret"] / decisions)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", SUMS)
 @pytest.mark.parametrize("robust", ["geometric", "median", "trimmed", "krum"])
 def test_every_defence_of_sums_runs_everywhere(tmp_path, name, robust):
@@ -116,6 +117,7 @@ def test_every_defence_of_sums_runs_everywhere(tmp_path, name, robust):
     assert np.isfinite(found.metrics["regret"])
 
 
+@pytest.mark.ci
 def test_a_sum_is_turned_by_lies_and_a_geometric_median_is_not(tmp_path):
     more = ("run.horizon=600", "run.seed=3", *LIARS, "adversary.attack=swap")
     truth, turned = run(tmp_path, VECTORS, *more[:2]), run(tmp_path, VECTORS, *more)
@@ -168,7 +170,7 @@ def test_sums_that_cannot_be_true_never_enter_an_estimate(tmp_path, wrong, name)
         assert mute.metrics["stalled"] > 0
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf, 1e300, -1.0, 1e18])
 @pytest.mark.parametrize("protocol", ["local", "relay", "gis"])
 def test_totals_that_cannot_be_true_are_as_silence(tmp_path, wrong, protocol):
@@ -231,6 +233,7 @@ APART = {
 """What makes rows of exchanges take different times."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("kind", "attack", "apart"),
     [
@@ -259,7 +262,7 @@ def test_resilient_agents_on_a_ring_decide_alone_if_one_of_two_neighbours_may_li
     assert found.metrics["regret"] == alone.metrics["regret"]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "fault", ["links.peer.loss=0.2", "faults.nodes={up_for='30 ms', down_for='5 ms', memory='lost'}"]
 )

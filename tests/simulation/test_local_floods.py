@@ -138,7 +138,7 @@ def test_what_an_agent_has_counted_is_what_was_pulled_within_reach_in_time(tmp_p
             assert (counted[slot][agent] == expected).all()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("learner", ["ucb", "klucb", "thompson"])
 def test_doubled_and_late_copies_change_nothing(tmp_path, learner):
     kind = f"learner.kind={learner}"

@@ -107,6 +107,7 @@ def made(folder, text, attack, *overrides):
     return study(folder, f"adversary.attack={attack}", *overrides, text=text).points[0]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("form", TEXTS)
 @pytest.mark.parametrize("attack", ["Flip", "Noise"])
 def test_one_that_says_what_ours_says_gives_the_same_run(folder, form, attack):

@@ -136,6 +136,7 @@ class Cell(nb.StepLearner):
 """
 
 
+@pytest.mark.ci
 @pytest.mark.compiled
 def test_a_class_from_a_cell_is_compiled_as_it_stands_now(tmp_path, monkeypatch):
     import types

@@ -65,6 +65,7 @@ def test_thinning_keeps_the_ends_and_lies_on_the_curve(horizon, knots):
     np.testing.assert_array_equal(thin.values, curve.at(thin.slots))
 
 
+@pytest.mark.ci
 def test_the_best_arm_survives(tmp_path):
     """The theory lets it leave in a run with probability at most 1/T: one of 150 runs with T = 4000 has
     probability below 4 % to show it, two below 0.1 %; so at most one may.

@@ -48,7 +48,7 @@ def lines_of(tmp_path, *overrides):
     return error.value.lines
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.ci
 @pytest.mark.parametrize("learner", ["linucb", "lints"])
 @pytest.mark.parametrize("combine", ["sum", "product"])
 def test_masked_and_central_runs_choose_the_same_arms(tmp_path, learner, combine):
@@ -64,6 +64,7 @@ def test_masked_and_central_runs_choose_the_same_arms(tmp_path, learner, combine
         assert outcome.metrics["relative_ctr"] == same.metrics["relative_ctr"]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("learner", ["linucb", "lints"])
 def test_a_file_is_replayed_as_the_scenario_that_it_was_made_from(tmp_path, learner):
     write_log(tmp_path / "log.txt.gz", 2_000, seed=3, combine="product")
@@ -141,6 +142,7 @@ def test_a_bad_line_is_told_with_its_place_and_the_way_out(tmp_path):
     assert [line.split(": ")[1] for line in swept] == ["sweep.bandit.path[0]", "sweep.bandit.path[1]"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("overrides", "text"),
     [

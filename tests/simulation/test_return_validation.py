@@ -224,6 +224,7 @@ WORLDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("kind", "wrong", "said", "slot"), WORLDS)
 def test_what_worlds_return(tmp_path, kind, wrong, said, slot):
     learner = Epochs if "pull_blocks" in wrong else Learner

@@ -45,7 +45,7 @@ def assert_lossless(tmp_path, learner, horizon, parts, secure, *overrides):
     assert outcome.regret == same.regret
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(
     ("learner", "horizon", "dimension", "parts", "secure"),
     # A sum of one hides nothing, and is refused.
@@ -56,6 +56,7 @@ def test_masked_and_central_runs_choose_the_same_arms(tmp_path, learner, horizon
     assert_lossless(tmp_path, learner, horizon, parts, secure)
 
 
+@pytest.mark.ci
 @given(
     learner=st.sampled_from(["linucb", "lints"]),
     parts=st.lists(st.integers(0, 12), min_size=3, max_size=6).filter(lambda parts: sum(parts) > 1),

@@ -236,6 +236,7 @@ def test_liars_may_be_among_agents_that_go_on_without_some_rewards(tmp_path):
     assert found.metrics.get("rejected", 0) == 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("attack", sorted(set(ATTACKS["means"]) - {"hidden", "mute"}))
 @pytest.mark.parametrize("protocol", ["gis", "master-worker", "flooding", "gossip"])
 def test_a_liar_without_any_reward_of_a_phase_reports_no_arm(tmp_path, attack, protocol):

@@ -114,7 +114,7 @@ LEARNERS = {
 }
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("actions", ["fixed", "fresh"])
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("latency", ["0 ms", "0.4 ms", "1 ms", "2.7 ms"])
@@ -155,7 +155,7 @@ def test_between_neighbours_agents_choose_what_the_reference_chooses(
     assert run.digests == digests(arms)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("protocol", ["gis", "flooding"])
 @pytest.mark.parametrize("family", ["ring", "path", "star"])
@@ -262,6 +262,7 @@ def test_the_privacy_spent_is_that_of_the_set_released_most_often(tmp_path, monk
     assert run.result.metrics["epsilon"] == pytest.approx(exact_epsilon(0.01, multiplier))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("protocol", "latency", "stretches"),
     # The slots from one synchronisation to the next; with latency cut at the arrivals of uploads and of answers.

@@ -147,7 +147,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(80)
 @pytest.mark.parametrize("learner", OBSERVERS)
 @pytest.mark.parametrize("faults", FAULTS)
 def test_floods_in_bulk_are_the_same_as_message_by_message(both, learner, faults):

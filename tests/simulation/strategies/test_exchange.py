@@ -227,7 +227,7 @@ def test_equals_the_reference_with_other_keys(tmp_path, history, share, family, 
     assert (np.array(history) == expected).all()
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(48)
 @pytest.mark.parametrize("share", ["private", "exact"])
 @pytest.mark.parametrize("communicate", ["literal", "every"])
 @pytest.mark.parametrize("family", ["path", "star"])

@@ -100,6 +100,7 @@ def test_hops_of_three_slots_make_steps_of_three_slots(place):
     assert told[0].sum() == pytest.approx(6 * 298, rel=1e-12)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("timing", ["slotted", "asynchronous"])
 def test_both_timings_are_alike_and_seeds_repeat(place, timing):
     draw = ['links.peer.latency={ uniform = ["0 ms", "4 ms"] }', f"protocol.timing={timing}"]
@@ -184,6 +185,7 @@ def test_all_at_once_is_message_by_message_to_the_last_bit(place, monkeypatch, o
     np.testing.assert_array_equal(single[2], bulk[2])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("overrides", "chosen"), [
     (("links.peer.latency=2.5 slots",), "LockstepInBulk"),
     (('links.peer.latency={ uniform = ["0.1 slots", "0.9 slots"] }',), "LockstepInBulk"),

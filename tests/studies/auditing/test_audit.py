@@ -27,7 +27,7 @@ def broken(monkeypatch):
     monkeypatch.setattr(mechanisms, "Tree", lambda size, deviation, rng: Tree(size, TOO_SMALL * deviation, rng))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_noise_that_is_too_small_is_caught(broken, name):
     found = audit_mechanism(MECHANISMS[name](), seed=1)
@@ -35,7 +35,7 @@ def test_noise_that_is_too_small_is_caught(broken, name):
     assert found.bound.epsilon > found.spent.epsilon
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_what_is_stated_is_exact_and_nearly_found(name):
     found = audit_mechanism(MECHANISMS[name](), seed=1)

@@ -73,6 +73,7 @@ def test_not_equal(scenario, monkeypatch):
     assert "differs" in found.stdout
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("verdict", "code"), [("differs", 1), ("host too noisy", 0)])
 def test_a_time_that_differs_is_told_by_the_exit_code_and_its_cure(scenario, monkeypatch, verdict, code):
     row = Row("time", "a round", "0 %", "+10.91 % [+10.02, +11.80]", verdict)

@@ -46,7 +46,7 @@ def write(folder: Path, claims: str) -> Path:
     return folder
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", paper_names())
 def test_every_figure_series_and_claim_has_its_points(name):
     paper = load_paper(name)

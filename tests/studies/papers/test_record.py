@@ -30,6 +30,7 @@ def recorded(folder: Path, *more: str):
     return CliRunner().invoke(main, [*arguments, "--record", str(folder.parent / "record.jsonl"), *more])
 
 
+@pytest.mark.ci
 def test_a_figure_is_recorded_once_and_again_when_what_is_measured_has_changed(folder):
     first = recorded(folder)
     assert first.exit_code == 0, first.output
@@ -162,6 +163,7 @@ def _cheapest(number: int):
     return list({one.paper: one for one in reversed(by_cost)}.values())[-number:]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("one", _cheapest(4), ids=lambda one: f"{one.paper}/{one.figure}")
 def test_a_sample_of_the_shipped_record_has_the_same_fingerprints_today(one):
     paper = load_paper(one.paper)

@@ -15,7 +15,7 @@ from netbandit.parts.component import Checks, Mistake, Note, Others, UnknownErro
 
 
 class Table(OfTables, FiniteBandit):
-    """Rewards from a table: a CSV or Parquet file, or in Python a pandas table.
+    """Rewards from a table: a CSV, Parquet or npz file, or in Python a pandas table.
 
     A wide table has one column per arm, with the arm's name in its header. Its rows are replayed in order, one row per
     slot, the same for all agents; drawn independently for each agent and slot; or taken as an empirical law of each
@@ -30,7 +30,8 @@ class Table(OfTables, FiniteBandit):
     """
 
     path: str | None = Field(default=None, min_length=1)
-    """The file, relative to the scenario: CSV (separated by commas, semicolons or tabs), also gzipped, or Parquet."""
+    """The file, relative to the scenario: CSV (separated by commas, semicolons or tabs), also gzipped, Parquet or
+    npz."""
     data: Any = None
     """From Python, in place of *path*: a pandas DataFrame."""
     arms: list[str] | None = Field(default=None, min_length=1)

@@ -8,6 +8,7 @@ from os.path import exists, isfile
 from pathlib import Path
 from typing import Any
 
+from netbandit.bandits.action_set import ActionSetBandit
 from netbandit.bandits.bandit import Bandit, Watch
 from netbandit.byzantine.adversaries.attack_kinds import is_own
 from netbandit.checks.ineffective_keys import LinkKey, link_keys
@@ -162,6 +163,8 @@ class PointCheck:
         facts.learn(run=tables.get("run"), links=links, conditions=conditions, attack=attack)
         learn_from(conditions.values(), facts)
         self._check_among(facts)
+        if isinstance(bandit, ActionSetBandit) and scenario is not None and not is_ours(type(bandit)):
+            self._try_start(bandit, scenario.run.horizon)
         self._asked = (*TABLES, *conditions.values())
         self.problems += found("problems", self._asked, facts)
         if self.problems or self.unchecked or scenario is None or family is None:
@@ -267,6 +270,17 @@ class PointCheck:
                     inputs[f"{table}.{key}.file"] = path
                 settings = settings.model_copy(update={key: given.model_copy(update={"file": str(path)})})
         return settings
+
+    def _try_start(self, bandit: ActionSetBandit, horizon: int) -> None:
+        """Start a world of the user's own with two agents, and note all attributes that it lacks then."""
+        world = checked(bandit.fresh())
+        world.horizon, world.agents, world.agent_names = horizon, 2, lambda: ["0", "1"]
+        try:
+            world.start(2, Streams(0, 0).generator)
+        except ReturnedError as error:
+            self.problems.append((("bandit", "kind"), str(error)))
+        except Exception:  # it may need the agents of the scenario: that is for the run
+            return
 
     def _part(self, table: str) -> tuple[Any, Any]:
         """Return the class of a part and the part; None for each that is not available."""

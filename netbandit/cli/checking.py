@@ -2,13 +2,15 @@
 
 import inspect
 import json
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from netbandit.cli.common import plain_errors, set_option, valid_and_mistakes
-from netbandit.cli.exit_codes import fail
+from netbandit.cli.common import checked, plain_errors, set_option, valid_and_mistakes
+from netbandit.cli.exit_codes import FAILURE, fail
 from netbandit.util.text import one_line, pluralize
 
 if TYPE_CHECKING:
@@ -79,7 +81,13 @@ def schema() -> None:
 
 @click.command()
 @click.argument("names", metavar="[NAME]...", nargs=-1)
-def parts(names: tuple[str, ...]) -> None:
+@click.option(
+    "--compile",
+    "ahead",
+    is_flag=True,
+    help="Compile what runs of the scenarios in the files NAME need, or of all built-in learners, before they are run.",
+)
+def parts(names: tuple[str, ...], ahead: bool) -> None:
     """List the parts that a scenario can name, and their keys.
 
     Those of installed packages are among them. With NAMES such as learner.ucb or topology.ring, the keys of these parts
@@ -87,6 +95,9 @@ def parts(names: tuple[str, ...]) -> None:
     """
     from netbandit.parts.registry import BUILT_IN, kind_key, named_parts
 
+    if ahead:
+        _compile(names)
+        return
     if names:
         for name in names:
             click.echo(_metrics() if name == "metrics" else _keys_of(name))
@@ -97,6 +108,28 @@ def parts(names: tuple[str, ...]) -> None:
             what = part.problem if part.found is None else (part.found.__doc__ or "").strip().partition("\n")[0]
             of = f" [{one_line(part.package)}]" if part.package else ""
             click.echo(f"  {one_line(part.kind):<18}{one_line(what)}{of}")
+
+
+def _compile(files: Sequence[str]) -> None:
+    """Compile what runs of the scenarios in *files* need, or those of all built-in learners."""
+    from numba.core import event
+
+    from netbandit.running.estimate import estimate
+    from netbandit.simulation.execution import executed
+    from netbandit.testing.scenes import scenes_of_learners
+
+    with plain_errors():
+        studies = checked(files, [])
+    points = [point for study in studies for point in study.points]
+    points = points if files else [scene.point for scene in scenes_of_learners()]
+    with executed("compiled"), event.install_recorder("numba:compile") as recorder:
+        found = estimate(points, most=len(points))
+    for line in found.failed:
+        click.echo(line, err=True)
+    made = len(recorder.buffer) // 2  # each begins and ends
+    click.echo(f"{pluralize(made, 'function')} compiled, once on this machine" if made else "all is compiled already")
+    if found.failed:
+        sys.exit(FAILURE)
 
 
 def _keys_of(name: str) -> str:

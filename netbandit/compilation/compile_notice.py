@@ -77,8 +77,8 @@ def _seconds_of(loop: Any) -> Path:
 
 
 def _bytes_of(loop: Any, seen: set[Any]) -> int:
-    """Return the bytes of bytecode of *loop* and its callees, except those in *seen*, which is updated."""
-    if loop in seen:
+    """Return the bytes of bytecode of *loop* and its callees, except those in *seen*, which is updated, or at hand."""
+    if loop in seen or loop.signatures or any(kept(loop)):
         return 0
     seen.add(loop)
     return len(loop.py_func.__code__.co_code) + sum(_bytes_of(called, seen) for called in called_by(loop))

@@ -61,18 +61,11 @@ def folder_pictures(
 ) -> Iterator[Planned]:
     """Yield the pictures of *study*, whose results are in *folder*, its timelines, and the requested ones.
 
-    What was asked for and is there no more, such as a key that no
-    longer varies, is left out.
+    What was asked for and is there no more, such as a key that no longer varies, is left out.
     """
-    yield from _pictures(folder.path, study, Memory.of(folder), every, statistic, bands)
-
-
-def _pictures(
-    folder: Path, study: StudyResult, memory: Memory, every: bool, statistic: Statistic, bands: Kind
-) -> Iterator[Planned]:
     yield from (one for one in planned(study, statistic, bands) if every or one.answers)
-    yield from timelines(folder, study, every=every)
-    for asked in memory.asked.values():
+    yield from timelines(folder.path, study, every=every)
+    for asked in Memory.of(folder).asked.values():
         with suppress(UnknownNameError):
             yield plan_asked(study, asked)
 
@@ -115,7 +108,7 @@ def plot_folder(
     kinds = memory.kinds if kinds is None else kinds
     inputs = PictureInputs(folder, statistic, bands) if outdated is None else outdated
     files: list[Path] = []
-    for picture in _pictures(folder.path, study, memory, wanted, statistic, bands):
+    for picture in folder_pictures(folder, study, every=wanted, statistic=statistic, bands=bands):
         asked = memory.asked.get(picture.name)
         text = inputs.text(None if asked is None else asked.as_json())
         names = {kind: target / f"{picture.name}.{kind}" for kind in kinds}

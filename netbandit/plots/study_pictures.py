@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from netbandit.plots.bands import Kind
@@ -49,7 +50,7 @@ from netbandit.plots.values import identity, shown
 from netbandit.plots.values import name as key_name
 from netbandit.plots.waits import causes, draw_waits
 from netbandit.results.intervals import MEAN, Statistic, StatisticError
-from netbandit.results.link_use import link_figures
+from netbandit.results.link_use import link_figures, same_links
 from netbandit.results.study_result import PointResult, StudyResult
 from netbandit.results.varied_keys import UnknownNameError, distinguishing, parameter_names, resolve
 from netbandit.trace.read import TraceError, first_trace, read_trace
@@ -126,14 +127,15 @@ def planned(study: StudyResult, statistic: Statistic = MEAN, bands: Kind = "auto
     - ``parameter``: regret and waiting against the swept number with the most values, where there is no such map and
       that is no budget of privacy;
     - ``diameter``: cost, delay and regret against the diameter, if nothing but the topology varies, and that has three
-      diameters or more;
+      diameters or more; without hybrid networks, which have a diameter in each of their components;
     - ``privacy``: regret against the epsilon spent, if that differs;
     - ``battery``: how long batteries last against a number of ``[energy]``, or regret against that, if that differs;
     - ``tradeoff``: regret against cost, if three points or more differ in it and a budget of communication varies, or
       none of the above is there;
     - ``waits``: what a round waits for, by cause, if rewards are late or nodes compute;
     - ``losses``: what became of 100 messages, by cause, if one or more of them do not arrive at some point;
-    - ``network``: the network with its links coloured by messages, if all points have one and the same, and ``lost``,
+    - ``network``: the network with its links coloured by messages, if all points have one and the same, and some links
+      carry many more than others or it has several components; and ``lost``,
       by the share of messages that they lost, if any did; and ``bottleneck``, the busiest links and the waits for them,
       if bandwidth is limited.
 
@@ -194,10 +196,14 @@ def _tradeoffs(arrangement: Arrangement) -> list[Planned]:
 
 
 def _against_diameter(arrangement: Arrangement) -> list[Planned]:
-    parts = _parts(arrangement, beside_topology(arrangement), diameter_varies)
+    connected = [point for point in arrangement.points if point.value("topology.family") != "hybrid"]
+    few = replace(arrangement, points=tuple(connected)).looking_like(arrangement)
+    without = ", without hybrid networks" if len(connected) < len(arrangement.points) else ""
+    parts = _parts(few, beside_topology(arrangement), diameter_varies)
+    charts = [(name, fixed, diameter_chart(part, fixed)) for name, (fixed, part) in _named("diameter", parts)]
     return [
-        Planned(name, partial(draw_chart, diameter_chart(part, fixed)), answers=not fixed)
-        for name, (fixed, part) in _named("diameter", parts)
+        Planned(name, partial(draw_chart, replace(chart, title=f"{chart.title}{without}")), answers=not fixed)
+        for name, fixed, chart in charts
     ]
 
 
@@ -244,7 +250,7 @@ def _networks(arrangement: Arrangement) -> list[Planned]:
 
     networks = network_points(arrangement)
     return [
-        *_of_points("network", arrangement, networks, draw_network),
+        *_of_points("network", arrangement, networks, draw_network, answers=has_much_load),
         *_of_points("lost", arrangement, networks, partial(draw_network, what="lost"), lost),
         *_of_points("bottleneck", arrangement, shaped(arrangement, queues), draw_bottleneck),
     ]
@@ -256,13 +262,17 @@ def _of_points(
     points: Sequence[PointResult],
     draw: "Callable[[Arrangement, PointResult], Figure]",
     worth: Callable[[PointResult], bool] = lambda point: True,
+    answers: Callable[[PointResult], bool] = lambda point: True,
 ) -> list[Planned]:
-    """Return a picture of at most twelve of *points*, evenly spread, those of which it is *worth* drawing."""
+    """Return a picture of at most twelve of *points*, evenly spread, those of which it is *worth* drawing.
+
+    Of a single point it *answers* a question, or not.
+    """
     keys = [key for key in arrangement.keys if key.startswith(_SHAPING)]
     few = evenly(points, _NETWORKS)
     names = stems([stem(name, {key: value_of(point, key) for key in keys}) for point in few])
     return [
-        Planned(one, partial(draw, arrangement, point), answers=len(points) == 1)
+        Planned(one, partial(draw, arrangement, point), answers=len(points) == 1 and answers(point))
         for one, point in zip(names, few, strict=True)
         if worth(point)
     ]
@@ -276,6 +286,17 @@ def network_points(arrangement: Arrangement) -> list[PointResult]:
         return some and (point.finished[0].topology.get("agents") or 0) <= MOST_AGENTS
 
     return shaped(arrangement, is_drawn)
+
+
+_MUCH = 1.5
+"""A link that carries so many times as many messages as another one is busier than chance makes it."""
+
+
+def has_much_load(point: PointResult) -> bool:
+    """Return whether some links of *point* carry many more messages than others, or its network is in components."""
+    messages = np.mean([run.links.messages for run in point.finished if same_links([point.finished[0], run])], axis=0)
+    in_parts = point.value("topology.family") == "hybrid"
+    return in_parts or bool(messages.max() > _MUCH * messages.min())
 
 
 def shaped(arrangement: Arrangement, wanted: Callable[[PointResult], bool] = lambda point: True) -> list[PointResult]:

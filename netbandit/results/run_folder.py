@@ -183,21 +183,20 @@ class RunFiles:
             DamagedRunError: A file is not as written.
         """
         self.result(details=False)
-        names = self._checksums
-        for name in names.keys() - {TRACE}:
-            content = self._content(name)
-            if keep:
-                self._contents[name] = content
-        if TRACE not in names:
-            return False
-        try:
-            if digest_of(self.folder / TRACE) != names[TRACE]:
-                raise DamagedRunError(f"{TRACE} does not match its checksum")
-        except FileNotFoundError:
-            return False
-        except OSError as error:
-            raise DamagedRunError(f"{TRACE} cannot be read: {error.strerror}") from error
-        return True
+        for name, checksum in self._checksums.items():
+            if keep and name != TRACE:
+                self._contents[name] = self._content(name)
+                continue
+            try:
+                if digest_of(self.folder / name) != checksum:
+                    raise DamagedRunError(f"{name} does not match its checksum")
+            except FileNotFoundError:
+                if name != TRACE:
+                    raise DamagedRunError(f"{name} is not there") from None
+                return False
+            except OSError as error:
+                raise DamagedRunError(f"{name} cannot be read: {error.strerror}") from error
+        return TRACE in self._checksums
 
     def _content(self, name: str) -> bytes:
         """Return the verified content of a file of the run."""

@@ -1,7 +1,7 @@
 """Validates what user-defined classes return before it is used: numpy and JSON would accept almost anything."""
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import isnan
 from typing import Any, TypeVar
 
@@ -137,7 +137,13 @@ class _Returns:
         self._slot: int | None = None
 
     def _refuse(self, method: str, wanted: str, found: str) -> None:
-        raise ReturnedError(f"{self._owner}.{method} must {wanted}, not {found}", self._table)
+        self._refuse_all([(method, wanted, found)])
+
+    def _refuse_all(self, wrong: Sequence[tuple[str, str, str]]) -> None:
+        """Refuse what is *wrong*: methods, what each must do, and what was found instead."""
+        if wrong:
+            texts = (f"{self._owner}.{method} must {wanted}, not {found}" for method, wanted, found in wrong)
+            raise ReturnedError("; ".join(texts), self._table)
 
 
 class _OfAnyLearner(_Returns):
@@ -384,13 +390,15 @@ class _OfArmBandit(_OfBandit):
             )
         means = part.means_at(0)  # looked at below
         arms = part.arm_count if means is None else means.shape[-1]
+        wrong = []
         if not isinstance(part.law, str):
-            self._refuse("law", "be a text", described(part.law))
+            wrong.append(("law", "be a text", described(part.law)))
         if not _positive(part.sub_gaussian):
-            self._refuse("sub_gaussian", "be a number above 0", described(part.sub_gaussian))
+            wrong.append(("sub_gaussian", "be a number above 0", described(part.sub_gaussian)))
         if part.arm_count != arms or isinstance(arms, bool) or not isinstance(arms, int) or arms < 1:
             wanted = "at least 1" if means is None else str(arms)
-            self._refuse("arm_count", f"be the number of arms, {wanted}", described(part.arm_count))
+            wrong.append(("arm_count", f"be the number of arms, {wanted}", described(part.arm_count)))
+        self._refuse_all(wrong)
         own = part.own_arms
         shape = (agents, arms)
         found = "" if own is None else _mismatch(own, "b", shape)
@@ -442,13 +450,14 @@ class _OfFiniteBandit(_OfArmBandit):
 
 class _OfActionSetBandit(_OfBandit):
     def start(self, nothing: Any, agents: int, *_: Any) -> None:
-        part = self._part
+        part, wrong = self._part, []
         for name in ("arm_count", "dimension"):
             value = getattr(part, name, None)
             if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                self._refuse("start", f"set {name} to an integer of at least 1", described(value))
+                wrong.append(("start", f"set {name} to an integer of at least 1", described(value)))
         if not _positive(getattr(part, "sub_gaussian", None)):
-            self._refuse("start", "set sub_gaussian to a number above 0", "leave it out or set it to something else")
+            wrong.append(("start", "set sub_gaussian to a number above 0", "leave it out or set it to something else"))
+        self._refuse_all(wrong)
 
     def actions(self, actions: Any, agents: Agents) -> NDArray[Any]:
         shape = (len(agents), self._part.arm_count, self._part.dimension)

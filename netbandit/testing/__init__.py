@@ -24,6 +24,7 @@ test of each check on its own there is `parametrize_with_checks`. The checks, by
 ``heard``      nobody goes on with what has not reached it
 ``items``      items are put together in the order of agents' numbers, and none is changed
 ``arguments``  methods change none of the arrays that they are given
+``private``    without messages an agent chooses the same, whatever others are paid
 ``luck``       a world draws the same numbers in blocks of any length
 ``faults``     all of this holds where messages are lost, late or doubled, and links, nodes and the server go down
 ``deadline``   and where agents wait for a time only

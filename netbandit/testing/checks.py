@@ -13,12 +13,18 @@ import numpy as np
 
 from netbandit.bandits.bandit import ArmBandit, Bandit
 from netbandit.learners.learner import AnyLearner
+from netbandit.learners.slots import Learner
+from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.topology import Topology
 from netbandit.parts.component import Part
 from netbandit.parts.settings import Raw
 from netbandit.protocols.protocol import NetworkProtocol
 from netbandit.protocols.rounds import ProtocolError
+from netbandit.protocols.silent import Silent
 from netbandit.simulation import return_validation
+from netbandit.simulation.bandit_environments import CHOOSE, PROCURE
+from netbandit.simulation.execution import executed
+from netbandit.simulation.replication import RunnablePoint, Simulation
 from netbandit.testing import properties
 from netbandit.testing.call_recorder import CallRecorder, content, facts, first_difference, kept
 from netbandit.testing.elsewhere import Answer, run_elsewhere
@@ -279,6 +285,39 @@ def _luck(subject: Subject, trial: Trial) -> Iterator[str]:
             yield f"{subject.kind.__qualname__}.draw: 5 and then 7 numbers are other ones than 12 at once"
 
 
+class _OthersPaidOtherwise(Streams):
+    """Streams in which all agents but one find other rewards."""
+
+    def generator(self, purpose: str, index: int = 0) -> np.random.Generator:
+        return super().generator("rewards of others" if purpose == "rewards" and index else purpose, index)
+
+
+def _private(subject: Subject, trial: Trial) -> Iterator[str]:
+    """Let all agents but agent 0 be paid otherwise, and none send a message: agent 0 must choose as before."""
+    if not issubclass(subject.kind, Learner):
+        return
+    point = replace(trial.point, protocol=Silent())
+    with executed("plain"):
+        first, second = (_choices_of_first(point, kind(0, 0)) for kind in (Streams, _OthersPaidOtherwise))
+    if first != second:
+        name = subject.kind.__qualname__
+        yield f"{name}.choose: agent 0 chooses otherwise where others are paid otherwise, and nobody sends anything"
+
+
+def _choices_of_first(point: RunnablePoint, streams: Streams) -> list[int]:
+    """Return what stands in the fingerprint for the choices of agent 0."""
+    found, record = [], Fingerprint.record
+
+    def noted(self: Fingerprint, time: int, node: int, code: int, size: int) -> None:
+        if not node and code in (CHOOSE.code, PROCURE.code):
+            found.append(size)
+        record(self, time, node, code, size)
+
+    with patch.object(Fingerprint, "record", noted):
+        Simulation(point, 0, streams).run()
+    return found
+
+
 def _hold(*asked: Property) -> Callable[[Subject, Trial], Iterator[str]]:
     """Return what finds where some of the properties that all runs have do not hold."""
 
@@ -322,6 +361,7 @@ CHECKS: Mapping[str, Check] = {
         Check("heard", _hold(properties.items_travel_by_messages), "tell agents by messages only", ("protocol",)),
         Check("items", _items, "aggregate items in the order of agents' numbers, and change none", ("protocol",)),
         Check("arguments", _arguments, "copy an array before you change it", ("learner", "bandit")),
+        Check("private", _private, "let agents learn of others by what they receive or adopt only", ("learner",)),
         Check("luck", _luck, "draw one number a slot, in the order of slots", ("bandit",)),
         Check("faults", _FAULTY, _GIVEN_UP, faults=_FAULTS),
         Check("deadline", _FAULTY, _GIVEN_UP, tuple(_DEADLINE), _DEADLINE),

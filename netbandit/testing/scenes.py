@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from netbandit.checks.check import check
 from netbandit.learners.learner import AnyLearner, EpochLearner
-from netbandit.parts.registry import kind_key, part_class
+from netbandit.parts.registry import BUILT_IN, kind_key, part_class
 from netbandit.parts.settings import Raw
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
@@ -165,6 +165,15 @@ def scenes(table: str, part: Raw, over: Raw, fault: str, refused: list[str]) -> 
             if found is not None:
                 words = (_name(whole, table), str(whole["topology"].get("family")), timing, fault)
                 yield Scene(", ".join(word for word in words if word), *found)
+
+
+def scenes_of_learners() -> Iterator[Scene]:
+    """Yield scenes of each built-in learner, in each world, with rewards at once and late ones."""
+    for kind in BUILT_IN["learner"]:
+        part = {**small("learner", kind), "kind": part_class("learner", kind, Path())}
+        for world in WORLDS:
+            for late in ({}, {"feedback": {"delay": "2 slots"}}):
+                yield from scenes("learner", part, {"bandit": small("bandit", world), **late}, "", [])
 
 
 def _checked(tables: Raw, refused: list[str]) -> RunnablePoint | None:

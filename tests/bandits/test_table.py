@@ -110,12 +110,14 @@ def test_the_law_that_learners_are_told():
     assert told == [("bernoulli", 0.5), ("other", 0.5), ("gaussian", 4.0)]
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.csv.gz", "semi.csv", "t.parquet"])
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.csv.gz", "semi.csv", "t.parquet", "t.npz"])
 def test_files_of_each_kind(tmp_path, name):
     path = tmp_path / name
     text = WIDE.to_csv(index=False, sep=";" if name == "semi.csv" else "\t" if name == "t.tsv" else ",")
     if name.endswith(".parquet"):
         WIDE.to_parquet(path)
+    elif name.endswith(".npz"):
+        np.savez(path, **WIDE)
     elif name.endswith(".gz"):
         path.write_bytes(gzip.compress(text.encode(), mtime=0))
     else:

@@ -11,6 +11,7 @@ from helpers.scenes import SMALL, study
 from hypothesis import given
 from hypothesis import strategies as st
 
+import netbandit as nb
 from netbandit.checks.check import check
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
@@ -450,3 +451,36 @@ def test_a_key_in_the_wrong_table_is_taken_wherever_the_hint_says(tmp_path, key,
 def test_a_key_of_several_other_tables_gets_no_hint(tmp_path):
     (line,) = mistakes(tmp_path, "faults.agents=[1]")
     assert line.endswith('faults.agents: unknown key, must be one of "links", "nodes", "server", "outages"')
+
+
+class Bare(nb.ActionSetBandit):
+    """Sets one of four things, and to something else."""
+
+    def start(self, agents, generator):
+        self.arm_count = 0
+
+    def begin(self, generator):
+        raise AssertionError("only start is tried")
+
+    def actions(self, agents): ...
+    def pull(self, agents, arms): ...
+
+
+class Picky(Bare):
+    """Cannot be tried with two agents."""
+
+    def start(self, agents, generator):
+        raise {2: KeyError, 4: AssertionError}[agents]("not this many")
+
+
+def test_all_that_a_world_lacks_is_found_before_anything_runs():
+    given = {"topology": nb.families.Ring(agents=4), "learner": nb.learners.Oful(), "protocol": nb.protocols.Silent()}
+    run = nb.Run(horizon=5)
+    (mistake,) = nb.Scenario(**given, bandit=Bare, run=run).check()
+    for text in (
+        "Bare.start must set arm_count to an integer of at least 1, not 0; ",
+        "Bare.start must set dimension to an integer of at least 1, not NoneType; ",
+        "Bare.start must set sub_gaussian to a number above 0",
+    ):
+        assert text in mistake
+    assert nb.Scenario(**given, bandit=Picky, run=run).check() == []

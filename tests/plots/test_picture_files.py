@@ -207,7 +207,7 @@ def test_a_figure_that_its_user_saves_has_letters_of_truetype(tmp_path):
 
 @pytest.mark.ci
 def test_a_run_draws_only_pictures_that_are_out_of_date(tmp_path, monkeypatch):
-    (tmp_path / "small.toml").write_text(SMALL)
+    (tmp_path / "small.toml").write_text(SMALL + "[sweep]\nlinks.peer.latency = ['0 ms', '5 ms']\n")
     out = tmp_path / "out"
 
     def drawn(*arguments):
@@ -218,7 +218,7 @@ def test_a_run_draws_only_pictures_that_are_out_of_date(tmp_path, monkeypatch):
         said = [line for line in done.output.splitlines() if line.startswith("picture: ")]
         return said, {file.name for file in out.glob("*.*g") if before.get(file) != file.stat().st_mtime_ns}
 
-    every = {"regret.png", "regret.svg", "network.png", "network.svg"}
+    every = {"regret.png", "regret.svg", "parameter.png", "parameter.svg"}
     said, files = drawn()
     assert files == every
     content = (out / "regret.png").read_bytes()
@@ -226,8 +226,8 @@ def test_a_run_draws_only_pictures_that_are_out_of_date(tmp_path, monkeypatch):
     (out / "regret.png").unlink()
     assert drawn() == (said, {"regret.png"})
     assert (out / "regret.png").read_bytes() == content
-    (out / "network.svg").write_text("<svg/>")
-    assert drawn() == (said, {"network.svg"})
+    (out / "parameter.svg").write_text("<svg/>")
+    assert drawn() == (said, {"parameter.svg"})
     (out / "pictures.json").unlink()
     assert drawn() == (said, set())
     assert drawn("--statistic", "median")[1] == every

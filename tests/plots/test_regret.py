@@ -44,6 +44,12 @@ def test_the_band_is_the_t_interval_of_the_curves_on_a_common_grid():
         np.testing.assert_allclose([drawn[0], drawn[-1]], [bottom, top])
 
 
+def test_more_than_five_lines_have_no_bands():
+    for lines in (5, 6):
+        figure = draw_regret(arranged(sweep("learner.rounds", range(2, 2 + lines))))
+        assert len(bands(figure.axes[0])) == (lines if lines == 5 else 0)
+
+
 def test_one_replication_has_no_band_and_no_legend():
     figure = draw_regret(arranged([made_up()]))
     assert bands(figure.axes[0]) == []
@@ -127,6 +133,7 @@ def test_panels_share_their_axes_only_if_the_regrets_are_similar():
             assert panel.get_ylim()[1] >= max(line.get_ydata().max() for line in panel.lines)
 
 
+@pytest.mark.ci
 def test_more_values_than_colours_take_a_scale_of_shades_and_fewer_bands():
     runs = sweep("topology.agents", list(range(10, 50)))
     figure = draw_regret(arranged(runs))

@@ -66,6 +66,27 @@ def test_each_key_that_varies_has_the_picture_that_answers_it():
     assert stems(family_sweep()) == ["regret", "diameter"]
 
 
+def test_a_network_whose_links_all_carry_as_much_answers_nothing():
+    run = made_up()
+    run.links.messages[:] = 30
+    assert stems([run]) == ["regret"]
+    assert stems([run], every=True) == ["regret", "network"]
+    in_parts = made_up(parameters={"topology.family": "hybrid"})
+    in_parts.links.messages[:] = 30
+    assert stems([in_parts]) == ["regret", "network"]
+
+
+def test_hybrid_networks_are_on_no_axis_of_diameters():
+    runs = family_sweep()
+    parts = networkx.disjoint_union(networkx.path_graph(4), networkx.path_graph(4))
+    hybrid = [made_up(parts, parameters={"topology.family": "hybrid"}, family="hybrid", replication=n) for n in (0, 1)]
+    for some, title in ((runs, "diameter"), (runs + hybrid, "diameter, without hybrid networks")):
+        (picture,) = (one.drawn() for one in planned(study_of(some)) if one.name == "diameter")
+        assert picture.title.endswith(f"against the {title}")
+        places = {x for panel in picture.figure.axes for line in panel.lines for x in line.get_xdata()}
+        assert places <= {1, 2, 4}
+
+
 def test_two_diameters_make_no_picture():
     two = [run for run in family_sweep() if run.parameters["topology.family"] != "complete"]
     assert not [name for name in stems(two, every=True) if name.startswith("diameter")]

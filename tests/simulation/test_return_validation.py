@@ -217,7 +217,6 @@ WORLDS = [
     (World, {"own_arms": property(lambda self: np.zeros((3, 2), dtype=bool))}, "be booleans of shape (3, 2)", ""),
     (Settled, {"start": started}, "start must settle(means, agents), not leave the means open", ""),
     (Settled, {"pull_blocks": np.full((3, 2), math.nan)}, "the sum of the rewards of each agent and arm", ""),
-    (Vectors, {"start": started}, "start must set arm_count to an integer of at least 1, not None", ""),
     (Vectors, {"actions": np.ones((3, 2))}, "action vectors, numbers of shape (3, 2, 2), not", "slot 0"),
     (Vectors, {"pull": np.ones(3)}, "pull must return rewards and regrets, two arrays, not float64", "slot 0"),
     (Vectors, {"pull": (np.ones(3), np.full(3, math.nan))}, "a regret for each of its 3 agents", "slot 0"),

@@ -363,3 +363,37 @@ def test_what_cannot_be_checked_is_told():
 
 def test_every_check_is_in_the_documentation_of_the_package():
     assert [name for name in CHECKS if f"``{name}``" not in nb.testing.__doc__] == []
+
+
+class Peeking(nb.Learner):
+    """Pulls what pays best of all that any agent has seen, which nobody has told it."""
+
+    def start(self, world, agents, rng):
+        self.pulls, self.sums = np.zeros((2, agents, world.arms))
+
+    def choose(self, slot, agents):
+        pulls = self.seen(self.pulls, agents)
+        return np.where(pulls == 0, np.inf, self.seen(self.sums, agents) / np.maximum(pulls, 1)).argmax(axis=1)
+
+    def seen(self, numbers, agents):
+        return np.repeat(numbers.sum(axis=0, keepdims=True), len(agents), axis=0)
+
+    def learn(self, slot, agents, arms, rewards):
+        self.pulls[agents, arms] += 1
+        self.sums[agents, arms] += rewards
+
+
+class Own(Peeking):
+    def seen(self, numbers, agents):
+        return numbers[agents]
+
+
+def test_a_learner_that_peeks_is_caught():
+    with pytest.raises(CheckError, match=r"check private \(Peeking.*Peeking.choose: agent 0 chooses otherwise"):
+        check_learner(Peeking, checks=["private"])
+    check_learner(Own, checks=["private"])
+
+
+@pytest.mark.parametrize(("kind", "keys"), parts("learner"))
+def test_no_learner_of_ours_peeks(kind, keys):
+    check_learner(kind, checks=["private"], **{key: value for key, value in keys.items() if key != "kind"})

@@ -46,7 +46,7 @@ class Waiting(Model):
         return time if in_contact else next_start(self._network, channel, time)
 
     def attempt(self, channel: Channel, message: Message, put_at: int, start: int, first: bool, duration: int) -> int:
-        """See `netbandit.network.steps.Contacts.attempt`."""
+        """See `netbandit.network.steps.ContactStep.attempt`."""
         network = self._network
         last, nodes = latest_start(network, put_at), network.node_outages
         if start >= last or (nodes is not None and nodes.node(channel.sender).during(put_at, start)):
@@ -61,12 +61,12 @@ class Waiting(Model):
         return again if again < last else NEVER
 
     def note_wait(self, waited: int) -> None:
-        """See `netbandit.network.steps.Contacts.note_wait`."""
+        """See `netbandit.network.steps.ContactStep.note_wait`."""
         self.waited += waited
         self.started += 1
 
     def taken_in(self, channel: Channel, put_at: int, start: int, arrival: int) -> int:
-        """See `netbandit.network.steps.Contacts.taken_in`.
+        """See `netbandit.network.steps.ContactStep.taken_in`.
 
         Slotted, a transmission from a boundary takes effect at the next one at the earliest. But its hop began when it
         was handed over; so if it arrives at the boundary at which it has started, it is taken in a nanosecond later,

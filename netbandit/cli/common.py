@@ -14,6 +14,8 @@ from netbandit.cli.exit_codes import FAILURE, MISTAKE, fail
 from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from netbandit.checks.check import RunPlan
     from netbandit.results.intervals import Statistic
     from netbandit.results.results_folder import ResultsFolder
@@ -175,6 +177,13 @@ def checked(files: Sequence[str], overrides: Sequence[str]) -> "list[RunPlan]":
     return [study for _, study in studies]
 
 
+def console_on_stderr() -> "Console":
+    """Return where it is shown how far things are."""
+    from rich.console import Console
+
+    return Console(stderr=True)
+
+
 def valid_and_mistakes(
     files: Sequence[str], overrides: Sequence[str], *, own_code: bool = True
 ) -> "tuple[list[tuple[str, RunPlan]], list[str]]":
@@ -185,8 +194,6 @@ def valid_and_mistakes(
         overrides: Each the ``KEY=VALUE`` of a ``--set``.
         own_code: Whether modules that are not ours may be imported.
     """
-    from rich.console import Console
-
     from netbandit.checks.check import check as check_scenario
     from netbandit.parts.registry import with_own_code
     from netbandit.running.progress import reading
@@ -198,7 +205,7 @@ def valid_and_mistakes(
     cut = next((change for change in overrides if change[-1:].isdigit()), "")
     for file in files:
         try:
-            with reading(Console(stderr=True)) as watch, with_own_code(own_code):
+            with reading(console_on_stderr) as watch, with_own_code(own_code):
                 studies.append((file, check_scenario(load(file, overrides), watch, own_code=own_code)))
         except ScenarioError as error:
             lines += error.lines

@@ -15,6 +15,7 @@ import click
 from netbandit.cli.commands import ManyOptions
 from netbandit.cli.common import (
     checked,
+    console_on_stderr,
     estimated,
     jobs_option,
     plain_errors,
@@ -176,8 +177,8 @@ def _run(study: "RunPlan", folder: Path, how: _RunOptions) -> bool:
 
     for note in study.notes:
         click.echo(note, err=True)
-    with ProgressReport(Console(stderr=True)) as progress, ExitStack() as before:
-        watch = before.enter_context(reading(Console(stderr=True)))
+    with ProgressReport(console_on_stderr()) as progress, ExitStack() as before:
+        watch = before.enter_context(reading(console_on_stderr))
 
         def count(*numbers: int) -> None:
             before.close()  # one bar at a time

@@ -45,6 +45,9 @@ def adjacency(agents: int, edges: Integers) -> "Adjacency":
 
 def components(graph: "Adjacency") -> Integers:
     """Return the component of each node, shape (n,), numbered in the order of their lowest nodes."""
+    agents = graph.shape[0]
+    if agents + len(graph.indices) // 2 <= _FEW:
+        return _few_components(agents, np.repeat(np.arange(agents), np.diff(graph.indptr)), graph.indices)
     from scipy.sparse.csgraph import connected_components
 
     labels = np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
@@ -53,12 +56,17 @@ def components(graph: "Adjacency") -> Integers:
 
 
 def components_of(agents: int, edges: Integers) -> Integers:
-    """Return the component of each node as `components` does, shape (agents,), for links of shape (links, 2).
-
-    Few links need no scipy, whose import takes longer than the rest of a small scenario's check.
-    """
+    """Return the component of each node as `components` does, shape (agents,), for links of shape (links, 2)."""
     if agents + len(edges) > _FEW:
         return components(adjacency(agents, edges))
+    return _few_components(agents, edges[:, 0], edges[:, 1])
+
+
+def _few_components(agents: int, firsts: NDArray[np.integer], seconds: NDArray[np.integer]) -> Integers:
+    """Return the component of each node where there are few links, each with two ends.
+
+    It needs no scipy, whose import takes longer than the rest of a small scenario's check.
+    """
     lowest = list(range(agents))  # union-find: leads to the lowest node of the component
 
     def root(node: int) -> int:
@@ -67,7 +75,7 @@ def components_of(agents: int, edges: Integers) -> Integers:
             node = lowest[node]
         return node
 
-    for first, second in edges.tolist():
+    for first, second in zip(firsts.tolist(), seconds.tolist(), strict=True):
         one, other = root(first), root(second)
         lowest[max(one, other)] = min(one, other)
     return np.unique([root(node) for node in range(agents)], return_inverse=True)[1].astype(np.int64)

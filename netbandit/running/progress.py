@@ -183,15 +183,18 @@ class ProgressReport:
 
 
 @contextmanager
-def reading(console: "Console") -> Iterator[Callable[[str, int, int], None]]:
-    """Give a function to be told the name of a file that is read, how much of it has been, and how much there is."""
+def reading(console: "Callable[[], Console]") -> Iterator[Callable[[str, int, int], None]]:
+    """Give a function to be told the name of a file that is read, how much of it has been, and how much there is.
+
+    The *console* is made for the first large file; most scenarios have none.
+    """
     reports: dict[str, ProgressReport] = {}
     with ExitStack() as open_reports:
 
         def watch(file: str, done: int, total: int) -> None:
             if file not in reports:
                 open_reports.pop_all().close()  # one bar at a time
-                reports[file] = open_reports.enter_context(ProgressReport(console, file))
+                reports[file] = open_reports.enter_context(ProgressReport(console(), file))
             reports[file](done, total)
 
         yield watch

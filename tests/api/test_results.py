@@ -106,6 +106,7 @@ def test_pictures_are_figures(results):
         results.plot(bands="both")
 
 
+@pytest.mark.ci
 def test_a_picture_of_some_points_keeps_curves_over_time_and_changes_like_any_of_matplotlib(results, tmp_path):
     figure = results.plot("regret", where={"protocol.kind": "gis"})
     assert figure.axes[0].get_xlabel() == "time (slots)"

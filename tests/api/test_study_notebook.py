@@ -24,6 +24,7 @@ def shown(tmp_path_factory):
     return values
 
 
+@pytest.mark.ci
 def test_a_study_from_a_graph_to_a_picture_takes_at_most_twelve_lines(shown):
     assert len([line for line in CODE["study"].splitlines() if line.strip()]) <= 12
     assert isinstance(shown["study"], Figure)

@@ -50,6 +50,7 @@ def test_python_warns_of_them(out):
         assert len(nb.load_results(out).query("metric == 'regret'")) == 4
 
 
+@pytest.mark.ci
 def test_all_are_counted_and_ten_are_named(out, tmp_path):
     words = ["--set", "sweep.topology.agents=[3, 4]", "--replications", "19:20", "--out", str(tmp_path / "out")]
     assert CliRunner().invoke(main, ["run", str(out.parent / "scene.toml"), *words]).exit_code == 0

@@ -2,9 +2,14 @@
 
 import atexit
 import gc
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+import netbandit
 from netbandit.cli import startup
 
 
@@ -20,3 +25,39 @@ def test_only_the_command_looks_for_garbage_rarely(monkeypatch, program, rarely)
         assert at_exit == ([gc.freeze] if rarely else [])
     finally:
         gc.set_threshold(*before)
+
+
+SMALL = """\
+schema = 1
+name = "small"
+topology = { family = "ring", agents = 5 }
+bandit = { kind = "bernoulli", means = [0.6, 0.5] }
+learner = { kind = "elimination" }
+protocol = { kind = "gis" }
+run = { horizon = 200, replications = 1 }
+"""
+NOTED = """\
+import atexit, sys
+atexit.register(lambda: open("modules", "w").write(" ".join(sys.modules)))
+from netbandit.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "spared"),
+    [
+        ("check", "matplotlib numba pandas rich scipy"),
+        ("run", "numba pandas scipy.linalg scipy.sparse.csgraph scipy.sparse.linalg scipy.stats"),
+    ],
+)
+def test_a_command_imports_nothing_large_that_it_does_not_need(tmp_path, command, spared):
+    (tmp_path / "small.toml").write_text(SMALL)
+    subprocess.run(
+        [sys.executable, "-c", NOTED, command, "small.toml"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(Path(netbandit.__file__).parent.parent)},
+        check=True,
+        capture_output=True,
+    )
+    assert not {*spared.split()} & {*(tmp_path / "modules").read_text().split()}

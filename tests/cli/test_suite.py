@@ -80,6 +80,7 @@ def test_a_mistake_is_one_line(folder, arguments, text):
     assert not (folder / "results").exists()
 
 
+@pytest.mark.ci
 def test_a_pair_that_runs_nowhere_is_said(folder):
     done = suite("run", "--learner", "gosine", "--protocol", "gis", "--tracks", "campus")
     assert done.exit_code == 1

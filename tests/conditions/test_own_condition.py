@@ -195,6 +195,7 @@ def test_it_is_checked_with_the_place_of_each_mistake(tariff):
     assert any("tariff: has no effect: nothing is sent" in note for note in check(alone.document()).notes)
 
 
+@pytest.mark.ci
 def test_the_command_line_knows_it(tariff, tmp_path):
     file = tmp_path / "priced.toml"
     scenario(tariff={"prices": PRICES}).to_toml(file)

@@ -81,6 +81,7 @@ def test_sums_over_agents_are_all_pulls_and_all_rewards_in_every_step(tmp_path, 
     assert result.metrics["mass"] == pytest.approx(1, rel=1e-12)
 
 
+@pytest.mark.ci
 def test_stepping_in_every_slot_over_slow_hops_makes_counts_grow(tmp_path, monkeypatch):
     keys = ["links.peer.latency=3 slots", "protocol.pace=slot", "run.horizon=1500", "topology.agents=5"]
     result, _, _ = play(tmp_path, monkeypatch, "coop-ucb2", *keys)

@@ -125,6 +125,7 @@ def test_linear_learners_deposit_too(learner):
     assert found["epsilon"] is None
 
 
+@pytest.mark.ci
 def test_who_decides_by_what_was_received_over_calls_decides_by_all_once_it_has_come():
     """Synchronised in every slot at once, nothing is ever known that was not received."""
     calls = ('protocol.kind="master-worker"', "learner.threshold=0")

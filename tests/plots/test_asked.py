@@ -103,6 +103,7 @@ def test_several_values_of_a_key_are_drawn_with_the_colours_of_all():
     assert Asked.from_json({**asked.as_json(), "where": {"protocol": []}}) is None
 
 
+@pytest.mark.ci
 def test_pictures_of_some_points_from_the_command_python_and_a_part_of_the_table(tmp_path):
     write(tmp_path, cube(arms=(5,)))
     found = nb.load_results(tmp_path)

@@ -1,5 +1,6 @@
 import itertools
 
+import pytest
 from helpers.made_up_runs import arranged, made_up, study_of
 
 from netbandit.plots import pictures
@@ -59,6 +60,7 @@ def test_each_learner_is_a_mark_of_its_own_and_none_is_left_out():
         assert "thompson, pooled" in dict(marks(panel))  # who is best is drawn where it stands
 
 
+@pytest.mark.ci
 def test_nothing_sent_stands_at_zero_also_beside_what_is_far_apart():
     cases = CASES | {("klucb", "local"): (2_000.0, 900_000_000, 5.0, 1.0)}
     figure = draw_chart(learners_chart(arranged(runs(cases))))

@@ -133,6 +133,7 @@ def test_panels_share_their_axes_only_if_the_regrets_are_similar():
             assert panel.get_ylim()[1] >= max(line.get_ydata().max() for line in panel.lines)
 
 
+@pytest.mark.ci
 def test_more_values_than_colours_take_a_scale_of_shades_and_fewer_bands():
     runs = sweep("topology.agents", list(range(10, 50)))
     figure = draw_regret(arranged(runs))

@@ -66,6 +66,7 @@ def one_that_sees_everything(setup):
     return regret
 
 
+@pytest.mark.ci
 def test_a_threshold_of_zero_is_a_synchronisation_a_slot():
     found = metrics('protocol.kind="master-worker"', "learner.threshold=0")
     assert found["rounds"] == 300

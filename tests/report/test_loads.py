@@ -105,6 +105,7 @@ def test_lives_are_told_in_a_unit_that_suits(seconds, text):
     assert duration(float("inf")) == "for ever"
 
 
+@pytest.mark.ci
 def test_a_report_has_the_loads_of_each_network_that_is_used(path, study):
     (found,) = loads(study)
     assert found.title == "protocol: sink"

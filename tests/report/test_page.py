@@ -151,6 +151,7 @@ def test_the_networks_are_told_once_each(html):
     assert rows[1:] == [["1", "star", "8", "7", "1.75", "2", "1"], ["3", "ring", "8", "8", "2", "4", "4"]]
 
 
+@pytest.mark.ci
 def test_what_a_sweep_varies_is_not_told_twice(tmp_path):
     runs = [made_up(networkx.path_graph(n), family="path", parameters={"topology.agents": n}) for n in (3, 4)]
     assert Page(report(tmp_path, runs)).table(["point", "agents", "links"])[1:] == [

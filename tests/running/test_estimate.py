@@ -158,6 +158,7 @@ def test_an_estimate_that_runs_in_the_folder_refute_says_so(file, tmp_path, monk
         )
 
 
+@pytest.mark.ci
 def test_equal_runs_are_counted_once(tmp_path):
     file = tmp_path / "one.toml"
     file.write_text(

@@ -46,6 +46,7 @@ def test_each_order_has_an_answer_and_who_dies_is_replaced():
     assert not any(map(is_alive, processes))
 
 
+@pytest.mark.ci
 def test_one_that_has_died_in_between_is_no_matter():
     with Pool(1, perform, ignore) as workers:
         ((_, first),) = workers.answers([(1, ("be",))])

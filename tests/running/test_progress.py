@@ -125,7 +125,7 @@ def test_an_interrupted_sweep_does_not_say_that_it_is_done(clock):
 
 def test_a_log_is_told_how_much_of_a_long_file_has_been_read(clock):
     told, stream = report(clock, terminal=False)
-    with reading(told._console) as watch:
+    with reading(lambda: told._console) as watch:
         watch("clicks[1].txt", 100, 400)
         clock.wait(31)
     assert stream.getvalue() == "clicks[1].txt: 25% after 30 s, about 2 min left\n"
@@ -176,7 +176,7 @@ def test_a_terminal_gets_nothing_from_a_short_sweep(clock):
 
 def test_a_long_file_gets_a_bar_with_its_share(clock):
     told, stream = report(clock, terminal=True)
-    with reading(told._console) as watch:
+    with reading(lambda: told._console) as watch:
         watch("clicks.txt", 0, 400)
         watch("clicks.txt", 100, 400)
         clock.wait(2)

@@ -115,6 +115,7 @@ def test_runs_that_are_there_name_the_versions_they_are_of(tmp_path):
     assert f"; this is netbandit {netbandit.__version__}, python " in line
 
 
+@pytest.mark.ci
 def test_a_sweep_whose_workers_are_all_gone_ends(tmp_path, monkeypatch):
     monkeypatch.setattr("netbandit.running.cluster._WORKERLESS", 1.0)
     with local_cluster(1) as workers:

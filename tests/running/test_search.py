@@ -325,6 +325,7 @@ def test_the_interval_is_of_the_winner_and_others_that_may_be_best_are_counted(t
     assert named.endswith("are of the means at these values, not of the best means; 1 other not decidedly worse")
 
 
+@pytest.mark.ci
 def test_a_sweep_is_refused_and_both_cures_cure(file, tmp_path):
     file.write_text(SCENARIO + "[sweep]\nprotocol.ttl = [1, 2]\n")
     given = ["optimize", str(file), "--minimize", "messages", "--most", "5", "--final", "2"]

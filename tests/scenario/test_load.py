@@ -267,6 +267,7 @@ def test_reading_is_quick(write, valid):
     assert min(times) < 0.02
 
 
+@pytest.mark.ci
 def test_a_long_list_is_read_and_located(write, check, valid):
     means = ", ".join(["0.5"] * 50_000)
     write(large=valid + f"[links]\npeer.latency.uniform = [{means}]\n")

@@ -127,7 +127,7 @@ def test_the_compiled_loop_plays_as_one_call_a_turn(tmp_path, monkeypatch, activ
     assert compiled.metrics["decisions"] == generic.metrics["decisions"] > 0
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.ci
 @pytest.mark.parametrize("learner", [(), ("learner.schedule=fixed", "learner.every=20")])
 @pytest.mark.parametrize("latency", ["0 ms", "4 ms"])
 def test_all_of_all_is_everybody_in_every_slot(tmp_path, learner, latency):

@@ -240,7 +240,7 @@ TIMES = [
 ]
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.ci
 @pytest.mark.parametrize("key", KEYS_OF_LINKS)
 def test_a_trace_changes_nothing(tmp_path, key):
     """Whatever agents talk in, and whether messages take time on their way, none, or have to queue."""

@@ -112,7 +112,7 @@ def _some_learner(kind, rng):
     return keys
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("kind", ["ucb", "klucb", "thompson", "queued", "otflinucb"])
 def test_each_decision_is_that_of_a_reference_written_apart(tmp_path, decisions, kind):
     rng = np.random.default_rng(49)
@@ -266,6 +266,8 @@ def test_a_trace_changes_no_number_and_has_all_rewards_that_are_late(tmp_path, d
     ],
 )
 def test_each_pull_is_learned_outstanding_censored_or_late(tmp_path, monkeypatch, feedback):
+    with executed("plain"):  # what is compiled of the queue is made before it is patched
+        study(tmp_path, text=scene({"kind": "ucb"}, feedback)).points[0].simulation(0).run()
     learned = []
     take, take_one = FeedbackQueue.take, FeedbackQueue.take_one
 
@@ -396,7 +398,7 @@ def test_what_was_hardly_meant_is_mentioned(tmp_path):
     assert any("learner.base: counts has no effect" in note for note in notes)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.ci
 @pytest.mark.parametrize("law", [{"geometric": 6.0}, {"pareto": ["3 ms", 1.3]}, "8 slots"])
 @pytest.mark.parametrize("kind", ["ucb", "thompson"])
 def test_what_a_queued_base_was_fed_gives_its_arms_and_its_pulls_exceed_them_by_what_is_outstanding(

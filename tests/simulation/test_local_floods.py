@@ -74,7 +74,7 @@ SHAPES = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.ci
 @pytest.mark.parametrize("shape", SHAPES)
 def test_copies_of_an_observation_are_counted(tmp_path, shape):
     """Tree: agents within ttl less 1; ring: 2 ttl; complete: (M - 1)^2; a star of 50: 2,450 a slot.

@@ -172,6 +172,7 @@ def test_no_way_out_is_told_where_there_is_none(tmp_path):
     assert "skip" not in told
 
 
+@pytest.mark.ci
 def test_results_without_regret_are_drawn(tmp_path):
     write_log(tmp_path / "log.txt", 2_000)
     overrides = ["bandit.path=log.txt", "sweep.bandit.partial=[0.2, 0.5, 1.0]", "run.replications=2"]

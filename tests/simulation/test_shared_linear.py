@@ -43,6 +43,7 @@ def test_every_protocol_of_calls_carries_them(tmp_path, learner, protocol):
     assert any("no compiled loop" in remark for remark in found.remarks) == (learner == "lints")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("learner", "key", "enough"), [("linucb", "alpha", 1.0), ("lints", "v", 0.5)])
 def test_agents_that_explore_too_little_are_told_of(tmp_path, learner, key, enough):
     """The defaults are for contexts whose rewards have a tenth of this noise."""

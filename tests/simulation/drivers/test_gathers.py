@@ -138,6 +138,7 @@ def test_decisions_follow_from_latency_and_bandwidth(tmp_path, pipeline):
         assert decisions == pytest.approx(horizon / 4, abs=4)
 
 
+@pytest.mark.ci
 @given(
     bandwidth=st.integers(1, 40),
     latency=st.integers(0, 20_000),

@@ -44,6 +44,7 @@ def test_equal_in_choices_waits_messages_bytes_and_regret(name):
     assert (wire["bytes beyond the ledger"].counted > 0) == isinstance(point.protocol, Hub)
 
 
+@pytest.mark.ci
 def test_a_link_that_is_not_as_measured_differs():
     point = point_of("relay", family="star")  # all that agent 1 hears comes over one link
     played = play(point, 0, simulated(point, 0), dilation=2.0)
@@ -55,6 +56,7 @@ def test_a_link_that_is_not_as_measured_differs():
     assert verdicts["waits"] == "differs"
 
 
+@pytest.mark.ci
 def test_agents_that_share_memory_come_to_no_end():
     point = point_of(Telepathy)
     reference = simulated(point, 0)

@@ -36,6 +36,7 @@ def test_a_page_has_each_claim_with_its_verdict_and_each_figure_with_its_command
             assert verdict == f": **{one.verdict}**"
 
 
+@pytest.mark.ci
 def test_the_table_of_all_papers_counts_every_claim_once(pages):
     record = shipped()
     tables = [

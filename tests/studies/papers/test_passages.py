@@ -95,6 +95,7 @@ def test_components_of_li_and_song_are_averaged_as_their_algorithm_prints(figure
     assert len(hybrid) > len(uneven) == (2 if figure == "fig11" else 0)
 
 
+@pytest.mark.ci
 def test_other_readings_of_solanki_differ_from_the_figure_in_one_thing_each():
     own, readings = points("exp1", "pfcb")[0], points("readings", "pfcb")
     varied = {"bandit.sampling", "bandit.seed", "learner.share", "run.replications"}
@@ -108,6 +109,7 @@ def test_other_readings_of_solanki_differ_from_the_figure_in_one_thing_each():
     assert spreads == {0.1, 0.2, round(math.sqrt(0.2), 3)}
 
 
+@pytest.mark.ci
 def test_no_claim_of_solanki_is_measured_where_its_setting_was_chosen():
     """The readings are the search, on markets with a seed of their own; a claim has a market of its own in each run."""
     paper = load_paper("pfcb")

@@ -106,6 +106,7 @@ def test_kinds_of_claims_and_margins_are_in_what_is_printed_in_tables_and_in_the
     assert "  fig1  5 claims (1 not the paper's number), 8 runs" in listed.output
 
 
+@pytest.mark.ci
 def test_no_time_is_recorded_of_runs_that_were_there_already(folder):
     assert recorded(folder).exit_code == 0
     (folder.parent / "record.jsonl").unlink()
@@ -121,6 +122,7 @@ def test_no_figure_begins_when_the_budget_is_spent(folder):
     assert not (folder.parent / "record.jsonl").exists()
 
 
+@pytest.mark.ci
 def test_the_list_of_figures_says_what_was_recorded(folder):
     assert recorded(folder).exit_code == 0
     listed = CliRunner().invoke(main, ["reproduce", "mine", "--estimate", "--jobs", "1"])

@@ -4,17 +4,16 @@ from collections.abc import Iterator
 
 from netbandit.checks.point_check import release_size
 from netbandit.conditions.faults import Faults
-from netbandit.conditions.faults_plan import radio_plan
 from netbandit.conditions.links import link_class
 from netbandit.learners.counts import CountingLearner
 from netbandit.learners.learner import EpochLearner
 from netbandit.network.airtime import MOST_BYTES
 from netbandit.network.link import LinkClass
-from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, NUMBER_BYTES
+from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES
+from netbandit.network.models.radio_keys import SPREADING_FACTORS
 from netbandit.network.topology import Topology
 from netbandit.protocols.flooding import Flooding
 from netbandit.protocols.relay import Relay
-from netbandit.scenario.radio import SPREADING_FACTORS
 from netbandit.simulation.drivers.choice import pattern_of
 from netbandit.simulation.replication import RunnablePoint
 from netbandit.user_code.errors import is_ours
@@ -37,7 +36,7 @@ def air_plan(point: RunnablePoint) -> list[str]:
     if radio is None or not protocol.uses_peer_links or protocol.out_of_band:
         return []
     slot = point.scenario.run.slot_nanoseconds
-    plan, links = radio_plan(radio, slot), link_class(point.scenario.links.peer)
+    plan, links = radio.plan(slot), link_class(point.scenario.links.peer)
     size, exact = _message_bytes(point)
     airtime = links.transmission(size)
     period = plan.period(airtime)
@@ -66,7 +65,7 @@ def _message_bytes(point: RunnablePoint) -> tuple[int, bool]:
         item = learner.item_bytes(2 * (outline.arms or 0) + (nodes is not None and nodes.memory == "lost"))
     else:
         item = release_size(point)
-    return HEADER_BYTES + LABEL_BYTES + item, item > 0
+    return point.scenario.run.header + LABEL_BYTES + item, item > 0
 
 
 def _how_often(point: RunnablePoint, links: LinkClass, airtime: int, period: int, slot: int) -> Iterator[str]:

@@ -15,7 +15,6 @@ from netbandit.conditions.faults_plan import (
     channel_faults,
     failing,
     outage_of,
-    radio_plan,
 )
 from netbandit.conditions.latencies import slowest_way
 from netbandit.conditions.nodes import NodeNumbers, no_node, node_problems, number_notes
@@ -87,7 +86,7 @@ class Faults(Condition):
                 outages=tuple(outage_of(outage, topology, slot) for outage in self.outages),
                 **(changing._asdict() if peers and changing is not None else {}),
             ),
-            radio=radio_plan(links.peer.radio, slot) if peers and links.peer.radio is not None else None,
+            radio=links.peer.radio.plan(slot) if peers and links.peer.radio is not None else None,
         )
 
     def prepare(self, plan: ReplicationPlan) -> None:

@@ -1,6 +1,5 @@
 """Builds the network's fault models from the keys of ``[faults]`` and of links."""
 
-from fractions import Fraction
 from math import inf
 from typing import NamedTuple
 
@@ -11,10 +10,8 @@ from netbandit.network.models.jitter import law_of
 from netbandit.network.models.loss import loss_of
 from netbandit.network.models.settings import nanoseconds as ns
 from netbandit.network.outages import Failing, LinkSchedule, Outage, Redrawn
-from netbandit.network.radio_plan import Aloha, Csma, RadioPlan
 from netbandit.network.topology import Topology
 from netbandit.scenario.link_faults import FaultyLinkSettings
-from netbandit.scenario.radio import AlohaAccess, RadioSettings
 
 
 class Changing(NamedTuple):
@@ -36,16 +33,6 @@ def channel_faults(keys: FaultyLinkSettings, slot: int) -> ChannelFaults:
         duplicate=keys.duplicate,
         retry=None if keys.retry is None else keys.retry.model(slot),
     )
-
-
-def radio_plan(radio: RadioSettings, slot: int) -> RadioPlan:
-    """Return how agents share the radio channel; *slot* is the length of a slot (ns)."""
-    access: Aloha | Csma | None = None
-    if isinstance(radio.access, AlohaAccess):
-        access = Aloha(ns(radio.access.aloha, slot))
-    elif radio.access is not None:
-        access = Csma(max(1, ns(radio.access.csma, slot)), radio.access.attempts)
-    return RadioPlan(access, Fraction(repr(radio.duty)))  # exactly the decimal number as written
 
 
 def at_random(law: FailingSettings | RedrawnSettings | None, slot: int) -> Failing | Redrawn | None:

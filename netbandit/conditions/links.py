@@ -3,13 +3,11 @@
 from collections.abc import Iterator
 
 from netbandit.conditions.facts import Facts
-from netbandit.network.airtime import LoRa
 from netbandit.network.edge_latencies import LONGEST
 from netbandit.network.link import LinkClass
 from netbandit.parts.settings import Problem
 from netbandit.scenario.links import LinkSettings, UniformLatency, UplinkSettings
-from netbandit.scenario.radio import LoRaSettings
-from netbandit.util.units import Bandwidth, Duration, energy_of_both, parse_frequency, parse_size
+from netbandit.util.units import Bandwidth, Duration, energy_of_both, parse_size
 
 
 def problems(facts: Facts) -> Iterator[Problem]:
@@ -42,11 +40,7 @@ def link_class(settings: LinkSettings | UplinkSettings) -> LinkClass:
         energy_per_byte=energy_of_both(settings.energy.per_byte),
         received_per_message=settings.energy.of_message[1],
         received_per_byte=settings.energy.of_byte[1],
-        modulation=None if radio is None or radio.airtime is None else _modulation(radio.airtime.lora),
+        modulation=None if radio is None or radio.airtime is None else radio.airtime.lora.modulation,
         most_waiting=parse_size(settings.queue) if isinstance(settings.queue, str) else settings.queue,
         counts_bytes=isinstance(settings.queue, str),
     )
-
-
-def _modulation(settings: LoRaSettings) -> LoRa:
-    return LoRa(settings.sf, parse_frequency(settings.bandwidth), settings.coding, settings.preamble)

@@ -58,7 +58,7 @@ class ByColumn(dict[int, T], Generic[T]):
         return found
 
 
-class Queue(Protocol):
+class QueueStep(Protocol):
     """How messages follow one another on a channel that they occupy for a time."""
 
     def duration(self, size: int) -> int:
@@ -74,7 +74,7 @@ class Queue(Protocol):
         """Let a message that is never sent wait all the same, for as long as its sender does not know that."""
 
 
-class Contacts(Protocol):
+class ContactStep(Protocol):
     """How messages wait for links that are seen to be down."""
 
     def next_start(self, channel: Channel, time: int) -> int:
@@ -93,7 +93,7 @@ class Contacts(Protocol):
         """Count a message that has waited so long (ns) for its link, and starts."""
 
 
-class Retransmission(Protocol):
+class RetryStep(Protocol):
     """How senders wait for acknowledgements."""
 
     def begun(
@@ -136,7 +136,7 @@ class Steps:
 
     Attributes:
         uplink: Whether its links are those of the server.
-        queue, contacts, retry: See `Queue`, `Contacts`, `Retransmission`.
+        queue, contacts, retry: See `QueueStep`, `ContactStep`, `RetryStep`.
         admits: (channel, message, packet) -> whether there is room for a message now; if not, it is dropped.
         absent: (node, from, until) -> whether a node is down at any moment in between (ns).
         late: (channel, arrival, packet) -> the arrival (ns), with what is added to the latency.
@@ -181,9 +181,9 @@ class Steps:
         self.network, self.name, self.columns = network, name, columns
         self.link_class, self.models = link_class, models
         self.uplink = name == "uplink"
-        self.queue: Queue | None = None
-        self.contacts: Contacts | None = None
-        self.retry: Retransmission | None = None
+        self.queue: QueueStep | None = None
+        self.contacts: ContactStep | None = None
+        self.retry: RetryStep | None = None
         self.admits: Callable[[Channel, Message, Packet | None], bool] | None = None
         self.absent: Callable[[int, int, int], bool] | None = None
         self.late: Callable[[Channel, int, Packet | None], int] | None = None

@@ -80,7 +80,7 @@ class Wire(Steps):
         self, channels: Sequence[Channel], message: Message, packet: Packet | None, now: int, excepted: int
     ) -> int:
         """Put a message for which there is room on *channels* *now* (ns); see `put`."""
-        if self.contacts is None:  # only its queue can delay it
+        if self.contacts is None:  # only its queue can delay it: one call for all channels
             return self.begin(channels, message, packet, now, now, excepted)
         arrival, duration = NOT_SENT, self.duration(message.size)
         for channel in channels:
@@ -101,30 +101,35 @@ class Wire(Steps):
         It asks only what is known by then, so it may be called ahead of that time, or at it.
         """
         network, contacts, end = self.network, self.contacts, self.network.end
-        if queued.start < 0:  # its turn has not come before
-            queued.start = max(channel.free_at, queued.put_at) if queued.duration else queued.put_at
-        if min(queued.start, end) > now:
-            return min(queued.start, end)
-        if queued.tried < 0:
-            queued.tried = queued.start
+        start, put_at = queued.start, queued.put_at
+        if start < 0:  # its turn has not come before
+            start = put_at
+            if queued.duration and channel.free_at > put_at:
+                start = channel.free_at
+            queued.start = start
+        if now < start and now < end:
+            return start if start < end else end
+        tried = queued.tried
+        if tried < 0:
+            tried = start
             if contacts is not None:
                 # What its sender loses while it is queued leaves the queue now, not when the link comes up.
-                if queued.start >= end or network.is_down_during(channel.sender, queued.put_at, queued.start):
-                    self.withhold(channel, queued.message, queued.put_at)
+                if start >= end or network.is_down_during(channel.sender, put_at, start):
+                    self.withhold(channel, queued.message, put_at)
                     return NEVER
-                queued.tried = contacts.next_start(channel, queued.start)
+                tried = contacts.next_start(channel, start)
         while contacts is not None:
-            tried = queued.tried
-            if min(tried, end) > now:
-                return min(tried, end)
-            again = contacts.attempt(channel, queued.message, queued.put_at, tried, queued.first, queued.duration)
+            if now < tried and now < end:
+                queued.tried = tried
+                return tried if tried < end else end
+            again = contacts.attempt(channel, queued.message, put_at, tried, queued.first, queued.duration)
             if again == NEVER:
                 return NEVER
             if again == tried:
-                contacts.note_wait(tried - queued.start)
+                contacts.note_wait(tried - start)
                 break
-            queued.tried, queued.first = again, False
-        queued.arrival = self.begin((channel,), queued.message, queued.packet, queued.put_at, queued.tried)
+            tried, queued.first = again, False
+        queued.arrival = self.begin((channel,), queued.message, queued.packet, put_at, tried)
         return NEVER
 
     def begin(
@@ -163,7 +168,7 @@ class Wire(Steps):
             if channel.receiver == excepted:
                 continue
             sent = start = earliest
-            if duration and channel.free_at > start:
+            if duration and channel.free_at > start:  # those before it are still being transmitted
                 sent = start = channel.free_at
             if start >= end or (absent is not None and absent(channel.sender, put_at, start)):
                 self.withhold(channel, message, put_at)
@@ -179,7 +184,7 @@ class Wire(Steps):
             if spend is not None:
                 spend(channel, size, min(sent, end) - start)
             link = channel.link
-            if books:  # the other direction may be ahead, or behind
+            if books:  # slots of the future are booked, and the other direction may be ahead, or behind
                 link.activate_ahead(start // network.slot, slot)
             elif link.latest != period:
                 link.latest = period
@@ -189,13 +194,14 @@ class Wire(Steps):
                 arrival = late(channel, arrival, packet)
             stops = lost = lose is not None and lose(channel, size, start)
             if not lost and is_stopped is not None and is_stopped(channel, size, start, arrival):
+                # It stops, but if that happens only after the end, it is still under way then.
                 stops, lost = True, self.is_lost_in_time(channel, size, start, arrival)
             later = -1 if double is None else double(channel)
-            if observers and (stops or ahead):
+            if observers and (stops or ahead):  # else its arrival decides
                 for observer in observers:
                     observer.hop(channel, message, put_at, start, arrival, lost, copy=False)
             record, ack_index = packet, LATE
-            if retry is not None and message.kind is not ACK:
+            if retry is not None and message.kind is not ACK:  # nobody acknowledges an acknowledgement
                 record, ack_index = retry.begun(channel, message, packet, index, sent, arrival, stops)
             if stops:
                 if lost:
@@ -204,20 +210,20 @@ class Wire(Steps):
                     channel.note_under_way(size, min(sent, end) - start)
                 arrival = LOST
                 continue
-            if late is not None and packet is None:
+            if late is not None and packet is None:  # a retransmission holds nothing back
                 channel.latest = arrival
             due = arrival
-            if contacts is not None:
+            if contacts is not None:  # it may be taken in a nanosecond after it is due
                 arrival = contacts.taken_in(channel, put_at, start, arrival)
             if arrival >= end:
                 channel.note_under_way(size, min(sent, end) - start)
-            if later >= 0:
+            if later >= 0:  # both have one record, by which the second one is a duplicate
                 record = record or Packet(message)
                 self._copy(channel, message, record, put_at, start, sent + channel.latency + later, arrival)
             entry: tuple[Any, ...]
-            if not ahead:
+            if not ahead:  # whether it is taken in is decided when it is due
                 entry = (arrival, message, record, put_at, start, due, False)
-            elif decides:
+            elif decides:  # it arrives, but may not be news
                 entry = (arrival, message, record, ack_index)
             else:
                 entry = (arrival, channel.sender, message)

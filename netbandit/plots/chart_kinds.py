@@ -7,6 +7,7 @@ structures and learners, and charts requested by the user.
 from collections.abc import Sequence
 from typing import Any
 
+from netbandit.plots.answers import answer
 from netbandit.plots.chart import HOPS, HOPS_APART, Chart
 from netbandit.plots.estimates import (
     EITHER_DELAY,
@@ -179,7 +180,7 @@ def parameter_chart(whole: Arrangement, key: str, parts: Sequence[Part] = (), of
     layout = Facets.row(columns * len(metrics), len(metrics) if len(columns) > 1 else 1, left_out)
     return Chart(
         whole,
-        title=f"{title} against {name(key)}",
+        title=answer(whole, points, key, first) or f"{title} against {name(key)}",
         layout=layout,
         pairs=[(key, metric) for metric in metrics for _ in columns],
         color=_series(whole, key),

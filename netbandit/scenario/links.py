@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
+from netbandit.network.models.radio_keys import RadioSettings
 from netbandit.network.models.settings import ModelSettings
 from netbandit.parts.settings import DurationText, KeyPath, Settings, duration_text
 from netbandit.scenario.link_faults import FaultyLinkSettings
-from netbandit.scenario.radio import RadioSettings
 from netbandit.util.units import (
     BANDWIDTH,
     ENERGY,

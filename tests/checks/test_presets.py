@@ -8,9 +8,9 @@ import netbandit as nb
 from netbandit.checks.check import check
 from netbandit.conditions.energy import Energy
 from netbandit.conditions.energy_keys import CHIPS
+from netbandit.network.models.radio_keys import PRESETS, RadioSettings
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load
-from netbandit.scenario.radio import PRESETS, RadioSettings
 from netbandit.studies.advice.protocol_measures import left_out
 from netbandit.util.key_paths import lookup
 

@@ -8,9 +8,10 @@ from netbandit.network.jitter import UniformJitter
 from netbandit.network.models.jitter import Jitter
 from netbandit.network.models.loss import BurstLoss, ConstantLoss
 from netbandit.network.models.retransmission import Retry
+from netbandit.network.observer import Observer
 from netbandit.network.outages import Failing, OutagePlan
 from netbandit.network.steps import Model
-from netbandit.network.wire import Wire
+from netbandit.network.wire import Wire, send_reliably
 
 OF_ONE = {
     "admits", "absent", "contacts", "copy_late", "double", "late", "lose", "queue", "receive", "retry", "spend"
@@ -81,3 +82,41 @@ def test_any_number_of_tests_may_stop_a_message():
         found = wire(*map(Cut, range(count)))
         stopped = [] if found.is_cut is None else [time for time in range(5) if found.is_cut(None, 1, time, time + 1)]
         assert stopped == list(range(count))
+
+
+class Notes(Observer):
+    def __init__(self):
+        self.begun, self.hops, self.fates = [], [], []
+
+    def sent(self, channel, message, begin):
+        self.begun.append(begin)
+
+    def hop(self, channel, message, put_at, start, arrival, lost, copy):
+        assert put_at <= start < arrival
+        self.hops.append((lost, copy))
+
+    def fate(self, channel, message, fate, time):
+        self.fates.append(fate)
+
+
+@pytest.mark.parametrize("faults", [Faults(), Faults(peer=ChannelFaults(loss=ConstantLoss(0.3), duplicate=0.4))])
+def test_all_who_watch_are_told_of_all_messages_and_change_nothing(faults):
+    logs, watching = [], [Notes(), Notes()]
+    for observers in ([], watching):
+        lab = Triangle(faults)
+        assert (lab.network._send.__func__ is send_reliably) == (not faults)
+        lab.network.watch(observers[:1])
+        lab.network.watch(observers[1:])
+        assert (lab.network._send.__func__ is send_reliably) == (not faults and not observers)
+        for time in range(0, 3_000, 10):
+            lab.send(time, 0, 1)
+        lab.send(100_000, 0, 1)
+        logs.append((lab.run(), lab.fingerprint.hexdigest(), lab.network.ledger.outcomes))
+    assert logs[0] == logs[1]
+    outcomes = logs[1][2]
+    for notes in watching:
+        assert len(notes.begun) == 300
+        assert len(notes.hops) == 300 + outcomes.duplicates
+        assert sum(lost for lost, _ in notes.hops) == outcomes.lost
+        assert sum(copy for _, copy in notes.hops) == outcomes.duplicates
+        assert notes.fates == ["duplicates_dropped"] * outcomes.duplicates_dropped

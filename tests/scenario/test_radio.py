@@ -5,10 +5,10 @@ import re
 import pytest
 
 from netbandit.checks.check import check
+from netbandit.network.models.radio_keys import RadioSettings
 from netbandit.parts.validation import read
 from netbandit.scenario.errors import ScenarioError
 from netbandit.scenario.load import load_tables
-from netbandit.scenario.radio import RadioSettings
 
 LORA = {"sf": 9, "bandwidth": "125 kHz", "coding": 1, "preamble": 8}
 

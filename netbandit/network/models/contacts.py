@@ -42,16 +42,18 @@ class Waiting(Model):
 
     def next_start(self, channel: Channel, time: int) -> int:
         """See `next_start`."""
-        return next_start(self._network, channel, time)
+        in_contact = channel.up_from <= time < channel.up_until  # as there, for less
+        return time if in_contact else next_start(self._network, channel, time)
 
     def attempt(self, channel: Channel, message: Message, put_at: int, start: int, first: bool, duration: int) -> int:
-        """See `netbandit.network.steps.Contacts.attempt`."""
-        network, last = self._network, latest_start(self._network, put_at)
-        if start >= last or network.is_down_during(channel.sender, put_at, start):
+        """See `netbandit.network.steps.ContactStep.attempt`."""
+        network = self._network
+        last, nodes = latest_start(network, put_at), network.node_outages
+        if start >= last or (nodes is not None and nodes.node(channel.sender).during(put_at, start)):
             if first:
                 self._steps.withhold(channel, message, put_at)
             return NEVER
-        over = contact_end(channel, start)
+        over = channel.up_until if channel.up_from <= start < channel.up_until else contact_end(channel, start)
         if over > start + duration + channel.latency:
             return start
         self._cut_off(channel, message, put_at, start, over, duration)
@@ -59,12 +61,12 @@ class Waiting(Model):
         return again if again < last else NEVER
 
     def note_wait(self, waited: int) -> None:
-        """See `netbandit.network.steps.Contacts.note_wait`."""
+        """See `netbandit.network.steps.ContactStep.note_wait`."""
         self.waited += waited
         self.started += 1
 
     def taken_in(self, channel: Channel, put_at: int, start: int, arrival: int) -> int:
-        """See `netbandit.network.steps.Contacts.taken_in`.
+        """See `netbandit.network.steps.ContactStep.taken_in`.
 
         Slotted, a transmission from a boundary takes effect at the next one at the earliest. But its hop began when it
         was handed over; so if it arrives at the boundary at which it has started, it is taken in a nanosecond later,
@@ -72,8 +74,10 @@ class Waiting(Model):
         """
         if self._network.waits_for_slots and start > put_at and arrival == start:
             arrival = start + 1
-        if self._steps.late is None:
-            arrival = channel.latest = max(arrival, channel.latest)
+        if self._steps.late is None:  # else what is late holds others back
+            if arrival < channel.latest:
+                return channel.latest
+            channel.latest = arrival
         return arrival
 
     def _cut_off(self, channel: Channel, message: Message, put_at: int, start: int, over: int, duration: int) -> None:
@@ -132,7 +136,7 @@ def contact_end(channel: Channel, time: int) -> int:
 
 def latest_start(network: Engine, put_at: int) -> int:
     """Return the time (ns) from which on a message that was put on its channel at *put_at* is started no more."""
-    return min(network.end, put_at + network.carry + 1)
+    return network.end if network.carry >= network.end - put_at else put_at + network.carry + 1
 
 
 def contact_from(network: Engine, channel: Channel, time: int) -> int:

@@ -71,7 +71,7 @@ class Fifo(Model):
         return False
 
     def occupy(self, channel: Channel, size: int, duration: int, put_at: int, start: int) -> int:
-        """See `netbandit.network.steps.Queue.occupy`."""
+        """See `netbandit.network.steps.QueueStep.occupy`."""
         if self._books and start > put_at:
             self._wait(channel, start, size)
         channel.free_at = sent = start + duration
@@ -80,7 +80,7 @@ class Fifo(Model):
         return sent
 
     def count(self, channel: Channel, wait: int, busy: int) -> None:
-        """See `netbandit.network.steps.Queue.count`."""
+        """See `netbandit.network.steps.QueueStep.count`."""
         queue = _queue(channel)
         queue.busy += busy
         if wait > 0:
@@ -89,7 +89,7 @@ class Fifo(Model):
                 queue.longest_wait = wait
 
     def keep_place(self, channel: Channel, put_at: int, size: int) -> None:
-        """See `netbandit.network.steps.Queue.keep_place`: to the end, or until its sender loses all that it has queued.
+        """See `netbandit.network.steps.QueueStep.keep_place`: to the end, or until its sender loses its whole queue.
 
         Where messages are carried only for so long, it takes no place.
         """

@@ -74,7 +74,7 @@ class RetrySettings(Settings):
 
 
 class Acknowledgements:
-    """The acknowledgements of one class of links in a replication; see `netbandit.network.steps.Retransmission`.
+    """The acknowledgements of one class of links in a replication; see `netbandit.network.steps.RetryStep`.
 
     Args:
         retry: The parameters.
@@ -98,7 +98,7 @@ class Acknowledgements:
         arrival: int,
         stops: bool,
     ) -> tuple[Packet | None, int]:
-        """See `Retransmission.begun`."""
+        """See `RetryStep.begun`."""
         network = self._network
         if packet is None:
             if network.flags.prompt and not stops and channel.latency <= self._least and not channel.rank & 1:
@@ -114,7 +114,7 @@ class Acknowledgements:
         return packet, packet.index
 
     def received(self, channel: Channel, message: Message, packet: Packet | None, ack_index: int, now: int) -> None:
-        """See `Retransmission.received`: send the acknowledgement, or start the timeout of the sender."""
+        """See `RetryStep.received`: send the acknowledgement, or start the timeout of the sender."""
         back = self._network.links.uplink(channel.receiver) if channel.is_broadcast else channel.back
         if packet is None and channel.latency + back.latency > self._least:
             packet = _arrived(channel, message, ack_index, now)
@@ -129,14 +129,14 @@ class Acknowledgements:
                 self._give_up(channel, packet)
 
     def dropped(self, channel: Channel, message: Message, packet: Packet | None) -> None:
-        """See `Retransmission.dropped`."""
+        """See `RetryStep.dropped`."""
         packet = packet or Packet(message, channel, channel.messages)
         packet.since = self._network.environment._now
         packet.sent += 1
         self._repeat_later(channel, packet)
 
     def refused(self, channel: Channel, message: Message, packet: Packet | None, ack_index: int, now: int) -> None:
-        """See `Retransmission.refused`."""
+        """See `RetryStep.refused`."""
         if ack_index == LATE:
             return
         if packet is None:
@@ -145,7 +145,7 @@ class Acknowledgements:
         self._repeat_later(channel, packet)
 
     def repeat(self, channel: Channel, packet: Packet) -> None:
-        """See `Retransmission.repeat`: unless it was acknowledged after all, or had its last attempt.
+        """See `RetryStep.repeat`: unless it was acknowledged after all, or had its last attempt.
 
         A broadcast is retransmitted over the uplink of the agent that did not acknowledge it.
         """

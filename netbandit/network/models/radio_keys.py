@@ -1,10 +1,14 @@
 """``[links.peer.radio]``: a shared medium, with its airtime, access, duty cycle and collisions."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, ModelWrapValidatorHandler, model_validator
 
+from netbandit.network.airtime import LoRa
+from netbandit.network.models.settings import nanoseconds
+from netbandit.network.radio_plan import Aloha, Csma, RadioPlan
 from netbandit.parts.settings import PositiveDuration, Settings, filled_in
 from netbandit.util.units import parse_frequency
 from netbandit.util.wording import Allowed, one_of, show
@@ -41,6 +45,11 @@ class LoRaSettings(Settings):
     )
     coding: int = Field(default=1, ge=1, le=4, description="Coding rate: four bits are sent as 4 + this many.")
     preamble: int = Field(default=8, ge=6, le=65_535, description="Symbols of the preamble.")
+
+    @property
+    def modulation(self) -> LoRa:
+        """The modulation that determines the airtime."""
+        return LoRa(self.sf, parse_frequency(self.bandwidth), self.coding, self.preamble)
 
 
 class AirtimeSettings(Settings):
@@ -101,3 +110,12 @@ class RadioSettings(Settings):
             return handler(keys)
         lora = {"sf": int(preset.rpartition("sf")[2]), "bandwidth": BANDWIDTHS[0], "coding": 1, "preamble": 8}
         return filled_in(keys, {"airtime": {"lora": lora}, "duty": _DUTY_OF_BAND_M}, handler)
+
+    def plan(self, slot: int) -> RadioPlan:
+        """Return how agents share the air; *slot* is the length of a slot (ns)."""
+        access: Aloha | Csma | None = None
+        if isinstance(self.access, AlohaAccess):
+            access = Aloha(nanoseconds(self.access.aloha, slot))
+        elif self.access is not None:
+            access = Csma(max(1, nanoseconds(self.access.csma, slot)), self.access.attempts)
+        return RadioPlan(access, Fraction(repr(self.duty)))  # exactly the decimal number as written

@@ -9,7 +9,7 @@ from netbandit.learners.counts import CountingLearner
 from netbandit.learners.learner import EpochLearner
 from netbandit.network.airtime import MOST_BYTES
 from netbandit.network.link import LinkClass
-from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, NUMBER_BYTES
+from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES
 from netbandit.network.models.radio_keys import SPREADING_FACTORS
 from netbandit.network.topology import Topology
 from netbandit.protocols.flooding import Flooding
@@ -65,7 +65,7 @@ def _message_bytes(point: RunnablePoint) -> tuple[int, bool]:
         item = learner.item_bytes(2 * (outline.arms or 0) + (nodes is not None and nodes.memory == "lost"))
     else:
         item = release_size(point)
-    return HEADER_BYTES + LABEL_BYTES + item, item > 0
+    return point.scenario.run.header + LABEL_BYTES + item, item > 0
 
 
 def _how_often(point: RunnablePoint, links: LinkClass, airtime: int, period: int, slot: int) -> Iterator[str]:

@@ -26,6 +26,7 @@ from netbandit.network.families.family import Family, Shape
 from netbandit.network.families.hybrid import Hybrid
 from netbandit.network.families.meeting import Meeting
 from netbandit.network.files import unused
+from netbandit.network.message import HEADER_BYTES
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.parts.component import CommunicationPattern, Others, Part, found_by, read_part
 from netbandit.parts.registry import (
@@ -460,7 +461,9 @@ class PointCheck:
                 forget=facts.agents_forget,
                 lack=facts.may_lack,
             ),
-            slowest_hop=lambda around: slowest_hop(peer, graph, slot, around + release),
+            slowest_hop=lambda around: slowest_hop(
+                peer, graph, slot, max(0, around + run.header - HEADER_BYTES) + release
+            ),
             may_change=changing or facts.may_run_empty,  # a forwarding agent may run out of energy
             peer_latencies=None if peers is None else peers.tolist(),
             uplink_latencies=uplink_latencies(scenario.links.uplink, graph.agents, slot, streams).tolist(),

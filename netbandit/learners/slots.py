@@ -323,7 +323,14 @@ class Learner(AnyLearner):
 
         Also called before `start`.
         """
-        return _NUMBER_BYTES * numbers
+        return -(-self.item_bits(numbers) // 8)
+
+    def item_bits(self, numbers: int) -> int:
+        """Return the bits of a row of so many *numbers*, which `item_bytes` rounds up to bytes; by default 64 each.
+
+        For numbers that are quantised: ``return 3 * numbers``. Also called before `start`.
+        """
+        return 8 * _NUMBER_BYTES * numbers
 
     def account(self, releases: int) -> PrivacySpent:
         """Return the privacy spent by the agent that shared most often, *releases* times in all its lives.

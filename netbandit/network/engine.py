@@ -16,7 +16,7 @@ from netbandit.network.fingerprint import Fingerprint
 from netbandit.network.ledger import Ledger, Tally
 from netbandit.network.link import NOTHING_YET, Arrival, Channel, Fate
 from netbandit.network.links import Links
-from netbandit.network.message import Message
+from netbandit.network.message import HEADER_BYTES, Message
 from netbandit.network.node_changes import NodeChanges
 from netbandit.network.observer import Observer
 from netbandit.network.outages import OutagePlan, Outages
@@ -92,11 +92,13 @@ class Engine:
         waits_for_slots: Whether it starts at slot boundaries.
         due, starts, timers: What arrives, begins, or is sent again at an instant.
         instants: A heap of these instants.
+        header: The bytes of the header of messages that carry items; of others it is `HEADER_BYTES`.
         queues: The messages that wait for a channel where outcomes are deferred.
         appointed: When (ns) SimPy wakes the network next, to call *callbacks*.
         late_from: From when on (ns) what takes its latency alone may still be under way at the end.
     """
 
+    header: int = HEADER_BYTES
     deferred_outcomes: bool = False
     batteries: Batteries | None = None
     computing: Inboxes | None

@@ -12,7 +12,7 @@ from simpy import Event
 
 from netbandit.network.clock import AGENTS, SENDS, InstantQueue, ScheduledEvent
 from netbandit.network.link import Arrival
-from netbandit.network.message import HEADER_BYTES, Kind, Message
+from netbandit.network.message import Kind, Message
 from netbandit.network.network import Network
 from netbandit.parts.component import Checks, Mistake, Note, Others
 from netbandit.protocols.deadline import DeadlineKey
@@ -185,7 +185,7 @@ class Consensus(DeadlineKey, ExchangeProtocol):
         """Put *rows* of an agent on its links, in one message."""
         channels = self.network.present_neighbours.of(self.network.channels[agent])
         if channels:
-            size = HEADER_BYTES + len(rows) * self._row_bytes
+            size = self.network.header + len(rows) * self._row_bytes
             self.network.send(Message(MIX, size, (rows, self.clock.now), rows[-1].step), channels)
 
     def _repeat(self, _: Event) -> None:

@@ -169,7 +169,7 @@ class Local(TtlFlood[SyncPacket], LocalKeys, CallProtocol):
         patience = self.deadline_ns(self.clock.slot)
         if patience is None:
             slowest = max((channel.latency for out in network.channels for channel in out), default=0)
-            slowest += network.transmission(_AROUND + sync_handler.release_size)
+            slowest += network.transmission(network.header + LABEL_BYTES + sync_handler.release_size)
             self.delay = self.ttl * max(1, self.clock.boundary(slowest))
         else:
             self.delay = self.clock.boundary(patience)
@@ -268,7 +268,8 @@ class Local(TtlFlood[SyncPacket], LocalKeys, CallProtocol):
         channels = [channel for channel in there if channel.receiver not in senders]
         if channels:
             kind = SYNC if packet.item is None else RELEASE
-            size = _AROUND + (LABEL_BYTES if packet.item is None else packet.item.size)
+            told_bytes = _AROUND if packet.item is None else self.network.header + packet.item.size
+            size = told_bytes + LABEL_BYTES
             told = packet._replace(left=left, begun=self.clock.now)
             self.network.send(Message(kind, size, told, packet.progress.number), channels)
 

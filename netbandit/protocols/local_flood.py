@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 from netbandit.network import distances
 from netbandit.network.clock import AGENTS, SENDS, InstantQueue
 from netbandit.network.link import Arrival, Channel
-from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
+from netbandit.network.message import LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.parts.component import state
 from netbandit.protocols.broadcast import BroadcastProtocol, Hear, Heard
@@ -199,6 +199,6 @@ class LocalFlood(TtlFlood[_Copy], BroadcastProtocol):
                 alike.setdefault(chosen, []).append(channel)
         for chosen, some in alike.items():
             copies = [parcels[number][0] for number in chosen]
-            size = HEADER_BYTES + sum(LABEL_BYTES + copy.item.size for copy in copies)
+            size = self.network.header + sum(LABEL_BYTES + copy.item.size for copy in copies)
             self.items += len(copies) * len(some)
             self.network.send(Message(ITEMS, size, (copies, now), copies[-1].round), some)

@@ -34,7 +34,7 @@ class LabelMessage(Message):
     ) -> None:
         if size is None:
             self.items: bool | None = items
-            size = HEADER_BYTES + (round.size(labels) if items else LABEL_BYTES * labels.bit_count())
+            size = round.header + round.size(labels) if items else HEADER_BYTES + LABEL_BYTES * labels.bit_count()
         elif size >= 0:
             self.items = None
         else:
@@ -279,6 +279,7 @@ class OpenRound:
         self.went_on: AgentMask = 0
         self.deserted = False
         self.is_open = True
+        self.header = rounds.network.header
         self._acting = rounds.acting
         self.nodes = {agent: Node(rounds, self, agent) for agent in members}
 

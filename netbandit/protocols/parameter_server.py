@@ -10,7 +10,7 @@ from simpy import Event
 
 from netbandit.network.clock import AGENTS, SENDS, InstantQueue, ScheduledEvent
 from netbandit.network.link import Arrival, Channel
-from netbandit.network.message import HEADER_BYTES, Kind, Message
+from netbandit.network.message import Kind, Message
 from netbandit.network.network import Network
 from netbandit.parts.component import Checks, Mistake, Note, Others
 from netbandit.protocols.deadline import DeadlineKey
@@ -125,7 +125,7 @@ class ParameterServer(CarryKey, DeadlineKey, UploadProtocol):
         if agent == self._host:
             self._uploaded.at(now, self._host, (agent, number, item))
         else:
-            self._send(agent, Message(UPLOAD, HEADER_BYTES + item.size, _Parcel(agent, item, now), number))
+            self._send(agent, Message(UPLOAD, self.network.header + item.size, _Parcel(agent, item, now), number))
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Finish the hops of arrivals, now or at the slot boundary."""
@@ -212,13 +212,15 @@ class ParameterServer(CarryKey, DeadlineKey, UploadProtocol):
         if items and kind is PUSH and host == self.network.server:
             # One message with the download of each agent: there may be very many.
             found = dict(zip(agents, items, strict=True))
-            self.network.send_down(Message(PUSH, HEADER_BYTES + items[0].size, found, self._number), agents)
+            self.network.send_down(Message(PUSH, self.network.header + items[0].size, found, self._number), agents)
             return
         for agent, item in zip(agents, items, strict=True):
             if agent == host:
                 handler.take(agent, item)
             else:
-                self._send(host, Message(kind, HEADER_BYTES + item.size, _Parcel(agent, item, now), numbers[agent]))
+                self._send(
+                    host, Message(kind, self.network.header + item.size, _Parcel(agent, item, now), numbers[agent])
+                )
 
     def _pass_deadline(self, agent: int, number: int) -> None:
         """Let *agent* test again if it still waits for the answer to the upload of this *number*."""

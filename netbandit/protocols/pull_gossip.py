@@ -78,7 +78,7 @@ class PullGossip(DeadlineKey, RequestProtocol):
                 item = self.answer(node, sender)
                 if item is None:
                     continue
-                answer_now = partial(self._say, ANSWER, HEADER_BYTES + item.size, node, sender, item)
+                answer_now = partial(self._say, ANSWER, self.network.header + item.size, node, sender, item)
                 self.network.when_computed(node, "item", answer_now)
 
     def _say(self, kind: Kind, size: int, sender: int, receiver: int, answer: Item | None, _: object = None) -> None:

@@ -32,9 +32,9 @@ def in_order(heard: Iterable[Heard]) -> list[Heard]:
     return sorted(heard, key=_SOURCE_AND_ROUND)
 
 
-def message_bytes(item_bytes: int) -> int:
-    """Return the bytes of a message with an item of so many bytes, and its label."""
-    return HEADER_BYTES + LABEL_BYTES + item_bytes
+def message_bytes(header: int, item_bytes: int) -> int:
+    """Return the bytes of a message with a *header*, an item of so many bytes, and its label."""
+    return header + LABEL_BYTES + item_bytes
 
 
 def links_of_tree(topology: Topology, source: int, hops: int | None) -> tuple[Integers, Integers]:
@@ -84,7 +84,7 @@ class Relay(CarryKey, DeadlineKey, BroadcastProtocol):
 
     def broadcast(self, round: int, agent: int, item: Item) -> None:
         """Let *agent* tell all others its *item*, from this instant on."""
-        self._tell(agent, RELAY, message_bytes(item.size), Heard(agent, round, item))
+        self._tell(agent, RELAY, message_bytes(self.network.header, item.size), Heard(agent, round, item))
 
     def announce(self, round: int, agent: int) -> bool:
         """Send the header along the agent's tree."""

@@ -35,7 +35,7 @@ from simpy import Event
 
 from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
-from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, NUMBER_BYTES, Kind, Message
+from netbandit.network.message import LABEL_BYTES, NUMBER_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.parts.component import state
 from netbandit.protocols.protocol import Aggregation, CallbackRoundProtocol, Item, contributed
@@ -334,7 +334,7 @@ class RoundProtocol(CallbackRoundProtocol):
 
     def send(self, me: Participant, kind: Kind, payload: Any, receivers: Sequence[int]) -> None:
         """Send a message of *me* to *receivers*, which are neighbours."""
-        size = HEADER_BYTES + self._size(me, payload)
+        size = self.network.header + self._size(me, payload)
         self._rounds[me.round].pending += len(receivers)
         network = self.network
         channels = [network.channel(me.id, receiver) for receiver in receivers]

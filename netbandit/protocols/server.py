@@ -69,7 +69,7 @@ class Server:
 
     def upload(self, round: int, agent: int, item: Item) -> None:
         """Let *agent* send its item over its uplink."""
-        self._network.send_up(Message(UPLOAD, HEADER_BYTES + item.size, item, round), agent)
+        self._network.send_up(Message(UPLOAD, self._network.header + item.size, item, round), agent)
 
     def say_done(self, agent: int, round: int) -> None:
         """Announce that *agent* uploads no more from *round* on."""
@@ -168,7 +168,7 @@ class Server:
         network = self._network
         items = [uploads[agent] for agent in self._uploaders(round) if agent in uploads]
         conclusion = self._conclude(round, items)
-        answer = Message(ANSWER, HEADER_BYTES + conclusion.size, conclusion, round)
+        answer = Message(ANSWER, network.header + conclusion.size, conclusion, round)
         if self._deadline is not None or self._per_agent:
             self._answers[round] = answer
         self._uninformed[round] = set(range(network.agents))

@@ -7,7 +7,7 @@ from simpy.events import EventPriority
 
 from netbandit.network.clock import InstantQueue
 from netbandit.network.link import Arrival
-from netbandit.network.message import HEADER_BYTES, LABEL_BYTES, Kind, Message
+from netbandit.network.message import LABEL_BYTES, Kind, Message
 from netbandit.network.network import Network
 from netbandit.protocols.deadline import DEADLINES
 from netbandit.protocols.protocol import Item
@@ -120,7 +120,7 @@ class TreeCollection:
         A root keeps them, and hands them over when it has all.
         """
         if self._parents[node] >= 0:
-            size = HEADER_BYTES + sum(LABEL_BYTES + item.size for _, item in items)
+            size = self._network.header + sum(LABEL_BYTES + item.size for _, item in items)
             message = Message(COLLECT, size, (items, self._clock.now), round)
             self._network.send(message, (self._network.channel(node, self._parents[node]),))
         elif self._keep(round, self._component[node], items) == 0:

@@ -10,7 +10,7 @@ from simpy.events import EventPriority
 
 from netbandit.network.clock import SENDS, InstantQueue, ScheduledEvent
 from netbandit.network.link import Arrival, Channel
-from netbandit.network.message import HEADER_BYTES, Kind, Message
+from netbandit.network.message import Kind, Message
 from netbandit.network.network import Network
 from netbandit.parts.component import Checks, Mistake, Note, Others
 from netbandit.protocols.deadline import DEADLINES
@@ -90,7 +90,7 @@ class Vertical(CarryKey, GatherProtocol):
         # Parts of one size are one message to the network, which tells senders by their channels.
         self._parts: dict[int, list[Channel]] = {}
         for agent in self._senders:
-            self._parts.setdefault(HEADER_BYTES + part_bytes[agent], []).extend(self._hops[agent])
+            self._parts.setdefault(network.header + part_bytes[agent], []).extend(self._hops[agent])
         self._slotted = self.slotted
         self._steps: InstantQueue[Message] = InstantQueue(self.clock, self._act, SENDS)
         self._missing: dict[int, int] = {}
@@ -190,7 +190,7 @@ class Vertical(CarryKey, GatherProtocol):
                 path = [agent]
                 while path[-1] != generator:
                     path.append(parents[path[-1]])
-                moving.append((path[::-1], Message(MASK, HEADER_BYTES + size, (agent, 0), 0), 0))
+                moving.append((path[::-1], Message(MASK, self.network.header + size, (agent, 0), 0), 0))
         free: dict[tuple[int, int], int] = {}
         while moving:
             moving.sort(key=lambda item: item[2])

@@ -71,6 +71,13 @@ class RunSettings(Settings):
         description='With activity "one" or poisson: agent i is chosen, or visited, in proportion to (i + 1)^-skew; '
         "the rate of all decisions together stays the same.",
     )
+    header: int = Field(
+        default=20,
+        ge=0,
+        le=65_535,
+        description="Bytes of the header of each message that carries items; 0 counts what agents share alone. Calls, "
+        "requests, notices and acknowledgements keep theirs.",
+    )
 
     @property
     def slot_nanoseconds(self) -> int:

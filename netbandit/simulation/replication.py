@@ -216,6 +216,7 @@ class Simulation:
         """Return all that a driver works with."""
         plan = self.plan(topology)
         network = plan.network(fingerprint, writer)
+        network.header = self._point.scenario.run.header
         started = [condition.start(network) for condition in self._conditions]
         models = [model for model in started if model is not None]
         network.watch([model for model in models if model.watches])

@@ -290,6 +290,9 @@ class _OfLearner(_OfAnyLearner):
     def item_bytes(self, size: Any, *_: Any) -> int:
         return _whole(size, MOST_BYTES, "bytes")
 
+    def item_bits(self, bits: Any, *_: Any) -> int:
+        return _whole(bits, 8 * MOST_BYTES, "bits")
+
     def share_numbers(self, numbers: Any, *_: Any) -> int:
         return _whole(numbers, MOST_BYTES, "numbers")
 

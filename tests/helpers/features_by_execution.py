@@ -80,6 +80,7 @@ FEATURES = {
     "latencies": ("links.peer.latency={uniform=['0 ms', '3 ms']}",),
     "long latency": ("links.peer.latency=3 ms",),
     "bandwidth": ("links.peer.bandwidth=1 Mbit/s",),
+    "no header": ("run.header=0",),
     "queue": ("links.peer.bandwidth=500 kbit/s", "links.peer.queue=1"),
     "queue of bytes, retry": ("links.peer={bandwidth='500 kbit/s', queue='90 B', retry={timeout='2 ms'}}",),
     "retry": ("links.peer.loss=0.3", "links.peer.retry={timeout='2 ms'}"),

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
+from netbandit.network.message import LABEL_BYTES
 from netbandit.protocols.local import Local
 from netbandit.protocols.local_flood import ITEMS
 from netbandit.protocols.relay import RELAY
@@ -97,6 +97,7 @@ class NeighboursInBulk(RowsInBulk):
         assert isinstance(protocol, Local)
         self._floods = protocol.route == "flood"
         kind = ITEMS if self._floods else RELAY
+        self._header = context.network.header
         self._links = links = BulkLinks(context.network, context.clock, kind, context.fingerprint)
         super().__init__(links.slowest)
         self.members = np.bincount(links.receivers, minlength=context.topology.agents) + 1
@@ -106,7 +107,7 @@ class NeighboursInBulk(RowsInBulk):
 
     def _put(self, slot: int, tells: bool) -> None:
         if tells and True not in self._sizes:
-            size = HEADER_BYTES + LABEL_BYTES + self._item_bytes
+            size = self._header + LABEL_BYTES + self._item_bytes
             self._sizes = {True: np.full(len(self._rows), size), False: np.zeros(len(self._rows), dtype=np.int64)}
         if self._sizes:
             sizes = self._links.present(slot, self._sizes[tells])

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.network.message import HEADER_BYTES
 from netbandit.protocols.consensus import MIX, Consensus
 from netbandit.protocols.mixing import mixed_rows, mixing, second_eigenvalue
 from netbandit.simulation.carriers import ExchangeCarrier, Mixed, Numbers
@@ -81,7 +80,7 @@ class LockstepInBulk(MixingInBulk):
         self._due = slot + self._every
         self._rows = rows.copy()
         self._times += 1
-        self._size = HEADER_BYTES + self.learner.item_bytes(rows.shape[1])
+        self._size = self.context.network.header + self.learner.item_bytes(rows.shape[1])
         self._events[:, 0] = slot * self.context.clock.slot + self._latencies
         self._events[:, 3] = self._size
         self.context.fingerprint.record_all(self._events)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from netbandit.compilation.compile_notice import announce
 from netbandit.network import distances
-from netbandit.network.message import HEADER_BYTES, LABEL_BYTES
+from netbandit.network.message import LABEL_BYTES
 from netbandit.protocols.local import Local
 from netbandit.protocols.local_flood import ITEMS, RandomStops
 from netbandit.simulation.carriers import Numbers
@@ -29,6 +29,7 @@ class FloodsInBulk(RowsInBulk):
         protocol = context.protocol
         assert isinstance(protocol, Local)
         announce(hear_all, "floods in bulk")
+        self._header = context.network.header
         self._links = links = BulkLinks(context.network, context.clock, ITEMS, context.fingerprint)
         super().__init__(protocol.ttl * links.slowest)
         graph = context.topology
@@ -58,7 +59,7 @@ class FloodsInBulk(RowsInBulk):
         pass_on(flood, slot, tells, copies)
         copies = self._links.present(slot, copies)
         self._items += int(copies.sum())
-        sizes = copies * (LABEL_BYTES + self._item_bytes) + HEADER_BYTES * (copies > 0)
+        sizes = copies * (LABEL_BYTES + self._item_bytes) + self._header * (copies > 0)
         self._links.put(slot, sizes)
 
     def _keep_absorbed(self, slot: int) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from netbandit.network.message import HEADER_BYTES
 from netbandit.protocols.consensus import MIX
 from netbandit.protocols.mixing import mixed_rows
 from netbandit.simulation.carriers import Mixed, Numbers
@@ -31,6 +30,7 @@ class UnequalMixingInBulk(MixingInBulk):
     def __init__(self, context: ReplicationContext) -> None:
         super().__init__(context)
         agents = len(self.everybody)
+        self._header = context.network.header
         self._links = links = BulkLinks(context.network, context.clock, MIX, context.fingerprint)
         self._waits = self.protocol.pace == "step"
         self._repeats = self._waits and context.network.faults.peers_lose_for_good
@@ -70,7 +70,7 @@ class UnequalMixingInBulk(MixingInBulk):
         telling = self.everybody if self._repeats else agents
         counts = np.zeros(len(self.everybody), dtype=np.int64)
         counts[telling] = np.minimum(self._times[telling], 2) if self._repeats else 1
-        sizes = HEADER_BYTES * (counts > 0) + counts * self._row_bytes
+        sizes = self._header * (counts > 0) + counts * self._row_bytes
         self._told[slot % links.slowest] = self._times - 1
         links.put(slot, links.present(slot, sizes[links.senders]))
 

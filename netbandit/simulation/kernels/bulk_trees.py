@@ -259,7 +259,7 @@ class TreeBroadcasts(BroadcastProtocol):
         plan = self._plan_of(agents, phase)
         if base + plan.latest >= self.clock.end:
             plan = self._make(agents, phase, self.clock.end - base)
-        size = message_bytes(size)
+        size = message_bytes(self.network.header, size)
         self._to_hear.add(plan.heard, base, first, size)
         self._to_arrive.add(plan.arrivals, base, first, size)
         self._to_use.add(plan.uses, base, first, size)

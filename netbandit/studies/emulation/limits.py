@@ -6,6 +6,7 @@ from typing import Any
 
 from netbandit.learners.learner import EpochLearner
 from netbandit.network.families.meeting import Meeting
+from netbandit.network.message import HEADER_BYTES
 from netbandit.network.models.loss import BurstLossSettings
 from netbandit.parts.settings import Problem, Settings
 from netbandit.protocols.gossip import Gossip
@@ -40,6 +41,8 @@ def refusals(point: RunnablePoint, replication: int) -> Iterator[Problem]:
     yield from _of_protocol(point, kinds["protocol"])
     yield from _of_links(point)
     scenario = point.scenario
+    if scenario.run.header != HEADER_BYTES:
+        yield ("run", "header"), f"must be {HEADER_BYTES} to be emulated: what real messages have"
     for table, condition in sorted(scenario.conditions.items()):
         if condition != type(condition)():
             yield (table,), "is not emulated yet"

@@ -162,7 +162,7 @@ class Across:
             y: Their heights.
             shapes: The looks that distinguish points.
             step: The number whose steps a line joins, by which a point is named too.
-            away: The offset of a mark, or, where a line joins marks, of its bar; a share of the axis.
+            away: The offset of a mark, or, where a line joins marks, of the dots of its runs; a share of the axis.
         """
         span = self.axis.span if self.axis is not None else 0.0
         named = self.axis is not None and self.axis.named
@@ -208,7 +208,7 @@ class _Content:
         self.areas = _areas(self.near()) if chart.waiting else {}
 
     def _lines(self, x: str, y: str, part: Arrangement) -> list[list[Placed]]:
-        """Return the marks of each line of a panel; bars stand side by side around the values of a key."""
+        """Return the marks of each line of a panel; marks or dots stand side by side around the values of a key."""
         keys, groups = self.chart.whole.keys, _lines_of(part, self.shapes, self.chart.step)
         away = [aside(turn, len(groups)) if x in keys else 0.0 for turn in range(len(groups))]
         pairs = zip(groups, away, strict=True)

@@ -46,7 +46,7 @@ class Mark:
         y: Its vertical estimate.
         look: Its colour, marker and dashes.
         name: Its name if it is drawn at the edge.
-        beside: The horizontal offset of its interval's bar and of its runs, in units of the axis.
+        beside: The horizontal offset of its runs, in units of the axis.
     """
 
     x: Band
@@ -215,10 +215,10 @@ def _roomy() -> Any:
 
 
 def aside(turn: int, count: int) -> float:
-    """Return how far aside the bars of one of *count* groups stand, as a share of the axis they have in common.
+    """Return how far aside one of *count* groups stands, as a share of the axis they have in common.
 
-    Side by side, or the bars of equal values would hide one another. Marks that a line joins stay where they are: on a
-    steep line those beside their place would seem to be higher or lower than others.
+    Side by side, or equal values would hide one another. Marks that a line joins stay where they are, with their bars:
+    on a steep line those beside their place would seem to be higher or lower than others; their dots stand aside.
     """
     step = min(_SIDE_BY_SIDE, 3 * _SIDE_BY_SIDE / max(count - 1, 1))
     return step * (turn - (count - 1) / 2)
@@ -267,7 +267,7 @@ def draw_points(
         look: Colour, marker and dashes.
         label: The name of the series in the legend.
         joined: Whether a thin line joins the points, which are steps of one number.
-        beside: The horizontal offset of bars and dots from the markers, in units of the axis.
+        beside: The horizontal offset of dots from the markers, in units of the axis.
 
     Returns:
         The markers and their line, for the legend.
@@ -288,13 +288,7 @@ def draw_points(
         capsize=2.5,
         zorder=3,
     )
-    line, caps, stems = bars.lines
-    if beside:
-        for cap in caps:
-            cap.set_xdata(np.asarray(cap.get_xdata()) + beside)
-        for stem in stems:
-            for path in stem.get_paths():  # set_segments takes none without an interval
-                path.vertices = np.asarray(path.vertices) + np.array((beside, 0.0))
+    line = bars.lines[0]
     for one, other in zip(across, upward, strict=True):
         where = exact(float(one.mean) + beside) if beside else one
         draw_runs(panel, where, other, look, aside=0.0 if one.runs else _ASIDE)

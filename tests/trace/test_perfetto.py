@@ -15,8 +15,8 @@ from netbandit.checks.check import check
 from netbandit.cli import main
 from netbandit.running import sweeps as sweep
 from netbandit.scenario.load import load
-from netbandit.trace.perfetto import convert, find_trace
-from netbandit.trace.read import TraceError
+from netbandit.trace.perfetto import _rounds, convert, find_trace
+from netbandit.trace.read import Lines, TraceError, Transfer
 
 SCENARIO = """\
 [run]
@@ -148,6 +148,14 @@ def test_a_round_holds_all_its_messages_and_waits(traced, tmp_path):
         own = [line for line in lines if name == f"round {line['round']}" and line.get("phase") != "explore"]
         assert begin == min(line["sent"] if "sent" in line else line["begin"] for line in own)
         assert end == max(line["arrival"] if "arrival" in line else line["end"] for line in own)
+
+
+def test_rounds_that_overlap_have_lanes_of_their_own_and_those_that_touch_share_one():
+    times = {1: (0, 5_000), 2: (5_000, 9_000), 3: (8_000, 12_000)}
+    lines = Lines(
+        messages=[Transfer("ADV", number, 0, 1, 20, sent, sent, end) for number, (sent, end) in times.items()]
+    )
+    assert _rounds(lines) == [(1, 0, 5_000, 0), (2, 5_000, 9_000, 0), (3, 8_000, 12_000, 1)]
 
 
 def test_rounds_that_take_no_time_are_shown(tmp_path):

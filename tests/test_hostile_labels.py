@@ -47,6 +47,7 @@ def place(tmp_path, monkeypatch):
 def test_labels_are_text_wherever_they_go(place):
     for command in (
         ["run", "labels.toml"],
+        ["plot", "results/labels", "--all"],
         ["report", "results/labels"],
         ["topology", "labels.toml", "--plot", "n.svg"],
     ):

@@ -476,9 +476,10 @@ class PointCheck:
             self._check_among(facts)
         if peer.latency != "edges" and any_given(graph):
             self.notes.append((("links", "peer", "latency"), NOT_TAKEN))
-        remarks = [(("topology", *path), text) for path, text in graph.graph.graph.get("notes", ())]
+        read = {} if graph.bare else graph.graph.graph  # what was said of the graph as it was read
+        remarks = [(("topology", *path), text) for path, text in read.get("notes", ())]
         self.notes += remarks
-        if said := unused(graph.graph):
+        if said := "" if graph.bare else unused(graph.graph):
             self.notes.append((("topology", "graph" if facts.kinds["topology"] == "graph" else "file"), said))
         if peer.latency in FROM_GRAPH:
             try:

@@ -146,7 +146,7 @@ class Adversary(Condition):
         if not liars:
             return frozenset()
         if self.place == "degree":
-            return of_highest_degree([degree for _, degree in sorted(topology.graph.degree)], liars)
+            return of_highest_degree(list(map(len, topology.neighbours)), liars)
         return drawn(streams.generator("adversary.place"), topology.agents, liars)
 
     def known(self, facts: Facts) -> Mapping[str, Any]:

@@ -1,6 +1,6 @@
 """The graph of a replication."""
 
-from netbandit.network.families.family import Family
+from netbandit.network.families.family import Family, Shape
 from netbandit.network.families.meeting import Meeting
 from netbandit.network.topology import Topology, TopologyError
 from netbandit.util.streams import Streams
@@ -23,10 +23,12 @@ def drawn_topology(family: Family, streams: Streams, slot: int, end: int) -> Top
     Raises:
         TopologyError: No such graph can be drawn.
     """
-    import networkx
-
     if isinstance(family, Meeting):
         return family.met(streams, slot, end)
+    if isinstance(family, Shape) and type(family).build is Shape.build:
+        return Topology(family.drawn(streams.generator("topology")))
+    import networkx
+
     graph = family.build(streams.generator("topology"))
     if not isinstance(graph, networkx.Graph):  # from a user-defined family
         text = f"{type(family).__qualname__}.build must return a graph of networkx, not {type(graph).__name__}"

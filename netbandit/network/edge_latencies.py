@@ -41,7 +41,7 @@ def _amount(text: str) -> tuple[object, ...]:
 
 def any_given(topology: Topology) -> bool:
     """Whether a link of the graph has a latency of its own."""
-    return any("latency" in attributes for _, _, attributes in topology.graph.edges(data=True))
+    return not topology.bare and any("latency" in one for _, _, one in topology.graph.edges(data=True))
 
 
 def given_latencies(topology: Topology, slot: int) -> NDArray[np.int64]:

@@ -26,7 +26,7 @@ from netbandit.network.models.radio import Radio
 from netbandit.network.observer import Observer
 from netbandit.network.outages import Outages
 from netbandit.network.present_neighbours import PresentNeighbours
-from netbandit.network.topology import Topology
+from netbandit.network.topology import BareGraph, Topology
 from netbandit.network.trace_writer import Trace
 from netbandit.util.streams import Streams
 
@@ -177,12 +177,8 @@ class Network(Engine):
     def topology(self) -> Topology:
         """The graph, with its distances."""
         if self._topology is None:
-            import networkx
-
-            graph: networkx.Graph[int] = networkx.Graph()
-            graph.add_nodes_from(range(self.agents))
-            graph.add_edges_from((node, other) for node, near in enumerate(self.neighbours) for other in near)
-            self._topology = Topology(graph)
+            links = [(node, other) for node, near in enumerate(self.neighbours) for other in near]
+            self._topology = Topology(BareGraph(self.agents, np.array(links, dtype=np.int64).reshape(-1, 2)))
         return self._topology
 
     def channel(self, sender: int, receiver: int) -> Channel:

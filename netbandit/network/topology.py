@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,18 @@ class TopologyError(Exception):
         super().__init__("; ".join(": ".join([".".join(map(str, path)), text]) for path, text in self.problems))
 
 
+class BareGraph(NamedTuple):
+    """A graph of which nothing is known but its links; networkx, whose import takes longer than a check, is not needed.
+
+    Attributes:
+        agents: The number n of agents, which are 0..n-1.
+        ends: The undirected links, shape (links, 2).
+    """
+
+    agents: int
+    ends: NDArray[np.int64]
+
+
 @dataclass(frozen=True, eq=False)
 class Topology:
     """A graph of agents; the server, where there is one, is not part of it.
@@ -36,7 +48,7 @@ class Topology:
     Nothing here depends on the order in which the graph was built: nodes, links and neighbours are sorted.
 
     Args:
-        graph: An undirected graph without self loops whose nodes are 0..n-1. A node may have a ``name``, a
+        made_of: An undirected graph without self loops whose nodes are 0..n-1. A node may have a ``name``, a
             ``latitude`` and a ``longitude`` (degrees), a link a ``speed`` (bits a second). Not to be changed later.
         contacts: When links are up, where the graph is made of contacts; None: always, or by ``topology.changes``.
 
@@ -44,11 +56,14 @@ class Topology:
         TopologyError: If the graph is another one, or has no nodes.
     """
 
-    graph: "networkx.Graph[int]"
+    made_of: "networkx.Graph[int] | BareGraph"
     contacts: "ContactList | None" = None
 
     def __post_init__(self) -> None:
-        graph = self.graph
+        graph = self.made_of
+        if isinstance(graph, BareGraph):
+            _check_bare(graph)
+            return
         if graph.is_directed() or graph.is_multigraph():
             raise TopologyError([((), "a topology has undirected links, one between two agents at most")])
         if not len(graph):
@@ -58,22 +73,44 @@ class Topology:
         if any(graph.has_edge(node, node) for node in range(len(graph))):
             raise TopologyError([((), "an agent has no link to itself")])
 
+    @cached_property
+    def graph(self) -> "networkx.Graph[int]":
+        """It as a graph of networkx."""
+        if not isinstance(self.made_of, BareGraph):
+            return self.made_of
+        import networkx
+
+        graph: networkx.Graph[int] = networkx.Graph()
+        nodes = list(range(self.agents))  # one object for each number: a link does not bring its own
+        graph.add_nodes_from(nodes)
+        graph.add_edges_from((nodes[one], nodes[other]) for one, other in self.edges.tolist())
+        return graph
+
+    @property
+    def bare(self) -> bool:
+        """Whether neither agents nor links say anything of themselves, such as names or places."""
+        return isinstance(self.made_of, BareGraph)
+
     @property
     def agents(self) -> int:
         """The number of agents n."""
-        return len(self.graph)
+        return self.made_of.agents if isinstance(self.made_of, BareGraph) else len(self.made_of)
 
     @property
     def links(self) -> int:
         """The number of undirected links L."""
-        return self.graph.number_of_edges()
+        return len(self.edges)
 
     @cached_property
     def edges(self) -> NDArray[np.int64]:
         """The undirected links, shape (L, 2), the lower number first, in lexicographic order."""
-        pairs = np.array(list(self.graph.edges()), dtype=np.int64).reshape(-1, 2)
+        made_of = self.made_of
+        ends = made_of.ends if isinstance(made_of, BareGraph) else list(made_of.edges())
+        pairs: NDArray[np.int64] = np.array(ends, dtype=np.int64).reshape(-1, 2)
         pairs.sort(axis=1)
-        return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+        pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+        again = (np.diff(pairs, axis=0) == 0).all(axis=1)
+        return np.delete(pairs, np.flatnonzero(again), axis=0) if again.any() else pairs
 
     @cached_property
     def adjacency(self) -> "distances.Adjacency":
@@ -147,11 +184,15 @@ class Topology:
     @cached_property
     def names(self) -> list[str]:
         """The name of each agent; its number where the graph gives none."""
+        if self.bare:
+            return list(map(str, range(self.agents)))
         return [str(self.graph.nodes[node].get("name", node)) for node in range(self.agents)]
 
     @cached_property
     def coordinates(self) -> NDArray[np.float64] | None:
         """Latitude and longitude of each agent in degrees, shape (n, 2), NaN where unknown; None if all are."""
+        if self.bare:
+            return None
         found = ((node, (data.get("latitude"), data.get("longitude"))) for node, data in self.graph.nodes(data=True))
         known = {node: pair for node, pair in found if None not in pair}
         if not known:
@@ -159,6 +200,15 @@ class Topology:
         places = np.full((self.agents, 2), np.nan)
         places[list(known)] = list(known.values())
         return None if np.isnan(places).all() else places
+
+
+def _check_bare(graph: BareGraph) -> None:
+    if not graph.agents:
+        raise TopologyError([((), "a topology has at least one agent")])
+    if ((graph.ends < 0) | (graph.ends >= graph.agents)).any():
+        raise TopologyError([((), f"the agents of a topology are numbered from 0 to {graph.agents - 1}")])
+    if len(graph.ends) and (graph.ends[:, 0] == graph.ends[:, 1]).any():
+        raise TopologyError([((), "an agent has no link to itself")])
 
 
 def describe(topology: Topology) -> dict[str, Any]:

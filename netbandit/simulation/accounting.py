@@ -168,7 +168,7 @@ def _fates(channel: Channel, back: bool) -> Iterator[tuple[str, int]]:
 
 def nodes_of(topology: Topology, energy: Mapping[str, NDArray[np.float64]]) -> Nodes | None:
     """Return the agents' names, coordinates and arrays of their *energy*; None if there are none of these."""
-    named = any("name" in data for _, data in topology.graph.nodes(data=True))
+    named = not topology.bare and any("name" in data for _, data in topology.graph.nodes(data=True))
     if not named and topology.coordinates is None and not energy:
         return None
     return Nodes(tuple(topology.names) if named else None, topology.coordinates, **energy)

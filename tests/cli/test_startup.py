@@ -47,8 +47,8 @@ main()
 @pytest.mark.parametrize(
     ("command", "spared"),
     [
-        ("check", "matplotlib numba pandas rich scipy"),
-        ("run", "numba pandas scipy.linalg scipy.sparse.csgraph scipy.sparse.linalg scipy.stats"),
+        ("check", "matplotlib networkx numba pandas rich scipy"),
+        ("run", "networkx numba pandas scipy.linalg scipy.sparse.csgraph scipy.sparse.linalg scipy.stats"),
     ],
 )
 def test_a_command_imports_nothing_large_that_it_does_not_need(tmp_path, command, spared):

@@ -10,7 +10,7 @@ from pydantic import Field
 from netbandit.network import distances
 from netbandit.network.families.changes import ChangesKey
 from netbandit.network.size_limits import too_large
-from netbandit.network.topology import TopologyError
+from netbandit.network.topology import BareGraph, Topology, TopologyError
 from netbandit.parts.component import Checks, Part, found_by
 
 if TYPE_CHECKING:
@@ -113,8 +113,12 @@ class Shape(Family):
 
     def build(self, rng: np.random.Generator) -> "networkx.Graph[int]":
         """Return a connected graph; a disconnected draw is drawn again as a whole."""
+        return Topology(self.drawn(rng)).graph
+
+    def drawn(self, rng: np.random.Generator) -> BareGraph:
+        """Return the same as its links."""
         self.demand()
-        return graph_of([self.agents], [self.connected(rng)])
+        return BareGraph(self.agents, self.connected(rng))
 
     def connected(self, rng: np.random.Generator) -> Edges:
         """Return the links of a connected draw.

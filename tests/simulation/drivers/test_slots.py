@@ -211,7 +211,7 @@ def test_nobody_hears_too_early_whatever_the_latencies(tmp_path_factory, latency
         original = slots.Slots.start
 
         def start(driver):
-            driver.context.network._uplink_latency = latency
+            driver.context.network.links._uplink_latency = latency
             original(driver)
 
         monkeypatch.setattr(slots.Slots, "start", start)

@@ -451,7 +451,7 @@ def send(network: Engine, message: Message, channels: Sequence[Channel], excepte
 
 
 def send_reliably(network: Engine, message: Message, channels: Sequence[Channel], excepted: int = -1) -> None:
-    """As `send`, if nothing queues, fails, waits or is traced (`Network.is_reliable`), which is the most common case.
+    """As `send`, if nothing queues, fails, waits or is watched, which is the most common case.
 
     It is `Wire.put` and `Wire.begin` without everything that cannot happen then, with the calls of `enter` and
     `count` inlined.

@@ -3,7 +3,7 @@
 \b
     cd tests
     python -m mutants                      # every fault, by the tests that the suite runs
-    python -m mutants hop_of_no_slot krum  # these
+    python -m mutants hop_of_no_slot       # this one
     python -m mutants --ci                 # also by the longer checks and the cases that .ci/run alone makes
     python -m mutants --list               # what there is
 

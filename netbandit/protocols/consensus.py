@@ -49,9 +49,9 @@ class Consensus(DeadlineKey, ExchangeProtocol):
     steps in every slot, whether it has stepped or not: steps stay exact without acknowledgements, and a step lasts
     until each of these rows has arrived once.
 
-    With a `deadline`, an agent that still lacks rows that long after it has sent its own steps at the following
-    boundary, with its own row in place of the missing ones; sums are then not preserved, as ``mass`` shows. Neighbours
-    may be further apart; rows that are ahead are kept until they are due.
+    With a `deadline`, an agent that lacks rows when it has passed since sending mixes without them at the next slot,
+    with its own row in their place; sums are then not preserved, as ``mass`` shows. Neighbours may be further apart;
+    rows of later steps are kept until they are due.
 
     If agents see which of their links are up, rows wait for their links with ``pace = "step"``. With ``pace = "slot"``
     rows go to the neighbours in contact, and an agent's own row replaces those of the others: with ``max-degree`` and

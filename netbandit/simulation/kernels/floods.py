@@ -1,8 +1,8 @@
 """Compiled floods of all agents in every slot: bit sets record which agent holds whose observation of which slot.
 
-A *content* is what a message brings, of one age and one rest of hops: whose observations they are, a bit a source. Its
-age is that of the observation, in slots, when the message is sent; its rest is how many hops the copies may still go
-when they have arrived. A message that takes d slots brings content of age a as age a + d.
+A *content* is the set of sources whose observations of one age and one rest a message brings, a bit a source. Its age
+is that of the observation, in slots, when the message is sent; its rest is the remaining TTL in hops on arrival. A
+message that takes d slots brings content of age a as age a + d.
 """
 
 from typing import NamedTuple

@@ -14,7 +14,7 @@ from netbandit.bandits.gaussian import Gaussian
 from netbandit.byzantine.adversaries.attack_kinds import Attack, Form
 from netbandit.byzantine.adversaries.false_means import View, false_means, place_of
 from netbandit.byzantine.adversaries.own_attack import LiarsView, own_lie
-from netbandit.byzantine.adversaries.soundness import sound_arms, sound_means, sound_pulls
+from netbandit.byzantine.adversaries.validation import valid_arms, valid_means, valid_pulls
 from netbandit.learners.differing_sets import Told
 from netbandit.network.message import NUMBER_BYTES
 from netbandit.protocols.protocol import Item
@@ -172,26 +172,26 @@ class MeanLies(Liars):
         self._forged += not np.array_equal(said, truth)
         return said
 
-    def sound(self, items: Sequence[Item]) -> list[int]:
+    def valid(self, items: Sequence[Item]) -> list[int]:
         """Return the indices of the *items* that pass validation."""
         if not self.liars:
             return list(range(len(items)))
         kept = []
         for place, item in enumerate(items):
-            if self._is_sound(item):
+            if self._is_valid(item):
                 kept.append(place)
             elif item.value is not None:  # None: the aggregate of a node that has rejected all items
                 self._rejected[id(item)] = item  # kept, so that no other gets its id
         return kept
 
-    def _is_sound(self, item: Item) -> bool:
+    def _is_valid(self, item: Item) -> bool:
         value = item.value
         if isinstance(value, Told):
             return (
-                sound_arms(value.arms, len(self._bandit.global_means))
-                and sound_means(value.means, len(value.arms), bounded=self._bounded)
-                and all(sound_pulls(one, self._horizon) for one in np.atleast_1d(value.pulls).tolist())
+                valid_arms(value.arms, len(self._bandit.global_means))
+                and valid_means(value.means, len(value.arms), bounded=self._bounded)
+                and all(valid_pulls(one, self._horizon) for one in np.atleast_1d(value.pulls).tolist())
             )
         if isinstance(value, np.ndarray):
-            return sound_means(value, item.size // NUMBER_BYTES, bounded=self._bounded)
+            return valid_means(value, item.size // NUMBER_BYTES, bounded=self._bounded)
         return value is not None  # aggregated from items that have been checked, if any passed

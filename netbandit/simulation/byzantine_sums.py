@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from netbandit.byzantine.adversaries.false_means import place_of
 from netbandit.byzantine.adversaries.false_sums import Sums, SumsView, false_sums
 from netbandit.byzantine.adversaries.own_attack import LiarsView
-from netbandit.byzantine.adversaries.soundness import sound_sums
+from netbandit.byzantine.adversaries.validation import valid_sums
 from netbandit.learners.robust_sums import unpacked_gram
 from netbandit.learners.slots import Learner
 from netbandit.learners.uploads import Deposit
@@ -63,7 +63,7 @@ class SumLies(Liars):
         row = np.concatenate([said.gram[self._upper], said.response, [said.observations] if self._counts else []])
         self._forged += not np.array_equal(row, truth)
         told = Sums(said.gram, said.response, said.observations) if self._counts else said._replace(observations=None)  # type: ignore[arg-type]
-        self._of_liars[id(row)] = row, sound_sums(told.gram, told.response, told.observations, self._dimension, most)
+        self._of_liars[id(row)] = row, valid_sums(told.gram, told.response, told.observations, self._dimension, most)
         return row
 
     def deposited(self, agent: int, truth: Deposit) -> Deposit:
@@ -78,11 +78,11 @@ class SumLies(Liars):
         said = self._said(agent, 0, Sums(gram, response, count), count)
         told = truth._replace(sums=np.concatenate([said.gram[self._upper], said.response]))
         self._forged += not np.array_equal(told.sums, truth.sums)
-        sound = sound_sums(said.gram, said.response, count, self._dimension, self._most(1))
-        self._of_liars[id(told)] = told, sound
+        valid = valid_sums(said.gram, said.response, count, self._dimension, self._most(1))
+        self._of_liars[id(told)] = told, valid
         return told
 
-    def sound(self, values: Sequence[Any]) -> list[int]:
+    def valid(self, values: Sequence[Any]) -> list[int]:
         """Return the indices of the *values* that pass validation."""
         kept = []
         for place, value in enumerate(values):
@@ -93,9 +93,9 @@ class SumLies(Liars):
                 self._rejected[id(value)] = value
         return kept
 
-    def sound_items(self, items: Sequence[Item]) -> list[int]:
+    def valid_items(self, items: Sequence[Item]) -> list[int]:
         """Return the indices of the *items* that pass validation."""
-        return self.sound([item.value for item in items])
+        return self.valid([item.value for item in items])
 
     def _said(self, agent: int, param_set: int, truth: Sums, heaviest: float) -> Sums:
         if self._own:

@@ -9,7 +9,7 @@ from netbandit.bandits.decision_numbers import DecisionNumbers
 from netbandit.bandits.mixed import Mixed
 from netbandit.byzantine.adversaries.false_totals import TotalsView, false_totals
 from netbandit.byzantine.adversaries.own_attack import LiarsView
-from netbandit.byzantine.adversaries.soundness import sound_totals
+from netbandit.byzantine.adversaries.validation import valid_totals
 from netbandit.learners.slots import Learner
 from netbandit.scenario.activity import PoissonActivity
 from netbandit.simulation.byzantine_items import Liars
@@ -159,7 +159,7 @@ class RowLies(Liars):
         self._ranked = order[:, 0], second, chosen
         return self._ranked
 
-    def sound(self, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+    def valid(self, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> NDArray[np.bool_] | None:
         """Return which rows pass validation, shape (n,); None if all do.
 
         Args:
@@ -177,7 +177,7 @@ class RowLies(Liars):
         most: Numbers = np.full(len(rows), np.inf)
         if self._bounded or self._form == "totals":
             most = np.asarray((said[rows] + 1) * in_a_slot, dtype=np.float64)
-        passed = sound_totals(told[rows, :arms], told[rows, arms : 2 * arms], most, bounded=self._bounded)
+        passed = valid_totals(told[rows, :arms], told[rows, arms : 2 * arms], most, bounded=self._bounded)
         if passed.all():
             return None
         wrong = rows[~passed]

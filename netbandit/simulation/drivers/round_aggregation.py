@@ -237,10 +237,10 @@ class RoundAggregation:
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         """Let the learner average those *items* that pass validation; the result has the size of one item."""
-        size, sound = items[0].size, self.lies.sound(items)
-        if len(sound) < len(items):
-            items = [items[place] for place in sound]
-            weights = None if weights is None else [weights[place] for place in sound]
+        size, valid = items[0].size, self.lies.valid(items)
+        if len(valid) < len(items):
+            items = [items[place] for place in valid]
+            weights = None if weights is None else [weights[place] for place in valid]
         self._aggregated = len(items) if weights is None else sum(weights)
         if not items:
             return Item(size, None)
@@ -367,7 +367,7 @@ class AggregationPerAgent(RoundAggregation):
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         """Let the learner pool *items*, each of which contains the number of agents it represents."""
-        items = [items[place] for place in self.lies.sound(items)]
+        items = [items[place] for place in self.lies.valid(items)]
         latest = self._latest  # agents that hold the same items usually conclude one after another
         if latest is not None and list(map(id, latest[0])) == list(map(id, items)):
             return latest[1]

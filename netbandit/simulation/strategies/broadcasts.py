@@ -155,9 +155,9 @@ class Broadcasts(CommunicationStrategy):
         listeners, sources, told, said = received
         if self._ages is not None:
             self._ages.hear(slot, listeners, sources, said)
-        sound = self.lies.sound(sources, told, said)
-        if sound is not None:
-            listeners, sources, told, said = listeners[sound], sources[sound], told[sound], said[sound]
+        valid = self.lies.valid(sources, told, said)
+        if valid is not None:
+            listeners, sources, told, said = listeners[valid], sources[valid], told[valid], said[valid]
         if len(listeners):
             self._learner.receive(slot, listeners, sources, told, said)
         return len(listeners)

@@ -80,7 +80,7 @@ class Requests(CommunicationStrategy):
 
     def _hear(self, agent: int, source: int, item: Item) -> None:
         boundary = self.clock.boundary(self.clock.now)
-        if boundary < self.clock.horizon and self.lies.sound(item.value):
+        if boundary < self.clock.horizon and self.lies.valid(item.value):
             asked = int(self._asked_at[agent])
             self._delays[0] += boundary - asked
             self._delays[1] += 1

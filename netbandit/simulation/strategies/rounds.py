@@ -162,10 +162,10 @@ class Rounds(CommunicationStrategy):
             sources, rows = [upload.agent for upload in new], [upload.row for upload in new]
             answers = answers_of(learner, sources, rows, len(self.everybody))
             return Item(learner.item_bytes(answers[0].size), answers)
-        sound = self.lies.sound_items(items)
-        if len(sound) < len(items):
-            items = [items[place] for place in sound]
-            weights = None if weights is None else [weights[place] for place in sound]
+        valid = self.lies.valid_items(items)
+        if len(valid) < len(items):
+            items = [items[place] for place in valid]
+            weights = None if weights is None else [weights[place] for place in valid]
         if not items:  # no item passed validation
             return Item(self.release_size, np.zeros(self._template.share_numbers(self._dimension)))
         row = learner.combine([item.value for item in items], weights)
@@ -306,7 +306,7 @@ class PooledRounds(CommunicationStrategy):
             self._due = None
             self._rounds += 1
             told = [self._rows[key] for key in sorted(self._rows)]
-            believed = [told[place] for place in self.lies.sound(told)]
+            believed = [told[place] for place in self.lies.valid(told)]
             if self._serves:
                 sources = [agent for agent, _ in sorted(self._rows)]
                 self._combined = np.stack(answers_of(self._learner, sources, told, len(self.everybody)))

@@ -190,7 +190,7 @@ class Uploads(CommunicationStrategy):
 
     def absorb(self, deposits: Sequence[tuple[int, Item]]) -> None:
         """Ask the server; see `UploadHandler`."""
-        deposits = [deposits[place] for place in self.lies.sound_items([item for _, item in deposits])]
+        deposits = [deposits[place] for place in self.lies.valid_items([item for _, item in deposits])]
         found: list[tuple[int, Deposit]] = [(agent, item.value) for agent, item in deposits]
         self._absorbed += self._server.absorb(found)
 

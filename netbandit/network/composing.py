@@ -8,10 +8,10 @@ from netbandit.network.faults import ChannelFaults
 from netbandit.network.link import LinkClass
 from netbandit.network.models.contacts import Waiting
 from netbandit.network.models.duplicates import Duplicates
-from netbandit.network.models.fifo import Fifo
 from netbandit.network.models.jitter import Jitter
 from netbandit.network.models.outages import LinkOutages, NodeOutages
 from netbandit.network.models.powered import Powered
+from netbandit.network.models.queue import Fifo
 from netbandit.network.models.radio import Radio
 from netbandit.network.outages import Outages
 from netbandit.network.steps import Model, Steps

@@ -116,7 +116,7 @@ class MeanLies(Liars):
         # Such an agent lies on behalf of its group: its own item goes no further.
         self._speakers = frozenset(context.topology.sinks if context.protocol.speaks_for_groups else ())
 
-    def told(
+    def sent(
         self,
         agent: int,
         arms: NDArray[np.int64],
@@ -134,13 +134,13 @@ class MeanLies(Liars):
         if not self.liars:
             return truth
         self._contributed += 1
-        return truth if agent in self._speakers else self._told(agent, arms, truth, releases)
+        return truth if agent in self._speakers else self._sent(agent, arms, truth, releases)
 
-    def told_of_group(self, agent: int, arms: NDArray[np.int64], truth: NDArray[np.float64]) -> NDArray[np.float64]:
+    def sent_for_group(self, agent: int, arms: NDArray[np.int64], truth: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the values that *agent* sends on behalf of a group, given the honest values *truth*, shape (a,)."""
-        return self._told(agent, arms, truth, None) if agent in self.liars else truth
+        return self._sent(agent, arms, truth, None) if agent in self.liars else truth
 
-    def _told(
+    def _sent(
         self,
         agent: int,
         arms: NDArray[np.int64],
@@ -153,7 +153,7 @@ class MeanLies(Liars):
         honest = [each for each in range(len(releases)) if each not in self.liars] if releases is not None else []
         theirs = np.empty((0, len(arms))) if releases is None else releases[honest]
         if self._own:
-            (said,) = self._own_lie("means", [truth], LiarsView(agent, arms.copy(), means, theirs))
+            (payload,) = self._own_lie("means", [truth], LiarsView(agent, arms.copy(), means, theirs))
         else:
             view = View(
                 arms=arms,
@@ -165,12 +165,12 @@ class MeanLies(Liars):
                 liars=len(self.liars),
                 most=1.0 if self._plan.strength is None else self._plan.strength,
             )
-            said = false_means(self._attack, view, self._streams[agent])
+            payload = false_means(self._attack, view, self._streams[agent])
         if self._bounded and self._plan.strength is None:
-            said = np.clip(said, 0.0, 1.0)
+            payload = np.clip(payload, 0.0, 1.0)
         self._before[agent] = dict(zip(arms.tolist(), truth.tolist(), strict=True))
-        self._forged += not np.array_equal(said, truth)
-        return said
+        self._forged += not np.array_equal(payload, truth)
+        return payload
 
     def valid(self, items: Sequence[Item]) -> list[int]:
         """Return the indices of the *items* that pass validation."""

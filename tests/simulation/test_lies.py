@@ -129,7 +129,7 @@ def test_where_all_that_is_heard_is_wrong_nobody_drops_an_arm(tmp_path):
 def test_honest_agents_have_the_same_luck_under_every_attack(tmp_path):
     """The first contributions of honest agents are the same, whoever lies and how."""
     told = {}
-    real = byzantine_items.MeanLies.told
+    real = byzantine_items.MeanLies.sent
 
     def noted(self, agent, arms, truth, releases=None):
         told.setdefault((self._plan.attack, agent), truth.copy())

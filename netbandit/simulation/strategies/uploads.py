@@ -181,7 +181,7 @@ class Uploads(CommunicationStrategy):
         self._deposited_at[agent] = now
         self._open[agent].append((found, now))
         numbers = found.sums.size if self._numbers is None else self._numbers
-        return Item(self._bytes(numbers), self.lies.deposited(agent, found))
+        return Item(self._bytes(numbers), self.lies.uploaded(agent, found))
 
     def resume(self, agent: int) -> None:
         """Ask the learner; see `UploadHandler`."""

@@ -135,7 +135,7 @@ def test_honest_agents_have_the_same_luck_under_every_attack(tmp_path):
         told.setdefault((self._plan.attack, agent), truth.copy())
         return real(self, agent, arms, truth, releases)
 
-    with patch.object(byzantine_items.MeanLies, "told", noted):
+    with patch.object(byzantine_items.MeanLies, "sent", noted):
         for attack in ("none", "noise", "swap"):
             run(tmp_path, *LIARS, f"adversary.attack={attack}")
     for agent in (0, 2, 3):

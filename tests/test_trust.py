@@ -62,7 +62,7 @@ def same(one, other):
 @pytest.mark.parametrize(
     "name",
     [
-        "closed_forms",
+        pytest.param("closed_forms", marks=pytest.mark.ci),
         pytest.param("conservation", marks=[pytest.mark.slow, pytest.mark.ci]),
         pytest.param("swarm", marks=[pytest.mark.slow]),
         pytest.param("audit", marks=[pytest.mark.slow]),
@@ -72,6 +72,7 @@ def test_it_is_measured_again_as_it_stands(name):
     assert same(measure().MEASURES[name](), measured()[name])
 
 
+@pytest.mark.ci
 def test_the_regret_that_is_compared_with_others_is_as_it_stands():
     module, found = measure(), measured()["references"]
     for kind in ("ucb", "thompson"):

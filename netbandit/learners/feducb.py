@@ -322,7 +322,7 @@ class FedUcb(EllipsoidLearner):
     def account(self, releases: int) -> PrivacySpent:
         """Return the privacy spent by the agent that released one of its sets most often, in one of its lives.
 
-        Of agents with budgets of their own, that of the one who spent most, beside its own budget.
+        With per-agent budgets: that of the agent with the largest epsilon spent, and its budget.
         """
         if self._own_budgets:
             return max(self._accounts(), key=lambda spent: (spent.epsilon, spent.epsilon_claimed))

@@ -117,5 +117,5 @@ class BroadcastOverRounds(BroadcastProtocol):
 
 def _together(items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
     """Return all that *items* tell, each with its label."""
-    told = tuple(heard for item in items for heard in item.value)
-    return Item(sum(LABEL_BYTES + heard.item.size for heard in told), told)
+    payload = tuple(heard for item in items for heard in item.value)
+    return Item(sum(LABEL_BYTES + heard.item.size for heard in payload), payload)

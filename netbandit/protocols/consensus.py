@@ -49,9 +49,9 @@ class Consensus(DeadlineKey, ExchangeProtocol):
     steps in every slot, whether it has stepped or not: steps stay exact without acknowledgements, and a step lasts
     until each of these rows has arrived once.
 
-    With a `deadline`, an agent that still lacks rows that long after it has sent its own steps at the following
-    boundary, with its own row in place of the missing ones; sums are then not preserved, as ``mass`` shows. Neighbours
-    may be further apart; rows that are ahead are kept until they are due.
+    With a `deadline`, an agent that lacks rows when it has passed since sending mixes without them at the next slot,
+    with its own row in their place; sums are then not preserved, as ``mass`` shows. Neighbours may be further apart;
+    rows of later steps are kept until they are due.
 
     If agents see which of their links are up, rows wait for their links with ``pace = "step"``. With ``pace = "slot"``
     rows go to the neighbours in contact, and an agent's own row replaces those of the others: with ``max-degree`` and
@@ -104,7 +104,7 @@ class Consensus(DeadlineKey, ExchangeProtocol):
         self._rows: Rows = np.empty((2, len(self._link), 0))
         self._own: Rows = np.empty((network.agents, 0))
         self._missing = np.tile(matrix.degrees, (2, 1))
-        self._told = np.full(network.agents, -1)
+        self._sent = np.full(network.agents, -1)
         self._newest = np.full((2, len(self._link)), -1)
         self._used = np.full(len(self._link), -1)
         self._arrivals: InstantQueue[list[Arrival] | None] = InstantQueue(self.clock, self._act, AGENTS)
@@ -145,7 +145,7 @@ class Consensus(DeadlineKey, ExchangeProtocol):
             self._rows = np.zeros((2, len(self._link), rows.shape[1]))
         self._own[agents] = rows
         self.ready[agents] = False
-        self._told[agents] = self.steps[agents]
+        self._sent[agents] = self.steps[agents]
         self._row_bytes = row_bytes
         slot = clock.now // clock.slot
         for agent, row, step in zip(agents.tolist(), rows, self.steps[agents].tolist(), strict=True):
@@ -212,7 +212,7 @@ class Consensus(DeadlineKey, ExchangeProtocol):
         nodes = np.array([node for node, _ in due])
         if self.clock.now >= self.clock.end:
             return
-        stepping = nodes[self._told[nodes] == self.steps[nodes]]
+        stepping = nodes[self._sent[nodes] == self.steps[nodes]]
         if self.pace == "step":
             complete = self._missing[self.steps[stepping] & 1, stepping] == 0
             stepping = stepping[complete | (self._gives_up[stepping] <= self.clock.now)]

@@ -25,8 +25,8 @@ class Gossip(NeighbourRounds):
     a node takes in what it hears at a boundary; asynchronous, at once, but it still speaks once a slot. An agent goes
     on without the others at its `deadline`, and falls silent when nobody waits in the round any more.
 
-    Where agents see which of their links are up, a node speaks to the neighbour drawn if that is there, else to one
-    drawn uniformly of those who are; if nobody is, it looks again in the next slot.
+    Where agents see which of their links are up, a node sends to the drawn neighbour if it is in contact, otherwise
+    to a random neighbour in contact; otherwise it retries in the next slot.
     """
 
     patterns: ClassVar[frozenset[CommunicationPattern]] = frozenset({"round", "call", "broadcast", "ask"})

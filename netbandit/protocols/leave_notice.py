@@ -85,8 +85,8 @@ class LeaveFlood(TtlFlood[_LeaveNotice]):
         """See `TtlFlood.forward`."""
         channels = [channel for channel in self.network.channels[node] if channel.receiver not in senders]
         if channels:
-            told = packet._replace(left=left, begun=self.network.clock.now)
-            self.network.send(Message(LEAVE_FLOODED, HEADER_BYTES, told, packet.round), channels)
+            forwarded = packet._replace(left=left, begun=self.network.clock.now)
+            self.network.send(Message(LEAVE_FLOODED, HEADER_BYTES, forwarded, packet.round), channels)
 
 
 class LeaveUpwards:

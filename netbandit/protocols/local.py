@@ -270,8 +270,8 @@ class Local(TtlFlood[SyncPacket], LocalKeys, CallProtocol):
             kind = SYNC if packet.item is None else RELEASE
             told_bytes = _AROUND if packet.item is None else self.network.header + packet.item.size
             size = told_bytes + LABEL_BYTES
-            told = packet._replace(left=left, begun=self.clock.now)
-            self.network.send(Message(kind, size, told, packet.progress.number), channels)
+            forwarded = packet._replace(left=left, begun=self.clock.now)
+            self.network.send(Message(kind, size, forwarded, packet.progress.number), channels)
 
     def _say(self, agent: int, meeting: Meeting, progress: Progress, item: Item | None, _: object = None) -> None:
         """Let *agent* send its release, or with None a call."""

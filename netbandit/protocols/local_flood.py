@@ -35,7 +35,7 @@ class _Copy(NamedTuple):
         item: The item.
         furthest: See there.
         left: The remaining hops.
-        said: When (ns) its source sent it.
+        sent_at: When (ns) its source sent it.
     """
 
     source: int
@@ -43,7 +43,7 @@ class _Copy(NamedTuple):
     item: Item
     furthest: "array[int]"
     left: int
-    said: int
+    sent_at: int
 
 
 _Parcel = tuple[_Copy, Sequence[int]]
@@ -150,8 +150,8 @@ class LocalFlood(TtlFlood[_Copy], BroadcastProtocol):
     def _take_in(self, due: list[tuple[int, list[tuple[int, list[_Copy]]]]]) -> None:
         """Let nodes receive all copies that take effect now."""
         for node, bundles in due:
-            told = [(sender, copy) for sender, copies in bundles for copy in copies]
-            self.receive_copies(node, told)
+            received = [(sender, copy) for sender, copies in bundles for copy in copies]
+            self.receive_copies(node, received)
             if self._news:
                 news, self._news = self._news, []
                 self.hear(node, sorted(news))
@@ -184,7 +184,7 @@ class LocalFlood(TtlFlood[_Copy], BroadcastProtocol):
             parcels = [one for one in some if not isinstance(one, Channel)]
             if self._carried is not None:
                 for copy, senders in parcels:
-                    self._carried.keep(node, (copy.round, copy.source), copy.said, (copy, senders))
+                    self._carried.keep(node, (copy.round, copy.source), copy.sent_at, (copy, senders))
                 come = [one for one in some if isinstance(one, Channel) and one in there]
                 for channel in come:
                     self._put([*self._carried.for_newcomer(channel), *parcels], [channel], now)

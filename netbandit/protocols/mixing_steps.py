@@ -31,8 +31,8 @@ def mix(
             largest[row, number] = own[row, number]
         for link in range(first[agent], first[agent + 1]):
             weight = weights[link]
-            told = own[row] if places[index] < 0 else table[places[index]]
+            values = own[row] if places[index] < 0 else table[places[index]]
             index += 1
             for number in range(numbers):
-                mixed[row, number] += weight * told[number]
-                largest[row, number] = max(largest[row, number], told[number])
+                mixed[row, number] += weight * values[number]
+                largest[row, number] = max(largest[row, number], values[number])

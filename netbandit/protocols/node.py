@@ -78,12 +78,12 @@ class Node:
     """
 
     __slots__ = (
-        "_also_told",
         "_channels",
+        "_first_senders",
         "_network",
+        "_other_senders",
         "_out",
         "_rounds",
-        "_told",
         "claimed",
         "held",
         "next_slot",
@@ -105,8 +105,8 @@ class Node:
         self.held: AgentMask = 0
         self.claimed: AgentMask = 0
         self.next_slot = -1
-        self._told: dict[AgentMask, tuple[LabelMessage, int]] = {}  # by whom first
-        self._also_told: dict[AgentMask, list[int]] = {}
+        self._first_senders: dict[AgentMask, tuple[LabelMessage, int]] = {}  # by whom first
+        self._other_senders: dict[AgentMask, list[int]] = {}
 
     @property
     def now(self) -> int:
@@ -175,19 +175,19 @@ class Node:
                 rounds.taken_in.append((self, labels))
         elif labels & self.held:
             return
-        told = self._told
-        if labels not in told:
-            told[labels] = message, neighbour
+        noted = self._first_senders
+        if labels not in noted:
+            noted[labels] = message, neighbour
         else:
-            self._also_told.setdefault(labels, []).append(neighbour)
+            self._other_senders.setdefault(labels, []).append(neighbour)
 
     def note_teller(self, neighbour: int, message: LabelMessage) -> None:
         """Note *neighbour* as a sender of the labels of *message*, to which `send_others` does not send them back."""
         labels = message.labels
-        if labels not in self._told:
-            self._told[labels] = message, neighbour
+        if labels not in self._first_senders:
+            self._first_senders[labels] = message, neighbour
         else:
-            self._also_told.setdefault(labels, []).append(neighbour)
+            self._other_senders.setdefault(labels, []).append(neighbour)
 
     def send(
         self,
@@ -215,17 +215,17 @@ class Node:
 
     def send_others(self, kind: Kind, labels: AgentMask, *, items: bool = False, size: int | None = None) -> None:
         """Send to all neighbours except those noted as senders of these very *labels* since the last call."""
-        told = self._told.pop(labels, None)
-        if told is None:
+        noted = self._first_senders.pop(labels, None)
+        if noted is None:
             self.send_all(kind, labels, items=items, size=size)
             return
         network, channels = self._network, self._channels
-        message, first = told
+        message, first = noted
         if self._rounds.slotted or message.kind is not kind or message.items is not items or size is not None:
             message = LabelMessage(self.round, kind, labels, items, size, network.environment._now)
         # else it forwards the same object
-        if labels in self._also_told:
-            others = self._also_told.pop(labels)
+        if labels in self._other_senders:
+            others = self._other_senders.pop(labels)
             channels = [channel for channel in channels if channel.receiver not in others]
         send = network.send
         send(message, channels, first)

@@ -49,7 +49,7 @@ class Pooled(BroadcastProtocol):
     def start(self, network: Network, hear: Hear) -> None:
         """See `BroadcastProtocol.start`."""
         super().start(network, hear)
-        self._told: list[Heard] = []
+        self._sent: list[Heard] = []
         self._callbacks: list[Callable[[Event], None]] = [self._hear]
 
     @property
@@ -63,12 +63,12 @@ class Pooled(BroadcastProtocol):
         now = self.clock.now
         if now >= self.clock.end:
             return
-        if not self._told:  # by one event for all, so that it is heard whoever goes down meanwhile
+        if not self._sent:  # by one event for all, so that it is heard whoever goes down meanwhile
             self.clock.environment.schedule(ScheduledEvent(self._callbacks), AGENTS, (now // slot + 1) * slot - now)
-        self._told.append(Heard(agent, round, item))
+        self._sent.append(Heard(agent, round, item))
 
     def _hear(self, _: Event) -> None:
-        everything, self._told = sorted(self._told), []
+        everything, self._sent = sorted(self._sent), []
         for agent in range(self.network.agents):
             others = [heard for heard in everything if heard.source != agent]
             if others and not self.network.is_down(agent):

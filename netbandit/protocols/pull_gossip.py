@@ -16,7 +16,7 @@ REQUEST = Kind("REQ")
 ANSWER = Kind("ANSWER")
 
 
-class _Said(NamedTuple):
+class _Message(NamedTuple):
     """The payload of a message.
 
     Attributes:
@@ -47,7 +47,7 @@ class PullGossip(DeadlineKey, RequestProtocol):
         super().start(network, answer, hear)
         self._slotted = self.slotted
         self._generators = [network.streams.generator("gossip", node) for node in range(network.agents)]
-        self._steps: InstantQueue[_Said] = InstantQueue(self.clock, self._take_in, AGENTS)
+        self._steps: InstantQueue[_Message] = InstantQueue(self.clock, self._take_in, AGENTS)
 
     def ask(self, agent: int, avoided: frozenset[int] = frozenset()) -> None:
         """See `RequestProtocol.ask`; without such a neighbour it sends nothing."""
@@ -62,16 +62,16 @@ class PullGossip(DeadlineKey, RequestProtocol):
 
     def receive(self, node: int, arrivals: list[Arrival]) -> None:
         """Process arrivals, now or at the slot boundary."""
-        said = [message.value for _, _, message in arrivals]
+        answers = [message.value for _, _, message in arrivals]
         if not self._slotted:
-            self._take_in([(node, said)])
+            self._take_in([(node, answers)])
             return
-        for one in said:
+        for one in answers:
             self._steps.at(self.clock.effective_time(one.begun, self.clock.now), node, one)
 
-    def _take_in(self, due: list[tuple[int, list[_Said]]]) -> None:
-        for node, said in due:
-            for sender, answer, _ in sorted(said, key=lambda one: one.sender):
+    def _take_in(self, due: list[tuple[int, list[_Message]]]) -> None:
+        for node, answers in due:
+            for sender, answer, _ in sorted(answers, key=lambda one: one.sender):
                 if answer is not None:
                     self.hear(node, sender, answer)
                     continue
@@ -82,5 +82,5 @@ class PullGossip(DeadlineKey, RequestProtocol):
                 self.network.when_computed(node, "item", answer_now)
 
     def _say(self, kind: Kind, size: int, sender: int, receiver: int, answer: Item | None, _: object = None) -> None:
-        message = Message(kind, size, _Said(sender, answer, self.clock.now), 0)
+        message = Message(kind, size, _Message(sender, answer, self.clock.now), 0)
         self.network.send(message, (self.network.channel(sender, receiver),))

@@ -129,5 +129,5 @@ class Relay(CarryKey, DeadlineKey, BroadcastProtocol):
         heard = message.value[0]
         branch = self.tree(heard.source)[node]
         if branch:
-            told = heard, self.network.environment._now  # a hop begins now
-            self.network.send(Message(message.kind, message.size, told, message.round), branch)
+            payload = heard, self.network.environment._now  # a hop begins now
+            self.network.send(Message(message.kind, message.size, payload, message.round), branch)

@@ -204,7 +204,7 @@ class Participant:
         return int(duration)
 
 
-class _Told(NamedTuple):
+class _Received(NamedTuple):
     """A message that has taken effect."""
 
     sender: int
@@ -227,7 +227,7 @@ class _AgentState:
     __slots__ = ("coroutine", "informed", "mailbox", "me", "until", "wanted")
 
     def __init__(self) -> None:
-        self.mailbox: list[_Told] = []
+        self.mailbox: list[_Received] = []
         self.me: Participant | None = None
         self.coroutine: Coroutine | None = None
         self.wanted: Wanted | None = None
@@ -254,7 +254,7 @@ class _Round:
         self.answers: list[tuple[Item, Item]] = []
 
 
-_Step = tuple[int, _Told | None]
+_Step = tuple[int, _Received | None]
 """A round, and the message that takes effect in it; None: a wait ends."""
 
 
@@ -324,7 +324,7 @@ class RoundProtocol(CallbackRoundProtocol):
         steps: list[_Step] = []
         for _, sender, message in arrivals:
             payload, begun = message.value
-            step = message.round, _Told(sender, message.kind, payload)
+            step = message.round, _Received(sender, message.kind, payload)
             if self._slotted:
                 self._steps.at(self.clock.effective_time(begun, self.clock.now), node, step)
             else:
@@ -359,24 +359,24 @@ class RoundProtocol(CallbackRoundProtocol):
             return sum([LABEL_BYTES + self._size(me, part) for part in payload.values()])
         raise me.error(f"sends a {type(payload).__name__}, whose bytes nobody knows: give it as an Item(size, value)")
 
-    def _later(self, round: int, agent: int, time: int, told: _Told | None) -> None:
+    def _later(self, round: int, agent: int, time: int, message: _Received | None) -> None:
         self._rounds[round].pending += 1
-        self._steps.at(time, agent, (round, told))
+        self._steps.at(time, agent, (round, message))
 
     def _act(self, due: list[tuple[int, list[_Step]]]) -> None:
         """Deliver everything that takes effect at this instant, then resume the coroutines concerned."""
         touched: dict[tuple[int, int], None] = {}
         rounds, ended = self._rounds, self.ended
         for node, steps in due:
-            for number, told in steps:
+            for number, message in steps:
                 if number in ended:
                     continue
                 state = rounds[number]
                 state.pending -= 1
                 if node in state.returned:
                     continue
-                if told is not None:
-                    state.agents[node].mailbox.append(told)
+                if message is not None:
+                    state.agents[node].mailbox.append(message)
                 touched[node, number] = None
         for node, number in touched:
             agent_state = rounds[number].agents[node]
@@ -423,30 +423,30 @@ class RoundProtocol(CallbackRoundProtocol):
         if not wanted.kinds:
             return (None,) if passed else None
         if wanted.senders is None and not wanted.every:  # what most wait for
-            for index, told in enumerate(agent_state.mailbox):
-                if told.kind in wanted.kinds:
+            for index, message in enumerate(agent_state.mailbox):
+                if message.kind in wanted.kinds:
                     del agent_state.mailbox[index]
-                    me.senders, me.kinds = (told.sender,), (told.kind,)
-                    return (told.payload,)
-            first: list[_Told] = []
+                    me.senders, me.kinds = (message.sender,), (message.kind,)
+                    return (message.payload,)
+            first: list[_Received] = []
             enough = False
         elif wanted.senders is None:
-            first = [told for told in agent_state.mailbox if told.kind in wanted.kinds]
+            first = [message for message in agent_state.mailbox if message.kind in wanted.kinds]
             enough = bool(first)
         else:
-            firsts: dict[int, _Told] = {}
-            for told in agent_state.mailbox:
-                if told.kind in wanted.kinds and told.sender in wanted.senders:
-                    firsts.setdefault(told.sender, told)
+            firsts: dict[int, _Received] = {}
+            for message in agent_state.mailbox:
+                if message.kind in wanted.kinds and message.sender in wanted.senders:
+                    firsts.setdefault(message.sender, message)
             first = [firsts[sender] for sender in sorted(firsts)]
             enough = len(first) == len(wanted.senders)
         if not enough and not passed:
             return None
         taken = set(map(id, first))
-        agent_state.mailbox = [told for told in agent_state.mailbox if id(told) not in taken]
-        me.senders = tuple(told.sender for told in first)
-        me.kinds = tuple(told.kind for told in first)
-        payloads = [told.payload for told in first]
+        agent_state.mailbox = [message for message in agent_state.mailbox if id(message) not in taken]
+        me.senders = tuple(message.sender for message in first)
+        me.kinds = tuple(message.kind for message in first)
+        payloads = [message.payload for message in first]
         if wanted.single:
             return (payloads[0] if payloads else None,)
         return (payloads,)
@@ -463,15 +463,15 @@ class RoundProtocol(CallbackRoundProtocol):
         number = me.round
         state = self._rounds[number]
         per_agent = self.aggregation.per_agent
-        told = None if per_agent else next((told for other, told in state.answers if _same(other, aggregate)), None)
-        if told is None:
+        answer = None if per_agent else next((one for other, one in state.answers if _same(other, aggregate)), None)
+        if answer is None:
             try:
-                told = self.aggregation.conclude(number, me.id if per_agent else 0, aggregate)
+                answer = self.aggregation.conclude(number, me.id if per_agent else 0, aggregate)
             except Exception as error:
                 raise me.error(f"returns what nothing follows from: {type(error).__name__}: {error}") from error
-            state.answers.append((aggregate, told))
+            state.answers.append((aggregate, answer))
         assert agent_state.informed is not None
-        agent_state.informed.succeed(told)
+        agent_state.informed.succeed(answer)
         del state.agents[me.id]
         state.returned.add(me.id)
         if len(state.returned) == len(self.network.acting):

@@ -179,8 +179,8 @@ class Server:
             network.broadcast(answer, [agent for agent in others if self._done.get(agent, round + 1) > round])
 
     def _inform(self, round: int, agent: int, conclusion: Item) -> None:
-        told = self._informed.get((round, agent))
-        if told is not None and told.triggered:
+        answered = self._informed.get((round, agent))
+        if answered is not None and answered.triggered:
             return  # once more, before it has asked
         self._tell(round, agent, conclusion)
         uninformed = self._uninformed.get(round)

@@ -64,21 +64,21 @@ class CarryBuffer(Generic[T]):
             self._expect(number, -1)
         self._appoint()
 
-    def keep(self, node: int, key: object, said: int, what: T) -> None:
-        """Store *what* a node has got now and was created at *said* (ns), in place of the item of this *key*."""
+    def keep(self, node: int, key: object, created_at: int, what: T) -> None:
+        """Store *what* a node has got now and was created at *created_at* (ns), in place of the item of this *key*."""
         kept, now = self._kept[node], self._network.clock.now
         while kept and next(iter(kept.values()))[1] + self._carry < now:
             del kept[next(iter(kept))]
         kept.pop(key, None)
-        kept[key] = now, said, what
+        kept[key] = now, created_at, what
 
     def for_newcomer(self, channel: Channel) -> Iterator[T]:
         """Yield the items that the sender of *channel* has got while the other end was away, the newest first."""
         since, now = self._away_since[channel], self._network.clock.now
-        for got, said, what in reversed(self._kept[channel.sender].values()):
+        for got, created_at, what in reversed(self._kept[channel.sender].values()):
             if got < since:
                 return
-            if got < now and now <= said + self._carry:
+            if got < now and now <= created_at + self._carry:
                 yield what
 
     def forget(self, node: int) -> None:

@@ -64,16 +64,16 @@ class TtlFlood(ABC, Generic[Flooded]):
             ((sender, packet),) = copies
             self._hear(node, packet, (sender,))
             return
-        told: dict[int, tuple[Flooded, list[int]]] = {}
+        furthest: dict[int, tuple[Flooded, list[int]]] = {}
         for sender, packet in copies:
-            known = told.get(id(packet.furthest))
+            known = furthest.get(id(packet.furthest))
             if known is None:
-                told[id(packet.furthest)] = packet, [sender]
+                furthest[id(packet.furthest)] = packet, [sender]
             else:
                 known[1].append(sender)
                 if packet.left > known[0].left:
-                    told[id(packet.furthest)] = packet, known[1]
-        for packet, senders in told.values():
+                    furthest[id(packet.furthest)] = packet, known[1]
+        for packet, senders in furthest.values():
             self._hear(node, packet, senders)
 
     def _hear(self, node: int, packet: Flooded, senders: Sequence[int]) -> None:

@@ -14,7 +14,7 @@ from netbandit.bandits.gaussian import Gaussian
 from netbandit.byzantine.adversaries.attack_kinds import Attack, Form
 from netbandit.byzantine.adversaries.false_means import View, false_means, place_of
 from netbandit.byzantine.adversaries.own_attack import LiarsView, own_lie
-from netbandit.byzantine.adversaries.soundness import sound_arms, sound_means, sound_pulls
+from netbandit.byzantine.adversaries.validation import valid_arms, valid_means, valid_pulls
 from netbandit.learners.differing_sets import Told
 from netbandit.network.message import NUMBER_BYTES
 from netbandit.protocols.protocol import Item
@@ -116,7 +116,7 @@ class MeanLies(Liars):
         # Such an agent lies on behalf of its group: its own item goes no further.
         self._speakers = frozenset(context.topology.sinks if context.protocol.speaks_for_groups else ())
 
-    def told(
+    def sent(
         self,
         agent: int,
         arms: NDArray[np.int64],
@@ -134,13 +134,13 @@ class MeanLies(Liars):
         if not self.liars:
             return truth
         self._contributed += 1
-        return truth if agent in self._speakers else self._told(agent, arms, truth, releases)
+        return truth if agent in self._speakers else self._sent(agent, arms, truth, releases)
 
-    def told_of_group(self, agent: int, arms: NDArray[np.int64], truth: NDArray[np.float64]) -> NDArray[np.float64]:
+    def sent_for_group(self, agent: int, arms: NDArray[np.int64], truth: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the values that *agent* sends on behalf of a group, given the honest values *truth*, shape (a,)."""
-        return self._told(agent, arms, truth, None) if agent in self.liars else truth
+        return self._sent(agent, arms, truth, None) if agent in self.liars else truth
 
-    def _told(
+    def _sent(
         self,
         agent: int,
         arms: NDArray[np.int64],
@@ -153,7 +153,7 @@ class MeanLies(Liars):
         honest = [each for each in range(len(releases)) if each not in self.liars] if releases is not None else []
         theirs = np.empty((0, len(arms))) if releases is None else releases[honest]
         if self._own:
-            (said,) = self._own_lie("means", [truth], LiarsView(agent, arms.copy(), means, theirs))
+            (payload,) = self._own_lie("means", [truth], LiarsView(agent, arms.copy(), means, theirs))
         else:
             view = View(
                 arms=arms,
@@ -165,33 +165,33 @@ class MeanLies(Liars):
                 liars=len(self.liars),
                 most=1.0 if self._plan.strength is None else self._plan.strength,
             )
-            said = false_means(self._attack, view, self._streams[agent])
+            payload = false_means(self._attack, view, self._streams[agent])
         if self._bounded and self._plan.strength is None:
-            said = np.clip(said, 0.0, 1.0)
+            payload = np.clip(payload, 0.0, 1.0)
         self._before[agent] = dict(zip(arms.tolist(), truth.tolist(), strict=True))
-        self._forged += not np.array_equal(said, truth)
-        return said
+        self._forged += not np.array_equal(payload, truth)
+        return payload
 
-    def sound(self, items: Sequence[Item]) -> list[int]:
+    def valid(self, items: Sequence[Item]) -> list[int]:
         """Return the indices of the *items* that pass validation."""
         if not self.liars:
             return list(range(len(items)))
         kept = []
         for place, item in enumerate(items):
-            if self._is_sound(item):
+            if self._is_valid(item):
                 kept.append(place)
             elif item.value is not None:  # None: the aggregate of a node that has rejected all items
                 self._rejected[id(item)] = item  # kept, so that no other gets its id
         return kept
 
-    def _is_sound(self, item: Item) -> bool:
+    def _is_valid(self, item: Item) -> bool:
         value = item.value
         if isinstance(value, Told):
             return (
-                sound_arms(value.arms, len(self._bandit.global_means))
-                and sound_means(value.means, len(value.arms), bounded=self._bounded)
-                and all(sound_pulls(one, self._horizon) for one in np.atleast_1d(value.pulls).tolist())
+                valid_arms(value.arms, len(self._bandit.global_means))
+                and valid_means(value.means, len(value.arms), bounded=self._bounded)
+                and all(valid_pulls(one, self._horizon) for one in np.atleast_1d(value.pulls).tolist())
             )
         if isinstance(value, np.ndarray):
-            return sound_means(value, item.size // NUMBER_BYTES, bounded=self._bounded)
+            return valid_means(value, item.size // NUMBER_BYTES, bounded=self._bounded)
         return value is not None  # aggregated from items that have been checked, if any passed

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netbandit.byzantine.adversaries.false_recommendations import RecommendationView, false_recommendation
-from netbandit.byzantine.adversaries.soundness import sound_recommendation
+from netbandit.byzantine.adversaries.validation import valid_recommendation
 from netbandit.simulation.byzantine_items import Liars
 
 if TYPE_CHECKING:
@@ -43,13 +43,13 @@ class AnswerLies(Liars):
             held=learner.held[asker],
             pulls=learner.pulls[asker],
         )
-        said = np.array([false_recommendation(self._attack, view, self._streams[agent])])
-        self._forged += not np.array_equal(said, truth)
-        return said
+        payload = np.array([false_recommendation(self._attack, view, self._streams[agent])])
+        self._forged += not np.array_equal(payload, truth)
+        return payload
 
-    def sound(self, told: Any) -> bool:
+    def valid(self, payload: Any) -> bool:
         """Return whether an answer passes validation."""
-        if not self._forges or sound_recommendation(told, self._bandit.arm_count):
+        if not self._forges or valid_recommendation(payload, self._bandit.arm_count):
             return True
         self._answers += 1
         self._rejected[self._answers] = None

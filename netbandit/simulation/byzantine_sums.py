@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from netbandit.byzantine.adversaries.false_means import place_of
 from netbandit.byzantine.adversaries.false_sums import Sums, SumsView, false_sums
 from netbandit.byzantine.adversaries.own_attack import LiarsView
-from netbandit.byzantine.adversaries.soundness import sound_sums
+from netbandit.byzantine.adversaries.validation import valid_sums
 from netbandit.learners.robust_sums import unpacked_gram
 from netbandit.learners.slots import Learner
 from netbandit.learners.uploads import Deposit
@@ -59,14 +59,17 @@ class SumLies(Liars):
         gram, response, count = self._unpacked(truth)
         most = self._most(sets)
         heaviest = most if np.isfinite(most) else count
-        said = self._said(agent, param_set, Sums(gram, response, count), heaviest)
-        row = np.concatenate([said.gram[self._upper], said.response, [said.observations] if self._counts else []])
+        lie = self._lie(agent, param_set, Sums(gram, response, count), heaviest)
+        row = np.concatenate([lie.gram[self._upper], lie.response, [lie.observations] if self._counts else []])
         self._forged += not np.array_equal(row, truth)
-        told = Sums(said.gram, said.response, said.observations) if self._counts else said._replace(observations=None)  # type: ignore[arg-type]
-        self._of_liars[id(row)] = row, sound_sums(told.gram, told.response, told.observations, self._dimension, most)
+        payload = Sums(lie.gram, lie.response, lie.observations) if self._counts else lie._replace(observations=None)  # type: ignore[arg-type]
+        self._of_liars[id(row)] = (
+            row,
+            valid_sums(payload.gram, payload.response, payload.observations, self._dimension, most),
+        )
         return row
 
-    def deposited(self, agent: int, truth: Deposit) -> Deposit:
+    def uploaded(self, agent: int, truth: Deposit) -> Deposit:
         """Return the deposit of *agent*, given the honest deposit *truth*.
 
         The number of observations is not forged, since it identifies a deposit.
@@ -75,14 +78,14 @@ class SumLies(Liars):
             return truth
         gram, response, _ = self._unpacked(truth.sums)
         count = float(truth.observations)
-        said = self._said(agent, 0, Sums(gram, response, count), count)
-        told = truth._replace(sums=np.concatenate([said.gram[self._upper], said.response]))
-        self._forged += not np.array_equal(told.sums, truth.sums)
-        sound = sound_sums(said.gram, said.response, count, self._dimension, self._most(1))
-        self._of_liars[id(told)] = told, sound
-        return told
+        lie = self._lie(agent, 0, Sums(gram, response, count), count)
+        payload = truth._replace(sums=np.concatenate([lie.gram[self._upper], lie.response]))
+        self._forged += not np.array_equal(payload.sums, truth.sums)
+        valid = valid_sums(lie.gram, lie.response, count, self._dimension, self._most(1))
+        self._of_liars[id(payload)] = payload, valid
+        return payload
 
-    def sound(self, values: Sequence[Any]) -> list[int]:
+    def valid(self, values: Sequence[Any]) -> list[int]:
         """Return the indices of the *values* that pass validation."""
         kept = []
         for place, value in enumerate(values):
@@ -93,11 +96,11 @@ class SumLies(Liars):
                 self._rejected[id(value)] = value
         return kept
 
-    def sound_items(self, items: Sequence[Item]) -> list[int]:
+    def valid_items(self, items: Sequence[Item]) -> list[int]:
         """Return the indices of the *items* that pass validation."""
-        return self.sound([item.value for item in items])
+        return self.valid([item.value for item in items])
 
-    def _said(self, agent: int, param_set: int, truth: Sums, heaviest: float) -> Sums:
+    def _lie(self, agent: int, param_set: int, truth: Sums, heaviest: float) -> Sums:
         if self._own:
             return self._own_sums(agent, truth)
         first = self._first.setdefault((agent, param_set), truth)
@@ -146,10 +149,10 @@ class SumLies(Liars):
         return Sums(gram, row[size : size + self._dimension], count)
 
 
-def _readable(said: Any, dimension: int) -> Sums:
-    """Return *said*; if it is malformed, sums that fail validation."""
+def _readable(lie: Any, dimension: int) -> Sums:
+    """Return *lie*; if it is malformed, sums that fail validation."""
     try:
-        gram, response, count = said
+        gram, response, count = lie
         found = Sums(np.array(gram, dtype=np.float64), np.array(response, dtype=np.float64), float(count))
     except (TypeError, ValueError, OverflowError):
         found = Sums(np.empty(0), np.empty(0), np.nan)

@@ -9,7 +9,7 @@ from netbandit.bandits.decision_numbers import DecisionNumbers
 from netbandit.bandits.mixed import Mixed
 from netbandit.byzantine.adversaries.false_totals import TotalsView, false_totals
 from netbandit.byzantine.adversaries.own_attack import LiarsView
-from netbandit.byzantine.adversaries.soundness import sound_totals
+from netbandit.byzantine.adversaries.validation import valid_totals
 from netbandit.learners.slots import Learner
 from netbandit.scenario.activity import PoissonActivity
 from netbandit.simulation.byzantine_items import Liars
@@ -51,7 +51,7 @@ class RowLies(Liars):
         self._normals: DecisionNumbers | None = None
         self._ranked: tuple[Agents, Agents, Agents] | None = None
 
-    def told(self, slot: int, agents: Agents, truth: Numbers) -> Numbers:
+    def sent(self, slot: int, agents: Agents, truth: Numbers) -> Numbers:
         """Return the rows that *agents* send after their decision of *slot*, given the honest rows *truth*.
 
         Args:
@@ -69,9 +69,9 @@ class RowLies(Liars):
             return truth
         false = self._false(slot, agents[rows], truth[rows])
         self._forged += int((false != truth[rows]).any(axis=1).sum())
-        said = truth.copy()
-        said[rows] = false
-        return said
+        payload = truth.copy()
+        payload[rows] = false
+        return payload
 
     def _false(self, slot: int, liars: Agents, truth: Numbers) -> Numbers:
         """Return the rows that *liars* send in place of the *truth*, shape (n, k)."""
@@ -80,22 +80,22 @@ class RowLies(Liars):
         pulls, sums = rows(slot, liars, truth)
         if self._plan.strength is None and self._bounded:
             sums = np.clip(sums, 0.0, pulls)
-        said = truth.copy()
+        payload = truth.copy()
         if self._form == "mixed means":
-            said[:, :arms] = sums
+            payload[:, :arms] = sums
         else:
-            said[:, :arms], said[:, arms : 2 * arms] = pulls, sums
-        return said
+            payload[:, :arms], payload[:, arms : 2 * arms] = pulls, sums
+        return payload
 
     def _own_rows(self, slot: int, liars: Agents, truth: Numbers) -> tuple[Numbers, Numbers]:
         """Return the pulls and total rewards that *liars* report under a user-defined attack, of shape (n, K) each."""
         arms = truth.shape[1] // 2
         means = self._means(slot, arms)
-        told = [
+        reports = [
             self._own_lie("totals", both, LiarsView(agent, np.arange(arms), means[agent].copy(), np.empty((0, arms))))
             for agent, *both in zip(liars.tolist(), *self._of(truth, arms), strict=True)
         ]
-        pulls, sums = np.array(told).swapaxes(0, 1)
+        pulls, sums = np.array(reports).swapaxes(0, 1)
         return pulls, sums
 
     def _false_rows(self, slot: int, liars: Agents, truth: Numbers) -> tuple[Numbers, Numbers]:
@@ -159,29 +159,29 @@ class RowLies(Liars):
         self._ranked = order[:, 0], second, chosen
         return self._ranked
 
-    def sound(self, sources: Agents, told: Numbers, said: NDArray[np.int64]) -> NDArray[np.bool_] | None:
+    def valid(self, sources: Agents, payload: Numbers, sent_at: NDArray[np.int64]) -> NDArray[np.bool_] | None:
         """Return which rows pass validation, shape (n,); None if all do.
 
         Args:
             sources: The source of each row, shape (n,).
-            told: The rows, shape (n, k).
-            said: The slot in which each was sent, shape (n,).
+            payload: The rows, shape (n, k).
+            sent_at: The slot in which each was sent, shape (n,).
         """
         if not self._forges:
             return None
         rows = np.flatnonzero(self.counted[sources] == 0.0)
         if not len(rows):
             return None
-        arms = told.shape[1] // 2
+        arms = payload.shape[1] // 2
         in_a_slot = self._in_a_slot if isinstance(self._in_a_slot, float) else self._in_a_slot[sources[rows]]
         most: Numbers = np.full(len(rows), np.inf)
         if self._bounded or self._form == "totals":
-            most = np.asarray((said[rows] + 1) * in_a_slot, dtype=np.float64)
-        passed = sound_totals(told[rows, :arms], told[rows, arms : 2 * arms], most, bounded=self._bounded)
+            most = np.asarray((sent_at[rows] + 1) * in_a_slot, dtype=np.float64)
+        passed = valid_totals(payload[rows, :arms], payload[rows, arms : 2 * arms], most, bounded=self._bounded)
         if passed.all():
             return None
         wrong = rows[~passed]
-        self._rejected.update(dict.fromkeys(zip(sources[wrong].tolist(), said[wrong].tolist(), strict=True)))
+        self._rejected.update(dict.fromkeys(zip(sources[wrong].tolist(), sent_at[wrong].tolist(), strict=True)))
         kept = np.ones(len(sources), dtype=np.bool_)
         kept[wrong] = False
         return kept

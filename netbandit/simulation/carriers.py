@@ -22,14 +22,14 @@ class Received(NamedTuple):
     Attributes:
         listeners: The receivers, shape (n,).
         sources: The agents that sent them, shape (n,).
-        told: The rows, shape (n, k).
-        said: The slots in which they were sent, shape (n,).
+        payload: The rows, shape (n, k).
+        sent_at: The slots in which they were sent, shape (n,).
     """
 
     listeners: Numbers
     sources: Numbers
-    told: NDArray[np.float64]
-    said: Numbers
+    payload: NDArray[np.float64]
+    sent_at: Numbers
 
 
 class BroadcastCarrier(ABC):
@@ -52,13 +52,13 @@ class BroadcastCarrier(ABC):
         self.learner = learner
 
     @abstractmethod
-    def send(self, slot: int, agents: Numbers, told: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> None:
+    def send(self, slot: int, agents: Numbers, payload: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> None:
         """Let *agents* broadcast after their decision of *slot*.
 
         Args:
             slot: The slot.
             agents: The agents, ascending, shape (n,).
-            told: For each agent its row, shape (k,), or its observations, shape (any, k).
+            payload: For each agent its row, shape (k,), or its observations, shape (any, k).
         """
 
     def forward(self, slot: int) -> None:

@@ -188,6 +188,7 @@ def test_digits_pay_for_one_picture_of_ten():
     assert [offer.index(bandit.source.wanted) for offer in shown] == users.rewards.argmax(axis=1).tolist()
 
 
+@pytest.mark.ci
 def test_digits_can_be_learnt():
     """A random choice is right one time in ten; the learner is, after a while, more often than not."""
     bandit, streams = replay(format="digits")

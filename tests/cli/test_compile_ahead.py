@@ -24,6 +24,7 @@ def done(tmp_path, *arguments):
     return process.returncode, output, errors
 
 
+@pytest.mark.ci
 @pytest.mark.compiled
 def test_what_is_compiled_ahead_no_run_compiles(tmp_path):
     (tmp_path / "ahead.toml").write_text(SCENARIO)
@@ -54,6 +55,7 @@ class Own(Learner):
 """
 
 
+@pytest.mark.ci
 def test_mistakes_are_said_and_what_fails_is_told(tmp_path):
     (tmp_path / "wrong.toml").write_text(SCENARIO.replace("ucb", "ucbb"))
     (tmp_path / "fails.toml").write_text(SCENARIO.replace("ucb", "own:Own"))

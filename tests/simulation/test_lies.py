@@ -129,13 +129,13 @@ def test_where_all_that_is_heard_is_wrong_nobody_drops_an_arm(tmp_path):
 def test_honest_agents_have_the_same_luck_under_every_attack(tmp_path):
     """The first contributions of honest agents are the same, whoever lies and how."""
     told = {}
-    real = byzantine_items.MeanLies.told
+    real = byzantine_items.MeanLies.sent
 
     def noted(self, agent, arms, truth, releases=None):
         told.setdefault((self._plan.attack, agent), truth.copy())
         return real(self, agent, arms, truth, releases)
 
-    with patch.object(byzantine_items.MeanLies, "told", noted):
+    with patch.object(byzantine_items.MeanLies, "sent", noted):
         for attack in ("none", "noise", "swap"):
             run(tmp_path, *LIARS, f"adversary.attack={attack}")
     for agent in (0, 2, 3):

@@ -38,7 +38,7 @@ def test_shipped_protocols_pass(kind, keys):
     passes(check_protocol, keys, kind)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize(("kind", "keys"), parts("learner"))
 def test_shipped_learners_pass(kind, keys):
     passes(check_learner, keys, kind)

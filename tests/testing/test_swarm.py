@@ -35,6 +35,7 @@ def test_a_scenario_is_drawn_from_its_seed_and_number():
     assert {"links", "faults", "energy", "feedback", "compute"} <= tables
 
 
+@pytest.mark.ci
 def test_keys_of_all_tables_and_parts_are_drawn_each_in_its_turn():
     """A sample of them; not every key goes with every scenario."""
     keys = swarm.keys()
@@ -95,6 +96,7 @@ def test_values_are_those_that_the_schema_allows(schema, allowed):
     assert {values.of(schema) for _ in range(60)} == allowed
 
 
+@pytest.mark.ci
 def test_a_failure_is_made_smaller_and_can_be_replayed(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 

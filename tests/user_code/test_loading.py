@@ -145,6 +145,7 @@ def test_a_module_named_like_one_of_pythons_is_refused_and_breaks_nothing(tmp_pa
     assert str(tmp_path) not in sys.path
 
 
+@pytest.mark.ci
 def test_a_run_that_leaves_by_any_door_fails_with_its_place_and_the_others_go_on(place):
     """In one process and in two: both find the same."""
     kinds = ["Exits", "Unspeakable", "Interrupts", "Leaves", "Coloured", "Prints"]
@@ -170,6 +171,7 @@ def test_what_cannot_be_sent_to_a_worker_fails_with_a_line(tmp_path):
     assert [run.failure.text.partition(":")[0] for run in result.failed] == ["cannot be sent to another process"] * 2
 
 
+@pytest.mark.ci
 def test_json_is_alone_on_stdout_whatever_a_part_prints(place):
     """As a process beside a module of the user's that is named like one that dask needs."""
     (place / "queue.py").write_text("raise SystemExit(0)\n")

@@ -103,9 +103,9 @@ class Epochs(Driver):
         learner, protocol = self.aggregation.learner, self.aggregation.protocol
         last = self._clock.horizon - 1
         rounds = self.aggregation.ended_rounds(lambda agent: self._presence.next(agent, last) == last)
-        # What stays in an agent is not released: nothing is where nobody was ever told.
-        told = bool(self.context.network.ledger.kinds) or (self.context.protocol.out_of_band and self._agents > 1)
-        spent = self.aggregation.account(told=told)
+        # Releases count only if others could receive them: over links, or out of band.
+        shared = bool(self.context.network.ledger.kinds) or (self.context.protocol.out_of_band and self._agents > 1)
+        spent = self.aggregation.account(shared=shared)
         metrics: dict[str, Metric] = {
             "reward": self._regret.pulls * self._best - regret,
             "rounds": len(rounds),

@@ -200,7 +200,7 @@ class RoundAggregation:
             return item
         action = self._cohorts[0].epochs[round].action
         assert isinstance(action, Phase)
-        return Item(item.size, self.lies.told_of_group(sink, action.arms, item.value))
+        return Item(item.size, self.lies.sent_for_group(sink, action.arms, item.value))
 
     def participants(self, round: int) -> Sequence[int]:
         """Return the agents that contribute to *round*, ascending; drawn uniformly for each round."""
@@ -229,18 +229,18 @@ class RoundAggregation:
         action, releases = epoch.action, epoch.releases
         assert isinstance(action, Phase)
         assert releases is not None
-        told = releases[row]
+        payload = releases[row]
         if not self.isolated:
-            told = self.lies.told(agent, action.arms, told, releases)
-        self.learner.note_shared(agent, round, action.arms, told)
-        return Item(NUMBER_BYTES * len(action.arms), told)
+            payload = self.lies.sent(agent, action.arms, payload, releases)
+        self.learner.note_shared(agent, round, action.arms, payload)
+        return Item(NUMBER_BYTES * len(action.arms), payload)
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         """Let the learner average those *items* that pass validation; the result has the size of one item."""
-        size, sound = items[0].size, self.lies.sound(items)
-        if len(sound) < len(items):
-            items = [items[place] for place in sound]
-            weights = None if weights is None else [weights[place] for place in sound]
+        size, valid = items[0].size, self.lies.valid(items)
+        if len(valid) < len(items):
+            items = [items[place] for place in valid]
+            weights = None if weights is None else [weights[place] for place in valid]
         self._aggregated = len(items) if weights is None else sum(weights)
         if not items:
             return Item(size, None)
@@ -279,9 +279,9 @@ class RoundAggregation:
         """Return the rounds that have ended by the horizon, given whether an agent is up then."""
         return [number for number, ended in self.protocol.ended.items() if ended <= self.context.clock.end]
 
-    def account(self, *, told: bool) -> PrivacySpent:
-        """Return the privacy spent by the agent that released most often; *told*: releases reached others."""
-        releases = int(self.contributions.max()) if told else 0
+    def account(self, *, shared: bool) -> PrivacySpent:
+        """Return the privacy spent by the agent that released most often; *shared*: releases reached others."""
+        releases = int(self.contributions.max()) if shared else 0
         return self.learner.account(participants=self._participating, members=self._agents, releases=releases)
 
     def remarks(self) -> tuple[str, ...]:
@@ -354,20 +354,22 @@ class AggregationPerAgent(RoundAggregation):
         self._released_anew |= self._released_as.setdefault(agent, cohort) is not cohort
         learner = cohort.learner
         truth = learner.tell()
-        told = truth if self.isolated else replace(truth, means=self.lies.told(agent, truth.arms, truth.means))
+        payload = truth if self.isolated else replace(truth, means=self.lies.sent(agent, truth.arms, truth.means))
         learner.note_shared(agent, round, truth.arms, truth.means)
-        return Item(LABEL_BYTES * len(told.arms) + NUMBER_BYTES * (len(told.arms) + np.size(told.pulls)), told)
+        return Item(
+            LABEL_BYTES * len(payload.arms) + NUMBER_BYTES * (len(payload.arms) + np.size(payload.pulls)), payload
+        )
 
     def _uploaded(self, sink: int, round: int, item: Item) -> Item:
         pooled: PooledArms = item.value
         if sink not in self.lies.liars or not len(pooled.arms):
             return item
-        means = self.lies.told_of_group(sink, pooled.arms, pooled.means)
+        means = self.lies.sent_for_group(sink, pooled.arms, pooled.means)
         return Item(item.size, replace(pooled, means=means))
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         """Let the learner pool *items*, each of which contains the number of agents it represents."""
-        items = [items[place] for place in self.lies.sound(items)]
+        items = [items[place] for place in self.lies.valid(items)]
         latest = self._latest  # agents that hold the same items usually conclude one after another
         if latest is not None and list(map(id, latest[0])) == list(map(id, items)):
             return latest[1]
@@ -417,9 +419,9 @@ class AggregationPerAgent(RoundAggregation):
             ended |= {number for number, agents in self._concluded.items() if up <= agents | self._committed}
         return sorted(ended)
 
-    def account(self, *, told: bool) -> PrivacySpent:
+    def account(self, *, shared: bool) -> PrivacySpent:
         """Account for the agent that shares with most others, of those that released anything, in all its lives."""
-        releases = int(self.contributions.max()) if told else 0
+        releases = int(self.contributions.max()) if shared else 0
         sharing = max(
             (size for size, made in zip(self._sharing, self.contributions.tolist(), strict=True) if made),
             default=max(self._sharing),

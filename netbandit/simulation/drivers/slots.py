@@ -173,8 +173,8 @@ class Slots(Driver):
             **self._learning.metrics(self.turns),
         }
         values = account.total()
-        said = (_NO_COMPILED_LOOP if self._slow else "", self._uncompiled)
-        remarks = (*learner.remarks(), *filter(None, said))
+        reasons = (_NO_COMPILED_LOOP if self._slow else "", self._uncompiled)
+        remarks = (*learner.remarks(), *filter(None, reasons))
         known = self.world.knows_best
         curves = {"regret" if known else "reward": Curve(account.knots, values)}
         return DriverResult(float(values[-1]) if known else None, curves, metrics, spent, remarks)

@@ -30,7 +30,7 @@ class RowsInBulk(BroadcastCarrier):
 
     def __init__(self, slowest: int) -> None:
         self._depth = slowest + 1
-        self._told: NDArray[np.float64] | None = None
+        self._payloads: NDArray[np.float64] | None = None
         self._spoken: NDArray[np.bool_] = np.zeros(self._depth, dtype=np.bool_)
         self._times = 0  # slots in which agents have sent
         self._item_bytes = 0
@@ -42,14 +42,14 @@ class RowsInBulk(BroadcastCarrier):
     def _put(self, slot: int, tells: bool) -> None:
         """Let agents forward the items received, and send a row of their own if *tells*."""
 
-    def send(self, slot: int, agents: Numbers, told: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> None:
+    def send(self, slot: int, agents: Numbers, payload: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> None:
         """Store the rows of all agents."""
         self._times += 1
-        rows = np.asarray(told)
-        if self._told is None:
-            self._told = np.zeros((self._depth, *rows.shape))
+        rows = np.asarray(payload)
+        if self._payloads is None:
+            self._payloads = np.zeros((self._depth, *rows.shape))
             self._item_bytes = self.learner.item_bytes(rows.shape[1])
-        self._told[slot % self._depth] = rows
+        self._payloads[slot % self._depth] = rows
         self._spoken[slot % self._depth] = True
         self._put(slot, True)
 
@@ -60,14 +60,14 @@ class RowsInBulk(BroadcastCarrier):
 
     def received(self, slot: int) -> Received | None:
         """Return the rows that take effect at the beginning of *slot*."""
-        if self._told is None:
+        if self._payloads is None:
             return None
-        receivers, sources, said = self._arrived(slot)
+        receivers, sources, sent_at = self._arrived(slot)
         if not len(receivers):
             return None
-        self.waited += len(said) * slot - int(said.sum())
-        self.heard += len(said)
-        return Received(receivers, sources, self._told[said % self._depth, sources], said)
+        self.waited += len(sent_at) * slot - int(sent_at.sum())
+        self.heard += len(sent_at)
+        return Received(receivers, sources, self._payloads[sent_at % self._depth, sources], sent_at)
 
 
 class PooledInBulk(RowsInBulk):
@@ -120,14 +120,14 @@ class NeighboursInBulk(RowsInBulk):
         if links.delays is None:
             from netbandit.simulation.kernels.floods import arrivals
 
-            rows, said = arrivals(links.due, slot)
+            rows, sent_at = arrivals(links.due, slot)
         else:
-            said = slot - links.delays
-            some = links.due[rows, said % links.slowest] == slot
+            sent_at = slot - links.delays
+            some = links.due[rows, sent_at % links.slowest] == slot
             if some.all():
-                return links.receivers, links.senders, said
-            rows, said = rows[some], said[some]
-        return links.receivers[rows], links.senders[rows], said
+                return links.receivers, links.senders, sent_at
+            rows, sent_at = rows[some], sent_at[some]
+        return links.receivers[rows], links.senders[rows], sent_at
 
     def figures(self) -> Mapping[str, Metric]:
         """Return the same metrics as the protocol."""

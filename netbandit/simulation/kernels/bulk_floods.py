@@ -46,12 +46,12 @@ class FloodsInBulk(RowsInBulk):
     def _arrived(self, slot: int) -> tuple[Numbers, Numbers, Numbers]:
         self._links.arrive(slot)
         found = hear_all(self._flood, slot)
-        receivers, sources, said = np.empty((3, found), dtype=np.int64)
-        name(self._flood, slot, receivers, sources, said)
-        return receivers, sources, said
+        receivers, sources, sent_at = np.empty((3, found), dtype=np.int64)
+        name(self._flood, slot, receivers, sources, sent_at)
+        return receivers, sources, sent_at
 
     def _put(self, slot: int, tells: bool) -> None:
-        if self._told is None:
+        if self._payloads is None:
             return
         flood, copies = self._flood, self._copies
         if tells and (self._absorbs or self._stops is not None):
@@ -71,8 +71,8 @@ class FloodsInBulk(RowsInBulk):
             if own is None:
                 absorbed[:] = ~np.uint64(0)
                 return
-            assert self._told is not None
-            arms = self._told[slot % self._depth, :, 0].astype(np.int64)
+            assert self._payloads is not None
+            arms = self._payloads[slot % self._depth, :, 0].astype(np.int64)
             absorbed[:] = _words(own[:, arms], absorbed.shape[1])
         if self._stops is not None:
             absorbed |= _words(self._stops.of(self._times), absorbed.shape[1])

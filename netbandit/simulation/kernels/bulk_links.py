@@ -245,10 +245,10 @@ class BulkLinks:
     def _record(self, window: int) -> None:
         """Hash all deliveries within a slot, of messages sent in it or before."""
         self._windows = window + 1
-        order, said = self._order, window - self._whole
-        sizes = self._delivered[said % self._depth, order]
+        order, sent_at = self._order, window - self._whole
+        sizes = self._delivered[sent_at % self._depth, order]
         times = window * self._clock.slot + self._within
-        some = (sizes > 0) & (said >= 0)
+        some = (sizes > 0) & (sent_at >= 0)
         if some.all():
             self._events[:, 0] = times
             self._events[:, 3] = sizes

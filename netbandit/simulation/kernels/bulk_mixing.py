@@ -36,7 +36,7 @@ class UnequalMixingInBulk(MixingInBulk):
         self._repeats = self._waits and context.network.faults.peers_lose_for_good
         self._kept = 2 if self._waits else links.slowest + 1
         count = len(links.senders)
-        self._told = np.full((links.slowest, agents), -1)
+        self._sent_steps = np.full((links.slowest, agents), -1)
         self._newest = np.full((2, count), -1)
         self._used = np.full(count, -1)
         self._steps = np.zeros(agents, dtype=np.int64)
@@ -71,7 +71,7 @@ class UnequalMixingInBulk(MixingInBulk):
         counts = np.zeros(len(self.everybody), dtype=np.int64)
         counts[telling] = np.minimum(self._times[telling], 2) if self._repeats else 1
         sizes = self._header * (counts > 0) + counts * self._row_bytes
-        self._told[slot % links.slowest] = self._times - 1
+        self._sent_steps[slot % links.slowest] = self._times - 1
         links.put(slot, links.present(slot, sizes[links.senders]))
 
     def _keep(self, agents: Numbers, rows: NDArray[np.float64]) -> None:
@@ -88,7 +88,7 @@ class UnequalMixingInBulk(MixingInBulk):
             return ()
         matrix = self._matrix
         self._links.arrive(slot)
-        take_in(self._links.due, slot, self._links.senders, self._told, self._newest, self._repeats, self._waits)
+        take_in(self._links.due, slot, self._links.senders, self._sent_steps, self._newest, self._repeats, self._waits)
         if self._waits:
             found = np.empty(len(self.everybody), dtype=np.bool_)
             complete(matrix.first, self._newest, self._steps, found)
@@ -117,7 +117,7 @@ class UnequalMixingInBulk(MixingInBulk):
 
 @njit(cache=True)
 def take_in(
-    due: Numbers, slot: int, senders: Numbers, told: Numbers, newest: Numbers, pairs: bool, by_parity: bool
+    due: Numbers, slot: int, senders: Numbers, sent_steps: Numbers, newest: Numbers, pairs: bool, by_parity: bool
 ) -> None:
     """Note the steps of the rows that take effect at the boundary of *slot*.
 
@@ -126,7 +126,7 @@ def take_in(
             modulo the number of columns, shape (links, columns).
         slot: The slot.
         senders: The sender of each link, shape (links,).
-        told: The step of the newest row in the messages of each of these slots and senders, shape (columns, M).
+        sent_steps: The step of the newest row in the messages of each of these slots and senders, shape (columns, M).
         newest: The newest step that has come over each link, of even and of odd ones, shape (2, links); -1: none;
             updated. If not *by_parity* only the first row counts.
         pairs: Whether a message carries the row of the step before as well.
@@ -138,7 +138,7 @@ def take_in(
             column = (slot - age) % columns
             if slot < age or due[link, column] != slot:
                 continue
-            step = told[column, senders[link]]
+            step = sent_steps[column, senders[link]]
             for one in range(step - 1 if pairs and step else step, step + 1):
                 place = one & 1 if by_parity else 0
                 newest[place, link] = max(newest[place, link], one)

@@ -86,14 +86,14 @@ class Window(NamedTuple):
 
     Attributes:
         begins: The beginning (ns) of the window.
-        told: For each part of it, the number of the first item sent, and its bytes.
+        batches: For each part of it, the number of the first item sent, and its bytes.
         columns: The events, shape (columns, rows).
         times: Their times (ns), relative to the beginning of the window.
         part: The index of the part that each belongs to.
     """
 
     begins: int
-    told: list[tuple[int, int]]
+    batches: list[tuple[int, int]]
     columns: Numbers
     times: Numbers
     part: Numbers
@@ -116,7 +116,7 @@ class Calendar:
     @property
     def first_item(self) -> int | None:
         """The lowest number of an item with future events; None if there is none."""
-        return min((first for _, told in self._due.values() for first, _ in told), default=None)
+        return min((first for _, batches in self._due.values() for first, _ in batches), default=None)
 
     def add(self, parts: list[WindowEvents], base: int, first: int, size: int) -> None:
         """Enter the events of items of *size* bytes, numbered from *first* on, relative to the boundary *base* (ns)."""
@@ -134,7 +134,7 @@ class Calendar:
         """Yield and remove all windows that begin before *time*."""
         while self._times and self._times[0] < time:
             begins = heappop(self._times)
-            parts, told = self._due.pop(begins)
+            parts, batches = self._due.pop(begins)
             pattern = tuple(parts)
             found = self._orders.get(pattern)
             if found is None:
@@ -144,7 +144,7 @@ class Calendar:
                     self._orders.clear()
                     self._kept = len(found[1])
                 self._orders[pattern] = found
-            yield Window(begins, told, *found)
+            yield Window(begins, batches, *found)
 
 
 def _in_order(parts: list[WindowEvents]) -> tuple[Numbers, Numbers, Numbers]:
@@ -283,7 +283,7 @@ class TreeBroadcasts(BroadcastProtocol):
         for window in self._to_hear.before(self.clock.now + 1):
             rows = np.empty((4, len(window.part)), dtype=np.int64)
             rows[:2] = window.columns[:2]
-            np.add(np.array([first for first, _ in window.told])[window.part], window.columns[2], out=rows[2])
+            np.add(np.array([first for first, _ in window.batches])[window.part], window.columns[2], out=rows[2])
             rows[3] = self.clock.boundary(window.begins)
             found.append(rows)
         self._appoint()
@@ -314,7 +314,7 @@ class TreeBroadcasts(BroadcastProtocol):
             events[:, 0] = window.times + window.begins
             events[:, 1] = window.columns[0]
             events[:, 2] = RELAY.code
-            events[:, 3] = np.array([size for _, size in window.told])[window.part]
+            events[:, 3] = np.array([size for _, size in window.batches])[window.part]
             self.network.fingerprint.record_all(events)
         for window in self._to_use.before(time):
             used = np.zeros(len(self._activations), dtype=np.bool_)
@@ -421,35 +421,36 @@ class TreesInBulk(BroadcastCarrier):
         self._trees.start(context.network, _unasked)
         self.members = np.array(self._trees.reach, dtype=np.int64)
         # For each item from the oldest in flight on: its payload, and the slot in which it was sent.
-        self._told: NDArray[np.float64] = np.empty((0, 0))
-        self._said: Numbers = np.empty(0, dtype=np.int64)
+        self._payloads: NDArray[np.float64] = np.empty((0, 0))
+        self._sent_at: Numbers = np.empty(0, dtype=np.int64)
         self._oldest = self._items = 0
 
-    def send(self, slot: int, agents: Numbers, told: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> None:
+    def send(self, slot: int, agents: Numbers, payload: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> None:
         """See `BroadcastCarrier.send`."""
         if not len(agents):
             return
-        rows = np.asarray(told)
+        rows = np.asarray(payload)
         first = self._items
         self._items += len(agents)
-        if self._items - self._oldest > len(self._told):
+        if self._items - self._oldest > len(self._payloads):
             self._make_room(first, rows.shape[1])
-        places = np.arange(first, self._items) % len(self._told)
-        self._told[places] = rows
-        self._said[places] = slot
+        places = np.arange(first, self._items) % len(self._payloads)
+        self._payloads[places] = rows
+        self._sent_at[places] = slot
         self._trees.broadcast_all(first, agents, self.learner.item_bytes(rows.shape[1]))
 
     def _make_room(self, first: int, numbers: int) -> None:
         """Make room for *numbers* items from number *first* on; drop items that have reached all their receivers."""
-        before = len(self._told)
+        before = len(self._payloads)
         self._oldest = self._trees.oldest(first)
         room = 2 * (self._items - self._oldest)
         if room > before:
             kept = np.arange(self._oldest, first)
-            told, said = self._told, self._said
-            self._told, self._said = np.zeros((room, numbers)), np.zeros(room, dtype=np.int64)
+            payloads, sent_at = self._payloads, self._sent_at
+            self._payloads, self._sent_at = np.zeros((room, numbers)), np.zeros(room, dtype=np.int64)
             if before:
-                self._told[kept % room], self._said[kept % room] = told[kept % before], said[kept % before]
+                self._payloads[kept % room] = payloads[kept % before]
+                self._sent_at[kept % room] = sent_at[kept % before]
 
     def received(self, slot: int) -> Received | None:
         """See `BroadcastCarrier.received`; items that arrive at the horizon or later are not counted."""
@@ -457,11 +458,11 @@ class TreesInBulk(BroadcastCarrier):
         heard = heard[heard[:, BOUNDARY] < self._horizon]
         if not len(heard):
             return None
-        places = heard[:, ITEM] % len(self._told)
-        said = self._said[places]
-        self.waited += int((heard[:, BOUNDARY] - said).sum())
+        places = heard[:, ITEM] % len(self._payloads)
+        sent_at = self._sent_at[places]
+        self.waited += int((heard[:, BOUNDARY] - sent_at).sum())
         self.heard += len(heard)
-        return Received(heard[:, AGENT], heard[:, SOURCE], self._told[places], said)
+        return Received(heard[:, AGENT], heard[:, SOURCE], self._payloads[places], sent_at)
 
     def finish(self) -> None:
         """Count the items received after the last decision, and all messages."""

@@ -207,7 +207,7 @@ def take_all(expected: Numbers, firsts: Numbers, number: Numbers, bucket: int, r
 
 @njit(cache=True)
 def write_events(
-    ranks: Numbers, boundary: int, slot_ns: int, receivers: Numbers, told: Numbers, events: Numbers
+    ranks: Numbers, boundary: int, slot_ns: int, receivers: Numbers, sizes: Numbers, events: Numbers
 ) -> None:
     """Write the arrivals at a *boundary*, by their *ranks* in ascending order.
 
@@ -216,10 +216,10 @@ def write_events(
         boundary: The boundary.
         slot_ns: The length of a slot (ns).
         receivers: The receiver of each channel, shape (channels,).
-        told: The bytes of each message, shape (D, channels), those of slot u in row u mod D.
+        sizes: The bytes of each message, shape (D, channels), those of slot u in row u mod D.
         events: Filled in: when (ns) each arrives, where, and in the last column its bytes; shape (n, 4).
     """
-    depth, channels = told.shape
+    depth, channels = sizes.shape
     for place in range(len(ranks)):
         rest = ranks[place] // depth
         within = rest // channels
@@ -227,7 +227,7 @@ def write_events(
         slot = ranks[place] - rest * depth + boundary  # and D more
         events[place, 0] = (boundary - 1) * slot_ns + within
         events[place, 1] = receivers[channel]
-        events[place, 3] = told[slot % depth, channel]
+        events[place, 3] = sizes[slot % depth, channel]
 
 
 class FaultyLinks:

@@ -1,8 +1,8 @@
 """Compiled floods of all agents in every slot: bit sets record which agent holds whose observation of which slot.
 
-A *content* is what a message brings, of one age and one rest of hops: whose observations they are, a bit a source. Its
-age is that of the observation, in slots, when the message is sent; its rest is how many hops the copies may still go
-when they have arrived. A message that takes d slots brings content of age a as age a + d.
+A *content* is the set of sources whose observations of one age and one rest a message brings, a bit a source. Its age
+is that of the observation, in slots, when the message is sent; its rest is the remaining TTL in hops on arrival. A
+message that takes d slots brings content of age a as age a + d.
 """
 
 from typing import NamedTuple
@@ -70,28 +70,28 @@ def _ones(word: np.uint64) -> np.int64:
 
 
 @njit(cache=True)
-def _hear_copies(flood: Flood, agent: int, place: int, said: int, word: int) -> None:
+def _hear_copies(flood: Flood, agent: int, place: int, ring_row: int, word: int) -> None:
     """As `netbandit.protocols.ttl_flood.TtlFlood._receive`, for the copies of one age, in one word of bits.
 
     Args:
         flood: The flood.
         agent: The receiver.
         place: The place of the age.
-        said: The row of the slot in which these observations were told.
+        ring_row: The row of the slot in which these observations were sent.
         word: The place of the word.
     """
     counted = _NONE
     for left in range(flood.copies.shape[1] - 1, -1, -1):
         copies = flood.copies[place, left, word] & ~counted
         counted |= copies
-        further = copies & ~flood.known[said, agent, left, word]
+        further = copies & ~flood.known[ring_row, agent, left, word]
         if further != _NONE:
-            flood.fresh[agent, place, word] |= further & ~flood.known[said, agent, 0, word]
+            flood.fresh[agent, place, word] |= further & ~flood.known[ring_row, agent, 0, word]
             for less in range(left + 1):
-                flood.known[said, agent, less, word] |= further
+                flood.known[ring_row, agent, less, word] |= further
             if left > 0:
                 content = flood.content_of[flood.ages[place], left - 1]
-                flood.forward[agent, content, word] = further & ~flood.absorbed[said, agent, word]
+                flood.forward[agent, content, word] = further & ~flood.absorbed[ring_row, agent, word]
 
 
 @njit(cache=True)
@@ -144,7 +144,7 @@ def hear_all(flood: Flood, boundary: int) -> int | np.int64:
 
 
 @njit(cache=True)
-def name(flood: Flood, boundary: int, receivers: Integers, sources: Integers, said: Integers) -> None:
+def name(flood: Flood, boundary: int, receivers: Integers, sources: Integers, sent_at: Integers) -> None:
     """Name what `hear_all` found, in order of the agent, the source and the slot.
 
     Args:
@@ -152,7 +152,7 @@ def name(flood: Flood, boundary: int, receivers: Integers, sources: Integers, sa
         boundary: As for `hear_all`.
         receivers: Filled in: the receiver of each, shape (n,).
         sources: Filled in: whose observation it is, shape (n,).
-        said: Filled in: of which slot, shape (n,).
+        sent_at: Filled in: the slot in which each was sent, shape (n,).
     """
     agents, ages, words = flood.fresh.shape
     row = 0
@@ -169,7 +169,7 @@ def name(flood: Flood, boundary: int, receivers: Integers, sources: Integers, sa
                         if (flood.fresh[agent, place, word] >> bit) & _ONE:
                             receivers[row] = agent
                             sources[row] = source
-                            said[row] = boundary - flood.ages[place]
+                            sent_at[row] = boundary - flood.ages[place]
                             row += 1
                 some >>= _ONE
                 source += 1
@@ -186,12 +186,12 @@ def pass_on(flood: Flood, slot: int, tells: bool, copies: Integers) -> None:
         copies: Filled in: how many observations each message brings, shape (channels,).
     """
     rings, agents, ttl = flood.known.shape[0], flood.known.shape[1], flood.known.shape[2]
-    column, said = slot % flood.due.shape[1], slot % rings
+    column, ring_row = slot % flood.due.shape[1], slot % rings
     contents, words = flood.sent.shape[2], flood.sent.shape[3]
-    flood.known[said] = _NONE
+    flood.known[ring_row] = _NONE
     for agent in range(agents):
         for rest in range(ttl):
-            flood.known[said, agent, rest, agent // 64] = _ONE << np.uint64(agent % 64)
+            flood.known[ring_row, agent, rest, agent // 64] = _ONE << np.uint64(agent % 64)
     for row in range(len(flood.senders)):
         sender, back = flood.senders[row], flood.reverse[row]
         count: int | np.int64 = 0
@@ -219,12 +219,12 @@ def arrivals(due: Integers, boundary: int) -> tuple[Integers, Integers]:
     """
     channels, depth = due.shape
     rows = np.empty(channels * depth, dtype=np.int64)
-    said = np.empty(channels * depth, dtype=np.int64)
+    sent_at = np.empty(channels * depth, dtype=np.int64)
     found = 0
     for channel in range(channels):
         for delay in range(min(depth, boundary), 0, -1):
             if due[channel, (boundary - delay) % depth] == boundary:
                 rows[found] = channel
-                said[found] = boundary - delay
+                sent_at[found] = boundary - delay
                 found += 1
-    return rows[:found], said[:found]
+    return rows[:found], sent_at[:found]

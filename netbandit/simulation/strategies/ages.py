@@ -27,12 +27,12 @@ class Ages:
         self._newest: Numbers = np.full(agents * agents, -1)
         self._younger = 0  # the reduction of the ages, summed over pairs and slots, by the items heard
 
-    def hear(self, slot: int, listeners: Numbers, sources: Numbers, said: Numbers) -> None:
-        """Note which *sources* agents know of from *slot* on, and the slots *said* of the items; all of shape (n,)."""
+    def hear(self, slot: int, listeners: Numbers, sources: Numbers, sent_at: Numbers) -> None:
+        """Note which *sources* agents know of from *slot* on, by items *sent_at* which slots; all of shape (n,)."""
         pairs = listeners * self._agents + sources
         heard = np.unique(pairs)
         before = self._newest[heard]
-        np.maximum.at(self._newest, pairs, said)
+        np.maximum.at(self._newest, pairs, sent_at)
         self._younger += int((self._newest[heard] - before).sum()) * (self._horizon - slot)
 
     def forget(self, slot: int, agent: int) -> None:

@@ -108,20 +108,22 @@ class Broadcasts(CommunicationStrategy):
             self._times += 1
             self.carrier.send(slot, agents, self.new_observations(agents))
             return
-        told = self._learner.share(slot, agents) if len(agents) else None
-        if told is None or np.ma.getmaskarray(told).all():
+        payload = self._learner.share(slot, agents) if len(agents) else None
+        if payload is None or np.ma.getmaskarray(payload).all():
             self.carrier.forward(slot)
             return
-        silent = np.all(np.ma.getmaskarray(told), axis=1)
-        told = self.lies.told(slot, agents, np.ma.getdata(told))
+        silent = np.all(np.ma.getmaskarray(payload), axis=1)
+        payload = self.lies.sent(slot, agents, np.ma.getdata(payload))
         speaking = self.lies.speaking(agents)
         if len(speaking) < len(agents):
             speaks = np.isin(agents, speaking)
-            agents, told, silent = speaking, told[speaks], silent[speaks]
+            agents, payload, silent = speaking, payload[speaks], silent[speaks]
         self._times += 1
         # No row is to the carrier what no observation is.
         rows = (
-            [row[: not quiet] for row, quiet in zip(told[:, np.newaxis], silent, strict=True)] if silent.any() else told
+            [row[: not quiet] for row, quiet in zip(payload[:, np.newaxis], silent, strict=True)]
+            if silent.any()
+            else payload
         )
         self.carrier.send(slot, agents, rows)
 
@@ -129,12 +131,12 @@ class Broadcasts(CommunicationStrategy):
         """Let the agent that has just decided broadcast to all others, which receive it before the next one decides."""
         (agent,) = self.deciding.tolist()
         others = self.present[self.present != agent]
-        told = self._learner.share(slot, self.deciding)
-        if told is None or np.ma.getmaskarray(told).all() or not len(others) or self.lies.is_mute(agent):
+        payload = self._learner.share(slot, self.deciding)
+        if payload is None or np.ma.getmaskarray(payload).all() or not len(others) or self.lies.is_mute(agent):
             return
-        told = self.lies.told(slot, self.deciding, told)
-        sources, said = np.full(len(others), agent), np.full(len(others), slot)
-        if self._learn_of(slot, Received(others, sources, np.repeat(told, len(others), axis=0), said)):
+        payload = self.lies.sent(slot, self.deciding, payload)
+        sources, sent_at = np.full(len(others), agent), np.full(len(others), slot)
+        if self._learn_of(slot, Received(others, sources, np.repeat(payload, len(others), axis=0), sent_at)):
             self._times = slot + 1
             self.carrier.heard += len(others)
 
@@ -152,21 +154,21 @@ class Broadcasts(CommunicationStrategy):
 
     def _learn_of(self, slot: int, received: Received) -> int:
         """Pass the rows that pass validation to the learner, see `Learner.receive`; return their number."""
-        listeners, sources, told, said = received
+        listeners, sources, payload, sent_at = received
         if self._ages is not None:
-            self._ages.hear(slot, listeners, sources, said)
-        sound = self.lies.sound(sources, told, said)
-        if sound is not None:
-            listeners, sources, told, said = listeners[sound], sources[sound], told[sound], said[sound]
+            self._ages.hear(slot, listeners, sources, sent_at)
+        valid = self.lies.valid(sources, payload, sent_at)
+        if valid is not None:
+            listeners, sources, payload, sent_at = listeners[valid], sources[valid], payload[valid], sent_at[valid]
         if len(listeners):
-            self._learner.receive(slot, listeners, sources, told, said)
+            self._learner.receive(slot, listeners, sources, payload, sent_at)
         return len(listeners)
 
     @property
     def releases(self) -> int:
         """The number of releases; 0 if no agent could receive them."""
-        told = self.context.network.ledger.kinds or self.context.protocol.out_of_band
-        return self._times if told and not self.isolated else 0
+        shared = self.context.network.ledger.kinds or self.context.protocol.out_of_band
+        return self._times if shared and not self.isolated else 0
 
     def metrics(self) -> dict[str, Metric]:
         """Return the number of slots with broadcasts, and their delay to the receivers."""
@@ -199,7 +201,7 @@ class BroadcastsByMessage(BroadcastCarrier):
         self.protocol.absorbs = self._absorbs if hasattr(learner, "absorbs") else None
         self.members = np.array(self.protocol.reach, dtype=np.int64)
         self.needs_all = isinstance(self.protocol, BroadcastOverRounds)
-        self._said: list[int] = []
+        self._sent_at: list[int] = []
         self._heard: list[tuple[int, int, NDArray[np.float64], int]] = []
         self._phases: Phases | None = None
 
@@ -218,22 +220,22 @@ class BroadcastsByMessage(BroadcastCarrier):
             yield slot
             slot = self.learner.next_share(slot + 1)
 
-    def send(self, slot: int, agents: Numbers, told: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> None:
+    def send(self, slot: int, agents: Numbers, payload: Sequence[NDArray[np.float64]] | NDArray[np.float64]) -> None:
         """See `BroadcastCarrier.send`; an agent without observations sends only if all must."""
-        self._said.append(slot)
+        self._sent_at.append(slot)
         if self._phases is not None:
             self._phases.tell(slot)
         if not len(agents):
             return
-        size = self.learner.item_bytes(told[0].shape[-1])
-        for agent, rows in zip(agents.tolist(), told, strict=True):
+        size = self.learner.item_bytes(payload[0].shape[-1])
+        for agent, rows in zip(agents.tolist(), payload, strict=True):
             count = 1 if rows.ndim == 1 else len(rows)
             if count or self.needs_all:
                 self._broadcast(agent, Item(count * size, rows))
 
     def _broadcast(self, agent: int, item: Item) -> None:
         """Let *agent* send its *item* of the newest broadcast, once that has been computed."""
-        number = len(self._said)
+        number = len(self._sent_at)
         self._context.network.when_computed(agent, "item", lambda _: self.protocol.broadcast(number, agent, item))
 
     def _absorbs(self, agent: int, item: Item) -> bool:
@@ -245,7 +247,7 @@ class BroadcastsByMessage(BroadcastCarrier):
         if boundary >= self._clock.horizon:
             return
         for source, round, item in heard:
-            slot = self._said[round - 1]
+            slot = self._sent_at[round - 1]
             self.waited += boundary - slot
             self._heard += [(agent, source, row, slot) for row in np.atleast_2d(item.value)]
         self.heard += len(heard)
@@ -256,9 +258,9 @@ class BroadcastsByMessage(BroadcastCarrier):
         """See `BroadcastCarrier.received`."""
         if not self._heard:
             return None
-        listeners, sources, told, said = zip(*self._heard, strict=True)
+        listeners, sources, payload, sent_at = zip(*self._heard, strict=True)
         self._heard = []
-        return Received(np.array(listeners), np.array(sources), np.array(told), np.array(said))
+        return Received(np.array(listeners), np.array(sources), np.array(payload), np.array(sent_at))
 
     def on_down(self, agent: int, *, forgets: bool) -> None:
         """See `CommunicationStrategy.on_down`."""

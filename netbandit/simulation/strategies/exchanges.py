@@ -78,7 +78,7 @@ class Exchanges(CommunicationStrategy):
             assert not self._times.any(), "an agent that has begun to exchange sends in every step"
             self.carrier.postpone(slot)
             return
-        rows = self.lies.told(slot, agents, rows)
+        rows = self.lies.sent(slot, agents, rows)
         speaking = self.lies.speaking(agents)
         if len(speaking) < len(agents):
             agents, rows = speaking, rows[np.isin(agents, speaking)]

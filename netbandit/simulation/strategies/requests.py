@@ -75,12 +75,12 @@ class Requests(CommunicationStrategy):
         slot = self.clock.now // self.clock.slot
         (row,) = self._learner.answer(slot, self.everybody[agent : agent + 1])
         self._answers[agent] += 1
-        said = self.lies.answered(agent, asker, slot, row, self._learner)
-        return Item(self._learner.item_bytes(row.size), said)
+        payload = self.lies.answered(agent, asker, slot, row, self._learner)
+        return Item(self._learner.item_bytes(row.size), payload)
 
     def _hear(self, agent: int, source: int, item: Item) -> None:
         boundary = self.clock.boundary(self.clock.now)
-        if boundary < self.clock.horizon and self.lies.sound(item.value):
+        if boundary < self.clock.horizon and self.lies.valid(item.value):
             asked = int(self._asked_at[agent])
             self._delays[0] += boundary - asked
             self._delays[1] += 1
@@ -94,9 +94,9 @@ class Requests(CommunicationStrategy):
     def apply_received(self, slot: int) -> None:
         """Pass all answers received since the last decision to the learner, in order."""
         if self._heard:
-            agents, sources, told, said = zip(*self._heard, strict=True)
+            agents, sources, payload, sent_at = zip(*self._heard, strict=True)
             self._heard = []
-            self._learner.receive(slot, np.array(agents), np.array(sources), np.array(told), np.array(said))
+            self._learner.receive(slot, np.array(agents), np.array(sources), np.array(payload), np.array(sent_at))
 
     @property
     def releases(self) -> int:

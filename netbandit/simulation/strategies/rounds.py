@@ -147,10 +147,10 @@ class Rounds(CommunicationStrategy):
         self._releases[param_set, agent] += 1
         shared = self.learners[param_set].share(now // self.clock.slot, self.everybody[agent : agent + 1])
         assert shared is not None, "in a round every agent shares"
-        said = self.lies.released(agent, param_set, self.sets, shared[0])
+        payload = self.lies.released(agent, param_set, self.sets, shared[0])
         if self._serves:
-            said = _Uploaded(agent, int(self._releases[param_set, agent]), said)
-        return Item(self.learners[param_set].item_bytes(shared[0].size), said)
+            payload = _Uploaded(agent, int(self._releases[param_set, agent]), payload)
+        return Item(self.learners[param_set].item_bytes(shared[0].size), payload)
 
     def aggregate(self, items: Sequence[Item], weights: Sequence[int] | None = None) -> Item:
         """Ask the learner; see `SyncHandler`."""
@@ -162,10 +162,10 @@ class Rounds(CommunicationStrategy):
             sources, rows = [upload.agent for upload in new], [upload.row for upload in new]
             answers = answers_of(learner, sources, rows, len(self.everybody))
             return Item(learner.item_bytes(answers[0].size), answers)
-        sound = self.lies.sound_items(items)
-        if len(sound) < len(items):
-            items = [items[place] for place in sound]
-            weights = None if weights is None else [weights[place] for place in sound]
+        valid = self.lies.valid_items(items)
+        if len(valid) < len(items):
+            items = [items[place] for place in valid]
+            weights = None if weights is None else [weights[place] for place in valid]
         if not items:  # no item passed validation
             return Item(self.release_size, np.zeros(self._template.share_numbers(self._dimension)))
         row = learner.combine([item.value for item in items], weights)
@@ -305,11 +305,11 @@ class PooledRounds(CommunicationStrategy):
                 self._share(self._due, self.present)
             self._due = None
             self._rounds += 1
-            told = [self._rows[key] for key in sorted(self._rows)]
-            believed = [told[place] for place in self.lies.sound(told)]
+            rows = [self._rows[key] for key in sorted(self._rows)]
+            believed = [rows[place] for place in self.lies.valid(rows)]
             if self._serves:
                 sources = [agent for agent, _ in sorted(self._rows)]
-                self._combined = np.stack(answers_of(self._learner, sources, told, len(self.everybody)))
+                self._combined = np.stack(answers_of(self._learner, sources, rows, len(self.everybody)))
                 self._rows.clear()
             else:
                 self._combined = self._learner.combine(believed) if believed else self._nothing

@@ -25,7 +25,7 @@ class Phases:
         self._explore = list(explore)
         self._others = list(others)
         self._rounds = rounds
-        self._told = 0
+        self._sent = 0
         self._since = [0] * len(self._explore)
         self._missing = [0] * len(self._explore)
 
@@ -34,11 +34,11 @@ class Phases:
         for agent, others in enumerate(self._others):
             self._write(agent, slot)
             self._missing[agent] = others
-        self._told += 1
+        self._sent += 1
 
     def hear(self, agent: int, rounds: Iterable[int], slot: int) -> None:
         """Note that *agent* has received an item of each of *rounds* by *slot*."""
-        news = sum(round == self._told for round in rounds)
+        news = sum(round == self._sent for round in rounds)
         if news and news == self._missing[agent]:
             self._write(agent, slot)
         self._missing[agent] -= news
@@ -52,8 +52,8 @@ class Phases:
         """Write the phases of *agent* from the end of its last one to *slot*."""
         since = self._since[agent]
         explored = min(max(self._explore[agent], since), slot)
-        awaited = self._told if self._missing[agent] else 0
-        following = self._told + 1 if self._told < self._rounds else 0
+        awaited = self._sent if self._missing[agent] else 0
+        following = self._sent + 1 if self._sent < self._rounds else 0
         for name, round, begin, end in (
             ("explore", awaited or following, since, explored),
             ("exploit", awaited, explored, slot),

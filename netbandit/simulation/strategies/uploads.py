@@ -181,7 +181,7 @@ class Uploads(CommunicationStrategy):
         self._deposited_at[agent] = now
         self._open[agent].append((found, now))
         numbers = found.sums.size if self._numbers is None else self._numbers
-        return Item(self._bytes(numbers), self.lies.deposited(agent, found))
+        return Item(self._bytes(numbers), self.lies.uploaded(agent, found))
 
     def resume(self, agent: int) -> None:
         """Ask the learner; see `UploadHandler`."""
@@ -190,7 +190,7 @@ class Uploads(CommunicationStrategy):
 
     def absorb(self, deposits: Sequence[tuple[int, Item]]) -> None:
         """Ask the server; see `UploadHandler`."""
-        deposits = [deposits[place] for place in self.lies.sound_items([item for _, item in deposits])]
+        deposits = [deposits[place] for place in self.lies.valid_items([item for _, item in deposits])]
         found: list[tuple[int, Deposit]] = [(agent, item.value) for agent, item in deposits]
         self._absorbed += self._server.absorb(found)
 

@@ -62,7 +62,7 @@ class Gap(Measure):
         return mixing(agents, edges, self._rule, self._step)
 
     def _kept(self, matrix: Mixing, vectors: NDArray[np.float64]) -> float:
-        """Return how much of a vector is left at most that is made of some *vectors*, shape (M, k)."""
+        """Return a lower bound on the second eigenvalue: the largest within the span of *vectors*, shape (M, k)."""
         from scipy.sparse import csr_array
 
         agents = len(matrix.own)

@@ -16,7 +16,7 @@ def judged_together(best: Sequence[Evidence], last: Sequence[Evidence]) -> list[
 
     Args:
         best: Each claim at the look at which its p-value is smallest; its p-value counts all looks.
-        last: Each claim at the last look, by which it is told where it is not decided.
+        last: Each claim at the last look; an undecided claim reports this interval.
     """
     statistical = [place for place, one in enumerate(best) if one.p is not None]
     level = min((1 - best[place].claim.confidence for place in statistical), default=0.0)

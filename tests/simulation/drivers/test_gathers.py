@@ -114,6 +114,7 @@ def test_bytes_are_those_of_the_count(tmp_path):
     assert metrics["mask_bytes"] == 0 == numbers_sent(5, 12, 4, None)[0]
 
 
+@pytest.mark.ci
 def test_operations_are_counted(tmp_path):
     counted = ("slot_operations", "mask_slot_operations", "mask_setup_operations")
     for learner, slot in (("linucb", linucb_slot), ("lints", lints_slot)):

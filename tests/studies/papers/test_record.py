@@ -184,12 +184,14 @@ def test_the_shipped_record_is_of_todays_figures(name):
     assert not stale, f"not recorded, or changed since: {stale}"
 
 
+@pytest.mark.ci
 def test_each_recorded_claim_is_a_claim_of_its_figure():
     for (name, figure), one in shipped().items():
         claims = [claim.id for claim in read_paper(papers.papers_folder() / name).claims if claim.figure == figure]
         assert sorted(claim.id for claim in one.claims) == sorted(claims)
 
 
+@pytest.mark.ci
 def test_each_recorded_claim_has_its_kind_and_is_decided_by_what_may_decide_it():
     for (name, _), one in shipped().items():
         claims = {claim.id: claim for claim in read_paper(papers.papers_folder() / name).claims}

@@ -150,6 +150,7 @@ def test_one_replication_decides_nothing(folder, tmp_path):
     assert not failed
 
 
+@pytest.mark.ci
 def test_a_figure_of_li_and_song(tmp_path):
     arguments = ["reproduce", "dpmab/fig8", "--replications", "3", "--jobs", "1", "--out", str(tmp_path)]
     result = CliRunner().invoke(main, arguments)
@@ -172,6 +173,7 @@ def test_verdicts_on_other_figures_are_kept(tmp_path):
         assert found == [("mine", "two", "b", "2"), ("mine", "one", "c", "3"), ("yours", "one", "d", "4")]
 
 
+@pytest.mark.ci
 def test_what_the_readme_reproduces_leaves_no_claim_open(tmp_path):
     (command,) = re.findall(r"^netbandit (reproduce .*)$", (ROOT / "README.md").read_text(), re.MULTILINE)
     result = CliRunner().invoke(main, [*command.split(), "--jobs", "1", "--out", str(tmp_path)])

@@ -54,6 +54,7 @@ def test_every_shipped_entry_is_in_it_with_the_state_of_each_track():
                 assert RECORD.cell(entry.name, track.name).state in ("ran", "refused", "private")
 
 
+@pytest.mark.ci
 def test_all_entries_meet_the_same_faults():
     """In a replication, whoever plays; and other ones in the next."""
     absent = [

@@ -72,6 +72,7 @@ def test_who_waits_for_ever_is_counted(cells):
     assert len(cells["fine"].of("regret")) == 3
 
 
+@pytest.mark.ci
 def test_what_was_run_is_not_run_again(tmp_path):
     """A replication that is in the file stays as it is; one that is torn, or lacks, is run."""
     small = track(tmp_path)
@@ -109,6 +110,7 @@ def test_a_class_of_a_notebook_is_run(tmp_path):
     assert done.stdout.strip() == "['ran']", done.stderr
 
 
+@pytest.mark.ci
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a worker ends when its replication does")
 def test_a_worker_ends_with_who_has_started_it_whatever_it_is_in(tmp_path):
     """It holds the lock of Python's interpreter, as a compiled loop does, so that no thread of its own may look."""

@@ -14,7 +14,7 @@ LARGEST = 1e100
 _ROUNDING = 1e-9
 
 
-def sound_means(values: Any, arms: int, *, bounded: bool) -> bool:
+def valid_means(values: Any, arms: int, *, bounded: bool) -> bool:
     """Return whether *values* can be the means of *arms* arms.
 
     Args:
@@ -29,7 +29,7 @@ def sound_means(values: Any, arms: int, *, bounded: bool) -> bool:
     return bool(((numbers >= least) & (numbers <= most)).all())  # NaN is neither
 
 
-def sound_arms(values: Any, arms: int) -> bool:
+def valid_arms(values: Any, arms: int) -> bool:
     """Return whether *values* is a strictly ascending list of some of *arms* arms: of none before rewards come."""
     if not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind not in "iu":
         return False
@@ -37,12 +37,12 @@ def sound_arms(values: Any, arms: int) -> bool:
     return all(map(int.__lt__, bounds, bounds[1:]))
 
 
-def sound_pulls(value: Any, most: int) -> bool:
+def valid_pulls(value: Any, most: int) -> bool:
     """Return whether *value* is a number of pulls: an integer from 1 to *most*."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and 1 <= int(value) <= most
 
 
-def sound_sums(gram: Any, response: Any, count: Any, dimension: int, most: float) -> bool:
+def valid_sums(gram: Any, response: Any, count: Any, dimension: int, most: float) -> bool:
     """Return whether these can be the sums of a linear learner with actions of norm at most 1.
 
     Args:
@@ -65,7 +65,7 @@ def sound_sums(gram: Any, response: Any, count: Any, dimension: int, most: float
     return bool(np.linalg.eigvalsh(gram)[0] >= -_ROUNDING * trace)
 
 
-def sound_totals(
+def valid_totals(
     pulls: NDArray[np.float64], sums: NDArray[np.float64], most: NDArray[np.float64], *, bounded: bool
 ) -> NDArray[np.bool_]:
     """Return which rows can be pull counts and reward sums of arms, shape (n,).
@@ -83,7 +83,7 @@ def sound_totals(
         return np.asarray(within.all(axis=1) & (pulls.sum(axis=1) <= most))
 
 
-def sound_recommendation(value: Any, arms: int) -> bool:
+def valid_recommendation(value: Any, arms: int) -> bool:
     """Return whether *value* names one of *arms* arms: an array of one integer."""
     if not isinstance(value, np.ndarray) or value.shape != (1,) or value.dtype.kind not in "fiu":
         return False

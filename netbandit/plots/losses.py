@@ -47,7 +47,8 @@ def draw_losses(arrangement: Arrangement) -> "Figure":
     shown = evenly(known, MOST)
     links = _worst_links(worst)
     where = titled({key: value_of(worst, key) for key in arrangement.keys}) if len(known) > 1 else ""
-    notes = [f"sums over {pluralize(max(len(point.finished) for point, _ in shown), 'replication')}, each attempt and copy counts"]
+    replications = max(len(point.finished) for point, _ in shown)
+    notes = [f"sums over {pluralize(replications, 'replication')}, each attempt and copy counts"]
     if len(shown) < len(known):
         notes.append(f"{len(shown)} of {scaled(len(known))} points")
     if links:

@@ -11,6 +11,7 @@ from netbandit.results.intervals import MEAN
 from netbandit.results.metrics import title_name
 from netbandit.results.numbers import rounded, scaled
 from netbandit.results.study_result import PointResult
+from netbandit.util.text import first_few
 
 _NAMED = 3
 """The most points named in a note."""
@@ -65,10 +66,8 @@ def without_note(arrangement: Arrangement, drawn: Sequence[PointResult]) -> str:
     return _named("without", _values_in_common(points, missing, keys) or [title_of(point, keys) for point in missing])
 
 
-def _named(what: str, texts: Sequence[str]) -> str:
-    names = list(dict.fromkeys(texts))
-    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
-    return f"{what} {'; '.join([*names[:_NAMED], *more])}" if names else ""
+def _named(what: str, names: Sequence[str]) -> str:
+    return f"{what} {first_few(list(dict.fromkeys(names)), _NAMED)}" if names else ""
 
 
 def left_out_note(points: Sequence[PointResult], metric: str, keys: Sequence[str]) -> str:

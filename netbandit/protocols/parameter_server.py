@@ -38,7 +38,7 @@ class _Parcel(NamedTuple):
 
 
 class ParameterServer(CarryKey, DeadlineKey, UploadProtocol):
-    """A server that agents upload to and hear from each when it wants, without waiting for others.
+    """A server to which each agent uploads at will, and which answers without waiting for others.
 
     The structure of FedLinUCB and of Async-LinUCB: a server, and agents that do not wait for each other.
 
@@ -74,7 +74,7 @@ class ParameterServer(CarryKey, DeadlineKey, UploadProtocol):
             yield Note("deadline", 'is used only with answer = "uploader": no agent waits for an answer')
 
     def check_with(self, others: Others) -> Checks:
-        """Yield agents that would not hear of their own data, and a server that is not there or out of reach."""
+        """Yield agents that would not receive their own data, and a host that does not exist or is out of reach."""
         if self.answer == "lagging" and getattr(others.learner, "decide", None) == "received":
             yield Mistake(
                 "answer",

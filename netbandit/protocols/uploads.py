@@ -19,16 +19,16 @@ class UploadHandler(Protocol):
         """Add all *deposits* of an instant to the server's sums, in order of their agents' numbers."""
 
     def lagging(self) -> Sequence[int]:
-        """Return the agents that lack enough of what the server has, ascending."""
+        """Return the agents that lag behind the server enough to be sent its sums, ascending."""
 
     def give(self, agents: Sequence[int]) -> Sequence[Item]:
-        """Return what the server makes of all that it has, for each of *agents*."""
+        """Return the server's answer for each of *agents*."""
 
     def take(self, agent: int, item: Item) -> None:
         """Let *agent* adopt what the server gave, before its next decision."""
 
     def resume(self, agent: int) -> None:
-        """Let *agent* make its test again."""
+        """Let *agent* test again whether to upload."""
 
 
 class UploadProtocol(NetworkProtocol):

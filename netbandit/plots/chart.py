@@ -39,6 +39,7 @@ from netbandit.plots.subtitles import (
     replications_note,
     shortfall_note,
     title_of,
+    without_note,
 )
 from netbandit.plots.values import Scale, identity, name, shown, words
 from netbandit.results.metrics import axis_label
@@ -253,6 +254,7 @@ class _Content:
             "" if chart.is_faceted else described(chart.layout.parts[0][0]),
             chart.layout.left_out,
             *(left_out_note(points, metric, keys) for metric in dict.fromkeys(metrics)),
+            without_note(chart.whole, points) if chart.is_faceted and not chart.layout.left_out else "",
             missing_note(chart.whole),
             self.shapes.note,
             "" if on_axis else privacy_note(points),

@@ -12,7 +12,14 @@ from netbandit.plots.facets import Part, facets
 from netbandit.plots.grouping import Arrangement, described, titled, value_of
 from netbandit.plots.marks import label_more
 from netbandit.plots.style import drawing, head, readable, wrapped
-from netbandit.plots.subtitles import left_out_note, missing_note, privacy_note, replications_note, shortfall_note
+from netbandit.plots.subtitles import (
+    left_out_note,
+    missing_note,
+    privacy_note,
+    replications_note,
+    shortfall_note,
+    without_note,
+)
 from netbandit.plots.values import identity, name, shown, words
 from netbandit.results.failures import MARK
 from netbandit.results.metrics import axis_label
@@ -91,6 +98,7 @@ def draw_heatmap(
         layout.left_out,
         f"{' and '.join(idle)} made no difference" if idle else "",
         left_out_note(points, metric, whole.keys),
+        without_note(whole, points) if len(maps) > 1 and not layout.left_out else "",
         missing_note(whole),
         privacy_note(points),
     )

@@ -7,10 +7,12 @@ import numpy as np
 from netbandit.plots.bars import draw_bars, legend_of_parts
 from netbandit.plots.grouping import Arrangement, evenly, titled, value_of
 from netbandit.plots.style import NEUTRAL, drawing, figure
+from netbandit.plots.subtitles import missing_note, without_note
 from netbandit.results.loads import ends_of_links, mean_loads, nodes_of
 from netbandit.results.message_fates import FATES, failing, of_a_hundred
 from netbandit.results.numbers import scaled, shortest
 from netbandit.results.study_result import PointResult
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,7 +47,8 @@ def draw_losses(arrangement: Arrangement) -> "Figure":
     shown = evenly(known, MOST)
     links = _worst_links(worst)
     where = titled({key: value_of(worst, key) for key in arrangement.keys}) if len(known) > 1 else ""
-    notes = [f"sums over {max(len(point.finished) for point, _ in shown):,} replications, each attempt and copy counts"]
+    replications = max(len(point.finished) for point, _ in shown)
+    notes = [f"sums over {pluralize(replications, 'replication')}, each attempt and copy counts"]
     if len(shown) < len(known):
         notes.append(f"{len(shown)} of {scaled(len(known))} points")
     if links:
@@ -55,6 +58,7 @@ def draw_losses(arrangement: Arrangement) -> "Figure":
         notes += [f"up to {shortest(most, 3)} {what}"] if most else []
     share = f"{shortest(failing(found), 2)} of 100 messages do not arrive"
     title = f"{arrangement.name}: {share}{f' at {where}' if where else ''}"
+    notes += filter(None, [without_note(arrangement, [point for point, _ in known]), missing_note(arrangement)])
     drawn, panels = figure(title, "; ".join(notes), columns=2 if links else 1)
     names = [titled({key: value_of(point, key) for key in arrangement.keys}) or "all runs" for point, _ in shown]
     tables = [[(name, each) for name, (_, each) in zip(names, shown, strict=True)], links]

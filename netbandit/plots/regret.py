@@ -25,7 +25,7 @@ from netbandit.plots.style import (
     readable,
     wrapped,
 )
-from netbandit.plots.subtitles import mark_notes, missing_note, privacy_note, title_of
+from netbandit.plots.subtitles import mark_notes, missing_note, privacy_note
 from netbandit.plots.values import identity, shown, words
 from netbandit.results.metrics import axis_label, title_name
 from netbandit.results.numbers import scaled
@@ -40,6 +40,8 @@ _GRID = 600
 _ENTRIES = 14
 _BANDS = 5
 _SIMILAR = 4.0
+_BETWEEN = 0.045
+"""The least distance between lines of text beside a panel, as a share of its height."""
 _FAR = 100
 _ABOVE = 10.0
 _BESIDE = ("_change", "_recovered", "_run")
@@ -141,8 +143,7 @@ def _lines(part: Arrangement, logarithmic: bool, curve: str, shapes: Shapes | No
     lines = []
     for place, (value, point) in enumerate(found):
         look = PLAIN if key is None else part.look(key, value) if shapes is None else shapes.line(point)
-        keys = [one for one in part.keys if one not in part.facing]
-        text = "" if key is None else shown(value) if shapes is None else title_of(point, keys)
+        text = "" if key is None else shown(value) if shapes is None else shapes.text(point)
         back = recovered(point, down)
         lines.append(Line(text, look, slots_of[horizons[place]], bands[place], back))
     return lines
@@ -230,8 +231,10 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
     drawn, panels = layout.figure(
         f"{arrangement.name}: {title_name(curve)} over time", notes, sharex=together, sharey=together
     )
-    if arrangement.series is not None:
-        legend_beside(drawn, *_legend(arrangement, shapes))
+    direct = len(chosen) == 1 and _labelled_at_ends(chosen[0])
+    legend = [] if arrangement.series is None else _legend(arrangement, shapes)
+    if not direct:
+        legend_beside(drawn, *legend)
     for place, one in zip(layout.places, chosen, strict=True):
         panel = panels[place]
         if _few_lines(one):
@@ -239,6 +242,8 @@ def draw_regret(arrangement: Arrangement, curve: str | None = None) -> "Figure":
         _panel(panel, one, logarithmic, (7, 3, 2, 2)[layout.columns - 1])
         if steep:
             _bend_upward(panel)
+        if direct:
+            _label_ends(panel, one.lines, legend[0][0])
         draw_events(panel, changes, down)
         if len(chosen) > 1:
             head(panel, titled(one.fixed), layout.columns)
@@ -260,7 +265,7 @@ def _what_is_shaded(arrangement: Arrangement, panels: Sequence[Panel]) -> str:
     what = f"{arrangement.statistic.name} of {replications:,} replications"
     if any(one.alone is not None and bool((one.low > one.widest[0]).any()) for one in drawn):
         return "; ".join([f"{what}, shaded: 95 % interval for comparing (within replications)", *marks])
-    return "; ".join([what if arrangement.bands is None else f"{what}, shaded: its 95 % interval", *marks])
+    return "; ".join([what if arrangement.bands is None or not drawn else f"{what}, shaded: its 95 % interval", *marks])
 
 
 def _decades_apart(points: Sequence[PointResult], curve: str, logarithmic: bool, one_panel: bool) -> bool:
@@ -320,6 +325,29 @@ def _panel(panel: "Axes", what: Panel, logarithmic: bool, ticks: int) -> None:
 def _few_lines(panel: Panel) -> bool:
     """Return whether there are few enough lines to have intervals and dots of their own."""
     return len(panel.lines) <= _BANDS
+
+
+def _labelled_at_ends(panel: Panel) -> bool:
+    """Return whether each line has its label where it ends: a legend of so many lines is searched line by line."""
+    return _BANDS < len(panel.lines) <= _ENTRIES and len({int(line.slots[-1]) for line in panel.lines}) == 1
+
+
+def _label_ends(panel: "Axes", lines: Sequence[Line], heading: str) -> None:
+    """Write the label of each of *lines* beside its end, in the order of the ends, below the *heading*."""
+    from scipy.optimize import isotonic_regression
+
+    ends = [(float(line.slots[-1]), float(line.estimate.mean[-1])) for line in lines]
+    heights = panel.transAxes.inverted().transform(panel.transData.transform(ends))[:, 1]
+    order = np.argsort(heights, kind="stable")
+    texts = [wrapped(lines[place].label, 24) for place in order]
+    rooms = np.array([_BETWEEN * (text.count("\n") + 1) for text in texts])
+    above = np.concatenate([[0.0], np.cumsum((rooms[1:] + rooms[:-1]) / 2)])
+    places = above + np.clip(isotonic_regression(heights[order] - above).x, 0.0, max(0.0, 1.0 - above[-1]))
+    for place, height, text in zip(order, places, texts, strict=True):
+        pointer = {"arrowstyle": "-", "color": lines[place].look.colour, "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0.5)}
+        how: dict[str, Any] = {"textcoords": "axes fraction", "va": "center", "fontsize": 8.0, "arrowprops": pointer}
+        panel.annotate(text, ends[place], (1.05, float(height)), annotation_clip=False, **how)
+    panel.text(1.05, float(places[-1] + rooms[-1]), wrapped(heading, 24), transform=panel.transAxes, fontsize=8.0)
 
 
 def draw_ends(panel: "Axes", lines: Sequence[tuple[int, Band, Look]]) -> None:

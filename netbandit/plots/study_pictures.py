@@ -48,7 +48,7 @@ from netbandit.plots.subtitles import privacy_note
 from netbandit.plots.timeline import MOST_LINES, draw_timeline, first_round
 from netbandit.plots.values import identity, shown
 from netbandit.plots.values import name as key_name
-from netbandit.plots.waits import causes, draw_waits
+from netbandit.plots.waits import draw_waits, have_causes
 from netbandit.results.intervals import MEAN, Statistic, StatisticError
 from netbandit.results.link_use import link_figures, same_links
 from netbandit.results.study_result import PointResult, StudyResult
@@ -173,7 +173,8 @@ def planned_of(arrangement: Arrangement) -> list[Planned]:
     if cost_varies(arrangement) and not (found[1:2] and found[1].name == "structure" and _only_shapes(arrangement)):
         budget = alike and any(key in (*BUDGETS, "learner.participation") for key in arrangement.keys)
         found.append(Planned("tradeoff", lambda: draw_chart(cost_chart(arrangement)), budget or not answered))
-    waits = [Planned("waits", lambda: draw_waits(arrangement), True)] if any(map(causes, arrangement.points)) else []
+    some_wait = any(map(have_causes, arrangement.points))
+    waits = [Planned("waits", lambda: draw_waits(arrangement), answers=True)] if some_wait else []
     some_lost = any(map(are_lost, arrangement.points))
     losses = [Planned("losses", lambda: draw_losses(arrangement), answers=True)] if some_lost else []
     return [*found, *tradeoffs, *waits, *losses, *networks]

@@ -11,6 +11,7 @@ from netbandit.results.intervals import MEAN
 from netbandit.results.metrics import title_name
 from netbandit.results.numbers import rounded, scaled
 from netbandit.results.study_result import PointResult
+from netbandit.util.text import first_few
 
 _NAMED = 3
 """The most points named in a note."""
@@ -52,9 +53,21 @@ def title_of(point: PointResult, keys: Sequence[str]) -> str:
 def missing_note(arrangement: Arrangement) -> str:
     """Return the subtitle's note on points without a finished run; empty if there are none."""
     keys = arrangement.keys
-    names = list(dict.fromkeys(title_of(point, keys or list(point.parameters)) for point in arrangement.missing))
-    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
-    return f"not drawn, no run has finished: {'; '.join([*names[:_NAMED], *more])}" if names else ""
+    return _named(
+        "not drawn, no run has finished:", [title_of(one, keys or list(one.parameters)) for one in arrangement.missing]
+    )
+
+
+def without_note(arrangement: Arrangement, drawn: Sequence[PointResult]) -> str:
+    """Return the subtitle's note on points of *arrangement* that are not *drawn*; empty if all are."""
+    there = {id(point) for point in drawn}
+    points, keys = arrangement.points, arrangement.keys
+    missing = [point for point in points if id(point) not in there]
+    return _named("without", _values_in_common(points, missing, keys) or [title_of(point, keys) for point in missing])
+
+
+def _named(what: str, names: Sequence[str]) -> str:
+    return f"{what} {first_few(list(dict.fromkeys(names)), _NAMED)}" if names else ""
 
 
 def left_out_note(points: Sequence[PointResult], metric: str, keys: Sequence[str]) -> str:
@@ -70,15 +83,13 @@ def left_out_note(points: Sequence[PointResult], metric: str, keys: Sequence[str
     missing = [point for point in points if not samples(point, metric)]
     if not missing:
         return ""
-    names = _values_in_common(points, missing, keys) or [title_of(point, keys) for point in missing[:_NAMED]]
-    if len(names) == _NAMED and len(missing) > _NAMED:
-        names.append(f"{len(missing) - _NAMED} more")
+    names = _values_in_common(points, missing, keys) or [title_of(point, keys) for point in missing]
     what = {
         "round_slots": "waiting left out, where no round ended",
         EITHER_DELAY: "delay left out, where nothing is heard",
         "epsilon": "left out, where it has no bound",
     }
-    return f"{what.get(metric, f'{title_name(metric)} left out, where there is none')}: {'; '.join(names)}"
+    return _named(f"{what.get(metric, f'{title_name(metric)} left out, where there is none')}:", names)
 
 
 def _values_in_common(points: Sequence[PointResult], some: Sequence[PointResult], keys: Sequence[str]) -> list[str]:

@@ -7,8 +7,10 @@ import numpy as np
 from netbandit.plots.bars import draw_bars, legend_of_parts
 from netbandit.plots.grouping import Arrangement, evenly, titled, value_of
 from netbandit.plots.style import drawing, figure
+from netbandit.plots.subtitles import missing_note, without_note
 from netbandit.results.numbers import scaled
 from netbandit.results.study_result import PointResult
+from netbandit.util.text import pluralize
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,12 +23,18 @@ _COLOURS = "#CC79A7", "#8C8C8C", "#E69F00"
 
 
 def causes(point: PointResult) -> list[float] | None:
-    """Return the mean slots that a round of *point* waits for each cause; None if only messages can be one."""
+    """Return the mean slots that a round of *point* waits for each cause; None if it never waits."""
     means: list[float] = []
     for metric in _CAUSES:
         values = [value for run in point.finished if (value := run.metrics.get(metric)) is not None]
         means.append(float(np.mean(values)) if values else 0.0)
-    return [*means[:2], max(0.0, means[2] - means[1])] if any(means[:2]) else None
+    return [*means[:2], max(0.0, means[2] - means[1])] if any(means) else None
+
+
+def have_causes(point: PointResult) -> bool:
+    """Return whether a round of *point* waits for something other than messages."""
+    found = causes(point)
+    return found is not None and any(found[:2])
 
 
 @drawing()
@@ -37,10 +45,13 @@ def draw_waits(arrangement: Arrangement) -> "Figure":
     """
     known = [(point, found) for point in arrangement.points if (found := causes(point)) is not None]
     shown = evenly(known, MOST)
-    notes = [f"means of {max(len(point.finished) for point, _ in shown):,} replications"]
-    if len(shown) < len(known):
-        notes.append(f"{len(shown)} of {scaled(len(known))} points")
-    drawn, (panel,) = figure(f"{arrangement.name}: what a round waits for", "; ".join(notes))
+    notes = [
+        f"means of {pluralize(max(len(point.finished) for point, _ in shown), 'replication')}",
+        f"{len(shown)} of {scaled(len(known))} points" if len(shown) < len(known) else "",
+        without_note(arrangement, [point for point, _ in known]),
+        missing_note(arrangement),
+    ]
+    drawn, (panel,) = figure(f"{arrangement.name}: what a round waits for", "; ".join(filter(None, notes)))
     names = [titled({key: value_of(point, key) for key in arrangement.keys}) or "all runs" for point, _ in shown]
     parts = [found for _, found in shown]
     draw_bars(panel, names, parts, _COLOURS, "waiting per round (slots)")

@@ -35,6 +35,11 @@ def test_the_worst_point_is_the_title_and_each_bar_ends_at_a_hundred():
     assert [text.get_text() for text in legend.get_texts()] == ["delivered", "found a full queue"]
 
 
+def test_a_point_without_messages_is_named():
+    silent = fleet(5, 0, delivered=0)
+    assert "without 5" in subtitle(draw_losses(arrange(study_of([fleet(1, 79), silent, fleet(9, 20)]))))
+
+
 @pytest.mark.parametrize(("dropped", "there"), [(0, False), (5, True)])
 def test_it_is_drawn_where_messages_do_not_arrive(dropped, there):
     study = study_of([fleet(1, dropped), fleet(9, 0)])

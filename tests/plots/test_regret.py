@@ -1,13 +1,16 @@
+import itertools
+
 import numpy as np
 import pytest
 from helpers.made_up_runs import arranged, curves, made_up, study_of
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import same_color, to_hex
+from matplotlib.text import Text
 from scipy import stats
 
 from netbandit.plots.grouping import arrange
 from netbandit.plots.regret import common_grid, draw_regret, reads_better_logarithmic
-from netbandit.plots.style import subtitle
+from netbandit.plots.style import lay_out, subtitle
 
 
 def sweep(key, values, replications=3, **keys):
@@ -44,10 +47,28 @@ def test_the_band_is_the_t_interval_of_the_curves_on_a_common_grid():
         np.testing.assert_allclose([drawn[0], drawn[-1]], [bottom, top])
 
 
-def test_more_than_five_lines_have_no_bands():
+def test_more_than_five_lines_have_no_bands_and_their_labels_at_their_ends():
     for lines in (5, 6):
         figure = draw_regret(arranged(sweep("learner.rounds", range(2, 2 + lines))))
-        assert len(bands(figure.axes[0])) == (lines if lines == 5 else 0)
+        (panel,) = figure.axes
+        assert len(bands(panel)) == (lines if lines == 5 else 0)
+        assert ("shaded" in subtitle(figure)) is bool(bands(panel))
+        assert bool(figure.legends) is bool(bands(panel))
+    *labels, heading = panel.texts
+    assert heading.get_text() == "budget R (rounds)"
+    ends = [(line.get_ydata()[-1], line.get_label()) for line in curves(panel)]
+    assert [label.get_text() for label in labels] == [text for _, text in sorted(ends)]
+    assert all(label.xy[1] == end for label, (end, _) in zip(labels, sorted(ends), strict=True))
+    lay_out(figure)
+    boxes = [Text.get_window_extent(label) for label in panel.texts]
+    assert all(below.y1 <= above.y0 for below, above in itertools.pairwise(boxes))
+
+
+def test_lines_that_end_at_different_slots_keep_their_legend():
+    runs = [made_up(parameters={"run.horizon": end}, horizon=end) for end in range(1_000, 7_000, 1_000)]
+    figure = draw_regret(arranged(runs))
+    assert len(figure.legends) == 1
+    assert not figure.axes[0].texts
 
 
 def test_one_replication_has_no_band_and_no_legend():

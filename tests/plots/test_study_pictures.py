@@ -145,7 +145,7 @@ def test_maps_share_their_colours_and_those_of_who_heeds_no_key_are_left_out():
     maps = [axes for axes in drawn.figure.axes if axes.get_label() != "<colorbar>" and axes.get_visible()]
     assert [axes.get_title() for axes in maps] == ["gis", "sink"]
     assert {(axes.collections[0].norm.vmin, axes.collections[0].norm.vmax) for axes in maps} == {(20, 144)}
-    assert "one scale of colours for all maps" in drawn.subtitle
+    assert "one scale of colours for all maps; without silent" in drawn.subtitle
 
 
 def test_pictures_of_a_number_that_is_one_value_everywhere_in_them_are_left_out():

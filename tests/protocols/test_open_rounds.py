@@ -18,7 +18,7 @@ class Network:
         self.agents_fail, self.changed = fails, lambda agent, up: None
         self.environment = Environment()
         self.clock = Clock(self.environment, 1_000, 100)
-        self.channels = [()] * AGENTS
+        self.channels, self.header = [()] * AGENTS, 0
         self.links = self  # of which there is none
 
     def out(self, sender):

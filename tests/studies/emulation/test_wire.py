@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netbandit.learners.differing_sets import Told
-from netbandit.network.message import Kind, Message
+from netbandit.network.message import HEADER_BYTES, Kind, Message
 from netbandit.protocols.broadcast import Heard
 from netbandit.protocols.node import LabelMessage
 from netbandit.protocols.protocol import Item
@@ -41,7 +41,7 @@ def sent(carries, message, items):
 def open_round(number, items):
     """Return what a message about items needs of a round."""
     size = lambda labels: sum(4 + items[label].size for label in items if labels >> label & 1)  # noqa: E731
-    return SimpleNamespace(number=number, size=size)
+    return SimpleNamespace(number=number, size=size, header=HEADER_BYTES)
 
 
 def assert_same(one, other):

@@ -48,7 +48,7 @@ class ParameterServer(CarryKey, DeadlineKey, UploadProtocol):
 
     The server is reached over uplinks, which are never slotted; or an agent hosts it. Then messages go along the host's
     breadth-first tree, the lowest-numbered parent among equals, hop by hop, unmerged, each hop counted: slotted one hop
-    a slot, asynchronous the moment they arrive. The host's own deposits take no message and no time.
+    a slot, asynchronous the moment they arrive. The host's own uploads take no message and no time.
     """
 
     answer: Literal["uploader", "lagging"] = "uploader"

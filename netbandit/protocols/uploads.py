@@ -13,10 +13,10 @@ class UploadHandler(Protocol):
     """The actions of agents and the server; provided by the simulation, which calls the learner."""
 
     def deposit(self, agent: int) -> Item:
-        """Return what *agent* deposits, now, after its decision; it makes no test until it may resume."""
+        """Return what *agent* uploads, now, after its decision; it makes no test until it may resume."""
 
-    def absorb(self, deposits: Sequence[tuple[int, Item]]) -> None:
-        """Add all *deposits* of an instant to the server's sums, in order of their agents' numbers."""
+    def absorb(self, uploads: Sequence[tuple[int, Item]]) -> None:
+        """Add all *uploads* of an instant to the server's sums, in order of their agents' numbers."""
 
     def lagging(self) -> Sequence[int]:
         """Return the agents that lag behind the server enough to be sent its sums, ascending."""

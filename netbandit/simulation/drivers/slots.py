@@ -92,7 +92,7 @@ class Slots(Driver):
                 in_turn=strategy.in_turn,
                 log=strategy.log,
                 isolated=strategy.isolated,
-                deposits=strategy.deposits,
+                deposits=strategy.uploads,
                 eigenvalue=strategy.eigenvalue,
                 matrix=strategy.matrix,
                 sets=strategy.sets,
